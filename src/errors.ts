@@ -1,0 +1,101 @@
+// Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+
+/** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
+export class Failure {
+  readonly status: number
+  readonly message: string
+  readonly code: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  /** For the log line, never for the caller. */
+  readonly cause: unknown
+
+  constructor(
+    status: number,
+    message: string,
+    more: { code?: string; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    this.status = status
+    this.message = message
+    this.code = more.code
+    this.headers = more.headers ?? {}
+    this.cause = more.cause
+  }
+
+  /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
+  body(): string {
+    return JSON.stringify(
+      this.code === undefined ? { error: this.message } : { error: this.message, code: this.code },
+    )
+  }
+}
+
+/** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
+export const failures = {
+  invalidBusinessTransactionId: () => new Failure(400, 'businessTransactionId must be a valid UUID.'),
+  /** Every other rule of the body; the messages stand in decisions §3. */
+  invalidTransaction: (message: string) => new Failure(400, message),
+  authenticationRequired: () =>
+    new Failure(401, 'authentication required', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
+    }),
+  policyDenied: (mismatches: string) =>
+    new Failure(
+      403,
+      `Execution rejected: declared signals do not match independently verified state (${mismatches}).`,
+      {
+        code: 'POLICY_DENIED',
+      },
+    ),
+  principalOutsideScope: () =>
+    new Failure(403, 'Caller is not permitted to assert this authority.principalId.'),
+  capabilityOutsideScope: () => new Failure(403, 'Caller is not permitted to invoke this capability.'),
+  policyNotFound: (policy: { name: string; version: string }) =>
+    new Failure(404, `Policy '${policy.name}' version '${policy.version}' was not found.`),
+  transactionNotFound: () => new Failure(404, 'Business Transaction not found.'),
+  trustRecordNotFound: () => new Failure(404, 'Execution Trust Record not found.'),
+  callerIdentityMissing: () => new Failure(404, 'No authenticated caller identity available.'),
+  duplicateTransaction: (id: string) =>
+    new Failure(409, `Business Transaction '${id}' already exists.`, {
+      headers: { Location: `/trust-records/${id}` },
+    }),
+  rateLimited: (retryAfterSeconds: number) =>
+    new Failure(429, 'Rate limit exceeded. Try again later.', {
+      code: 'RATE_LIMITED',
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+    }),
+  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
+  executionRejected: (reason: string) =>
+    new Failure(500, `Execution rejected: ${reason}`, { code: 'RUNTIME_ERROR' }),
+  /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
+  internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
+  noConnector: (action: string) =>
+    new Failure(500, `No connector registered for action: ${action}.`, { code: 'RUNTIME_ERROR' }),
+  executionFailed: (reason: string) =>
+    new Failure(500, `Execution failed: ${reason}.`, { code: 'RUNTIME_ERROR' }),
+
+  malformedJson: (cause: string) => new Failure(400, 'Malformed JSON body.', { cause }),
+  invalidPage: () => new Failure(400, 'page must be a whole number, 1 or more.'),
+  invalidPageSize: () => new Failure(400, 'pageSize must be a whole number from 1 to 100.'),
+  refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
+  keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
+  pathNotFound: () => new Failure(404, 'Not Found'),
+  methodNotAllowed: (allow: string) => new Failure(405, 'Method Not Allowed', { headers: { Allow: allow } }),
+  payloadTooLarge: () => new Failure(413, 'Payload too large.', { headers: { Connection: 'close' } }),
+  /** The authorization is consumed and the effect may or may not have happened: in doubt, never retried (decisions §8). */
+  outcomeUnknown: (cause: unknown) =>
+    new Failure(502, 'Execution outcome unknown; do not retry, read the execution intent.', {
+      code: 'EXECUTION_OUTCOME_UNKNOWN',
+      cause,
+    }),
+  overloaded: () =>
+    new Failure(503, 'Service overloaded. Try again later.', {
+      code: 'OVERLOADED',
+      headers: { 'Retry-After': '1' },
+    }),
+  databaseUnavailable: (cause: unknown) =>
+    new Failure(503, 'Database unavailable. Nothing was executed.', {
+      code: 'DATABASE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+      cause,
+    }),
+} as const

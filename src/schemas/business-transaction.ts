@@ -1,0 +1,75 @@
+// BusinessTransaction (interface §2.1): what a caller submits, and the same as stored.
+import { Type } from 'typebox'
+import { NonEmptyText, Text, Timestamp, Uuid } from './primitives.ts'
+
+/** Type.String() as a key is the pattern `^.*$`, which a key with a line break escapes, and its value with it. */
+const AnyKey = Type.String({ pattern: '^[\\s\\S]*$' })
+
+const AuthorityType = Type.Enum(['USER', 'ROLE', 'SERVICE', 'ORGANIZATION'], {
+  description: 'one of USER, ROLE, SERVICE, ORGANIZATION',
+})
+
+const Metadata = Type.Object({
+  businessTransactionId: Uuid,
+  correlationId: Type.Optional(Uuid),
+  sourceSystem: Type.Optional(Text),
+  submittedBy: Type.Optional(Text),
+  submittedAt: Type.Optional(Timestamp),
+})
+
+const Authority = Type.Object({
+  authorityId: Uuid,
+  authorityType: AuthorityType,
+  principalId: NonEmptyText,
+  displayName: Type.Optional(Text),
+  issuedAt: Timestamp,
+})
+
+const Authorization = Type.Object({
+  authorizationId: Uuid,
+  authorityId: Uuid,
+  purpose: Type.Optional(Text),
+  issuedAt: Timestamp,
+})
+
+const Intent = Type.Object({
+  intentId: Uuid,
+  authorizationId: Uuid,
+  action: NonEmptyText,
+  target: NonEmptyText,
+  parameters: Type.Record(AnyKey, Type.Unknown(), { description: 'an object' }),
+  createdAt: Timestamp,
+})
+
+const PolicyReference = Type.Object({
+  name: NonEmptyText,
+  version: NonEmptyText,
+  schemaVersion: Type.Optional(Text),
+})
+
+const SignalValue = Type.Union([Type.Boolean(), Type.Number()], { description: 'a boolean or a number' })
+
+const Signals = Type.Record(AnyKey, SignalValue, { description: 'an object' })
+
+/** The transaction after it was rebuilt field by field: optional maps are there, unknown fields are gone. */
+export const BusinessTransactionInput = Type.Object({
+  businessTransactionId: Uuid,
+  metadata: Metadata,
+  authority: Authority,
+  authorization: Authorization,
+  intent: Intent,
+  policy: PolicyReference,
+  signals: Signals,
+})
+export type BusinessTransactionInput = Type.Static<typeof BusinessTransactionInput>
+
+/** As stored and signed: `status` and `createdAt` are the service's. */
+export const BusinessTransaction = Type.Object({
+  ...BusinessTransactionInput.properties,
+  status: Type.Literal('RECEIVED'),
+  createdAt: Timestamp,
+})
+export type BusinessTransaction = Type.Static<typeof BusinessTransaction>
+
+/** The nested objects whose absence is the contract's 500 (interface §7). */
+export const NESTED_OBJECTS = ['metadata', 'authority', 'authorization', 'intent', 'policy'] as const

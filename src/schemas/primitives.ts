@@ -1,0 +1,53 @@
+// The formats of interface §2. A schema's description completes the sentence "<path> must be …".
+import { Type } from 'typebox'
+
+/** UUID version 1 to 5 in any letter case (RFC 9562); TypeBox's own `uuid` format accepts version 7. */
+export const UUID_PATTERN =
+  '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'
+const uuid = new RegExp(UUID_PATTERN)
+
+export function isUuid(value: unknown): value is string {
+  return typeof value === 'string' && uuid.test(value)
+}
+
+export const Uuid = Type.String({ pattern: UUID_PATTERN, description: 'a UUID, version 1 to 5' })
+
+export const Text = Type.String({ description: 'a string' })
+
+export const NonEmptyText = Type.String({ pattern: '\\S', description: 'a non-empty string' })
+
+const TIMESTAMP_PATTERN =
+  '^\\d{4}-\\d{2}-\\d{2}[Tt]([01]\\d|2[0-3]):[0-5]\\d:([0-5]\\d|60)(\\.\\d+)?([Zz]|[+-]([01]\\d|2[0-3]):[0-5]\\d)$'
+const timestamp = new RegExp(TIMESTAMP_PATTERN)
+
+/** RFC 3339 date-time whose day exists: Date.parse would make 2 March of 30 February. */
+export function isTimestamp(value: string): boolean {
+  if (!timestamp.test(value)) return false
+  const [year = 0, month = 0, day = 0] = value.slice(0, 10).split('-').map(Number)
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false
+  return value.slice(17, 19) !== '60' || endsUtcDay(value)
+}
+
+/** A leap second is the last of a UTC day (RFC 3339 §5.7), whatever the clock of its offset shows. */
+function endsUtcDay(value: string): boolean {
+  const before = new Date(`${value.slice(0, 17)}59${value.slice(19)}`.toUpperCase())
+  return before.getUTCHours() === 23 && before.getUTCMinutes() === 59
+}
+
+function daysIn(year: number, month: number): number {
+  // Day 0 of the next month; setUTCFullYear because Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  const last = new Date(0)
+  last.setUTCFullYear(year, month, 0)
+  return last.getUTCDate()
+}
+
+export const Timestamp = Type.Refine(
+  Type.String({ pattern: TIMESTAMP_PATTERN, description: 'an RFC 3339 timestamp' }),
+  isTimestamp,
+)
+
+/** A time that the service writes: ISO 8601 UTC with milliseconds and `Z`. */
+export const ServiceTime = Type.String({
+  format: 'date-time',
+  description: 'an ISO 8601 UTC time with milliseconds',
+})

@@ -1,0 +1,21 @@
+// Replies made of stored text: an artifact's signed members and the seal beside them, spliced and never rendered again.
+// Text in, text out: what a reader gets is byte for byte what was signed (docs/design-notes.md "Evidence").
+
+/** An artifact as stored: two canonical JSON objects, the signed members and what stands beside them. */
+export interface Sealed {
+  readonly body: string
+  readonly seal: string
+}
+
+/** One object with the members of both. */
+export function sealedText({ body, seal }: Sealed): string {
+  return `${body.slice(0, -1)},${seal.slice(1)}`
+}
+
+/** The Execution Trust Record of interface §2.2, with its verifications and receipts in order. */
+export function trustRecordText(
+  record: Sealed & { verifications: readonly string[]; receipts: readonly string[] },
+): string {
+  const text = sealedText(record)
+  return `${text.slice(0, -1)},"verifications":[${record.verifications.join(',')}],"receipts":[${record.receipts.join(',')}]}`
+}
