@@ -1,0 +1,25 @@
+// DSSE pre-authentication encoding: what is signed names its artifact, so no signature passes for another (decisions §4 "Signature").
+
+export type Artifact =
+  | 'trust-record'
+  | 'receipt'
+  | 'execution-authorization'
+  | 'refusal-record'
+  | 'audit-event'
+  | 'intent-transition'
+  | 'governance-change'
+  | 'connector-release'
+  | 'step-up'
+  | 'approval'
+
+/** The bytes to sign for the canonical text of an artifact. */
+export function preAuthEncoding(artifact: Artifact, canonicalText: string): Buffer {
+  return encode(`application/vnd.countersign.${artifact}.v1+json`, canonicalText)
+}
+
+/** PAE of the DSSE protocol: `DSSEv1` SP length SP type SP length SP body, lengths in bytes of UTF-8. */
+export function encode(payloadType: string, body: string): Buffer {
+  return Buffer.from(
+    `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${Buffer.byteLength(body)} ${body}`,
+  )
+}

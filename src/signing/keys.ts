@@ -1,0 +1,192 @@
+// Signing keys and the folder that holds them: <keyId>.private.pem and <keyId>.public.pem (decisions §1, interface §2.7).
+import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as ed25519 from './ed25519.ts'
+import * as mlDsa65 from './ml-dsa-65.ts'
+import { writeWholeFile } from './whole-file.ts'
+
+/** Another algorithm is a file beside this one and two rows here. */
+export const algorithms = ['ed25519', 'ml-dsa-65'] as const
+export type Algorithm = (typeof algorithms)[number]
+const implementations: Readonly<Record<Algorithm, Implementation>> = { ed25519, 'ml-dsa-65': mlDsa65 }
+
+interface Implementation {
+  /** Hex of the PKCS#8 DER up to the 32-byte seed that ends it. */
+  readonly pkcs8Prefix: string
+  readonly publicKeyBytes: number
+  readonly jwk: (publicKey: Buffer) => Record<string, string>
+  readonly signer: (key: KeyObject) => SigningKey['sign']
+  readonly verifier: (publicKey: { key: KeyObject; bytes: Buffer }) => PublicKey['verifies']
+}
+
+export interface PublicKey {
+  readonly keyId: string
+  /** Of the key material itself, never of a name or a claim (interface §2.7). */
+  readonly algorithm: Algorithm
+  readonly use: 'sig'
+  /** SPKI. */
+  readonly pem: string
+  /** OKP (RFC 8037) or AKP (RFC 9964), with kid, alg and use. */
+  readonly jwk: Readonly<Record<string, string>>
+  /** 32 bytes (Ed25519) or 1952 (ML-DSA-65). */
+  readonly bytes: Uint8Array
+  /** False for whatever is not this key's signature of the message, a wrong length included; never throws. */
+  readonly verifies: (message: Buffer, signature: Buffer) => boolean
+}
+
+/** The secret stands only in the closure of `sign`: there is nothing to log, to serialise or to post to another thread. */
+export interface SigningKey {
+  readonly public: PublicKey
+  /** Ed25519 answers at once, ML-DSA-65 by a promise. */
+  readonly sign: (message: Buffer) => Buffer | Promise<Buffer>
+}
+
+export interface SigningKeys {
+  /** Signs everything but records and receipts (decisions §4 "Receipt"). */
+  readonly ed25519: SigningKey
+  /** Sign records and receipts, in the order of RECEIPT_ALGORITHMS. */
+  readonly receipt: readonly SigningKey[]
+}
+
+/**
+ * The keys that sign: of each algorithm the one with the greatest keyId.
+ * fails with the file's name when a private key cannot be read or is not the other half of its public key, whether it
+ *       signs or not; with the command that makes one when there is no key of an algorithm
+ */
+export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
+  const greatest = new Map(
+    keyIds(dir, 'private')
+      .map((keyId) => readSigningKey(dir, keyId))
+      .map((key) => [key.public.algorithm, key]),
+  )
+  const signerOf = (algorithm: Algorithm): SigningKey => {
+    const key = greatest.get(algorithm)
+    if (key !== undefined) return key
+    throw new Error(`No ${algorithm} key in ${dir}. To make one: npx countersign keys generate --dir ${dir}`)
+  }
+  return { ed25519: signerOf('ed25519'), receipt: receiptAlgorithms.map(signerOf) }
+}
+
+/** Every public key of the folder, those no longer used for signing included, by keyId in ascending order. */
+export function readPublicKeys(dir: string): Map<string, PublicKey> {
+  return new Map(keyIds(dir, 'public').map((keyId) => [keyId, readPublicKey(dir, keyId)]))
+}
+
+/** in  half  which of the two files · out their keyIds in ascending order; none where there is no folder */
+export function keyIds(dir: string, half: 'public' | 'private'): string[] {
+  const suffix = `.${half}.pem`
+  const names = existsSync(dir) ? readdirSync(dir) : []
+  return names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : [])).toSorted()
+}
+
+/** fails with the file's name when it is no SPKI key of an algorithm we know, or is not named as such */
+export function readPublicKey(dir: string, keyId: string): PublicKey {
+  const file = join(dir, `${keyId}.public.pem`)
+  const pem = readFileSync(file, 'utf8')
+  // createPublicKey would take a private key or a certificate too, and derive the public key from it.
+  if (!pem.includes('-----BEGIN PUBLIC KEY-----')) throw new Error(`${file} is not a PEM public key (SPKI).`)
+  const key = parse(file, () => createPublicKey(pem))
+  const algorithm = algorithmOf(file, key)
+  if (createdAt(keyId, algorithm) === undefined)
+    throw new Error(
+      `${file} holds an ${algorithm} key: its name must be like 20261121T010000Z-${algorithm}.public.pem.`,
+    )
+  return publicKeyOf(keyId, algorithm, key)
+}
+
+function publicKeyOf(keyId: string, algorithm: Algorithm, key: KeyObject): PublicKey {
+  const { publicKeyBytes, jwk, verifier } = implementations[algorithm]
+  const bytes = key.export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
+  return {
+    keyId,
+    algorithm,
+    use: 'sig',
+    pem: key.export({ type: 'spki', format: 'pem' }).toString(),
+    jwk: { ...jwk(bytes), kid: keyId, use: 'sig' },
+    bytes,
+    verifies: verifier({ key, bytes }),
+  }
+}
+
+function readSigningKey(dir: string, keyId: string): SigningKey {
+  const publicKey = readPublicKey(dir, keyId)
+  const file = join(dir, `${keyId}.private.pem`)
+  const pem = readFileSync(file)
+  const key = parse(file, () => createPrivateKey(pem))
+  if (!createPublicKey(key).equals(createPublicKey(publicKey.pem)))
+    throw new Error(`${file} is not the private half of ${keyId}.public.pem.`)
+  return { public: publicKey, sign: implementations[publicKey.algorithm].signer(key) }
+}
+
+/** The parser's error is left out: nothing that has seen a private key goes into a message. */
+function parse(file: string, read: () => KeyObject): KeyObject {
+  try {
+    return read()
+  } catch {
+    throw new Error(`${file} cannot be read as an unencrypted PEM key (PKCS#8 or SPKI).`)
+  }
+}
+
+function algorithmOf(file: string, key: KeyObject): Algorithm {
+  const algorithm = algorithms.find((known) => known === key.asymmetricKeyType)
+  if (algorithm !== undefined) return algorithm
+  throw new Error(
+    `${file} holds a key of type ${key.asymmetricKeyType}; known are ${algorithms.join(' and ')}.`,
+  )
+}
+
+/** `generateKeys` for every algorithm that has no private key yet: also completes what a crash left half done. */
+export function generateMissingKeys({ dir, now }: { dir: string; now: Date }): PublicKey[] {
+  const present = keyIds(dir, 'private')
+  const missing = algorithms.filter((name) => !present.some((keyId) => keyId.endsWith(`-${name}`)))
+  return generateKeys({ dir, now, algorithms: missing })
+}
+
+/**
+ * Makes a key of each algorithm and answers the public halves. Creates the folder, overwrites nothing.
+ * in    now  names the keys, moved on past the newest key of the algorithm: the new one is the one that signs
+ * fails with the file system's error, which names the path
+ */
+export function generateKeys(request: {
+  dir: string
+  now: Date
+  algorithms?: readonly Algorithm[]
+}): PublicKey[] {
+  mkdirSync(request.dir, { recursive: true, mode: 0o700 })
+  return (request.algorithms ?? algorithms).map((algorithm) =>
+    generateKey(request.dir, algorithm, request.now),
+  )
+}
+
+function generateKey(dir: string, algorithm: Algorithm, now: Date): PublicKey {
+  const der = Buffer.concat([Buffer.from(implementations[algorithm].pkcs8Prefix, 'hex'), randomBytes(32)])
+  const publicKey = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
+  const taken = [...keyIds(dir, 'public'), ...keyIds(dir, 'private')].map(
+    (keyId) => createdAt(keyId, algorithm) ?? 0,
+  )
+  for (let at = Math.max(now.getTime(), ...taken.map((time) => time + 1000)); ; at += 1000) {
+    const keyId = keyIdOf(at, algorithm)
+    const key = publicKeyOf(keyId, algorithm, publicKey)
+    // The public half first: it claims the id, and a crash before the private one leaves a key that never signed.
+    if (!writeWholeFile(join(dir, `${keyId}.public.pem`), key.pem, 0o644)) continue
+    writeWholeFile(join(dir, `${keyId}.private.pem`), privatePem(der), 0o600)
+    return key
+  }
+}
+
+/** RFC 7468. */
+function privatePem(der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n')
+}
+
+function keyIdOf(timeMs: number, algorithm: Algorithm): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${algorithm}`
+}
+
+/** Milliseconds; undefined for what is no keyId of this algorithm. */
+function createdAt(keyId: string, algorithm: Algorithm): number | undefined {
+  const time = Date.parse(keyId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6Z'))
+  return !Number.isNaN(time) && keyIdOf(time, algorithm) === keyId ? time : undefined
+}

@@ -1,0 +1,61 @@
+// The keys that GET /keys/{keyId} and GET /.well-known/jwks.json answer (interface §4.1), kept in step with their folder.
+import { keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
+
+/** Interface §2.7, exactly. */
+export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'>
+
+export interface PublishedKeys {
+  /** A keyId is only ever looked up, never made into a path. */
+  readonly get: (keyId: string) => PublicKey | undefined
+  /** The body of GET /.well-known/jwks.json, in ascending order of keyId. */
+  readonly jwks: () => { readonly keys: readonly PublicKeyJson[] }
+}
+
+const RECHECK_MS = 1000
+
+/**
+ * The public keys of a folder. Another instance may add one (rotation) or an operator retire one at any time: the folder
+ * is listed again at most once a second, when somebody asks.
+ * in    onError  told of a file that cannot be read after the start; the other keys stay published
+ *       nowMs    any clock that does not go back
+ * fails at the start as `readPublicKeys` does
+ */
+export function publishedKeys(
+  dir: string,
+  { onError, nowMs = () => performance.now() }: { onError: (error: unknown) => void; nowMs?: () => number },
+): PublishedKeys {
+  let keys: ReadonlyMap<string, PublicKey> = readPublicKeys(dir)
+  let readAtMs = nowMs()
+
+  function reread(): ReadonlyMap<string, PublicKey> {
+    const found = new Map<string, PublicKey>()
+    for (const keyId of keyIds(dir, 'public')) {
+      try {
+        found.set(keyId, keys.get(keyId) ?? readPublicKey(dir, keyId))
+      } catch (error) {
+        onError(error)
+      }
+    }
+    return found
+  }
+
+  function current(): ReadonlyMap<string, PublicKey> {
+    if (nowMs() - readAtMs < RECHECK_MS) return keys
+    readAtMs = nowMs()
+    try {
+      keys = reread()
+    } catch (error) {
+      onError(error)
+    }
+    return keys
+  }
+
+  return {
+    get: (keyId) => current().get(keyId),
+    jwks: () => ({ keys: Array.from(current().values(), publicKeyJson) }),
+  }
+}
+
+export function publicKeyJson({ keyId, algorithm, use, pem, jwk }: PublicKey): PublicKeyJson {
+  return { keyId, algorithm, use, pem, jwk }
+}

@@ -1,0 +1,29 @@
+// A file that is there whole or not at all and is never replaced: how keys and local callers are written.
+import { randomUUID } from 'node:crypto'
+import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/**
+ * Writes a new file durably: a crash at any point leaves the whole file or none under its name.
+ * out   false: something of that name exists and was left as it is
+ * fails with the file system's own error, which names the path
+ */
+export function writeWholeFile(path: string, content: string, mode: number): boolean {
+  const draft = `${path}.${randomUUID()}.draft`
+  const file = openSync(draft, 'wx', mode)
+  try {
+    writeSync(file, content)
+    fsyncSync(file)
+    linkSync(draft, path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  } finally {
+    closeSync(file)
+    unlinkSync(draft)
+  }
+  const folder = openSync(dirname(path), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+  return true
+}
