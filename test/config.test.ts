@@ -1,0 +1,352 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+import { ConfigError, Environment, makeRawKey, parseCallers, readConfig } from '../src/config.ts'
+
+const keyHash = 'a'.repeat(64)
+const anEntry = (members: object = {}) => ({ callerId: 'acme', keyHash, ...members })
+const callers = JSON.stringify([anEntry()])
+const database = { DATABASE_URL: 'postgres://u:secret@db/x', SERVICE_API_KEYS: callers, SIGNING_KEY_DIR: 'k' }
+
+function problems(act: () => unknown): readonly string[] {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('without any variable the embedded service is configured with the defaults of decisions §1', () => {
+  expect(readConfig({})).toEqual({
+    host: '127.0.0.1',
+    port: 3000,
+    databaseUrl: undefined,
+    dataDir: resolve('.data'),
+    signingKeyDir: resolve('.data/keys'),
+    signingKeyDirGiven: false,
+    receiptAlgorithms: ['ed25519'],
+    policyDir: resolve('policies'),
+    callers: undefined,
+    authDisabled: false,
+    rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 1200 },
+    maxBodyBytes: 102_400,
+    workerThreads: Math.max(1, availableParallelism() - 1),
+    buildVersion: packageJson.version,
+    trustProxyHops: 0,
+    shutdownTimeoutMs: 10_000,
+    logLevel: 'info',
+    queueRequestsMax: 4096,
+    listener: 'auto',
+  })
+})
+
+/** Every variable: values that it takes with what they become, values that it refuses, and what it must be. */
+const variables: Record<string, { good: [string, object][]; bad?: string[]; must?: string }> = {
+  HOST: {
+    good: [['::1', { host: '::1' }]],
+    bad: [' ', 'a b', '127.0.0.1 '],
+    must: 'a host name or address',
+  },
+  PORT: {
+    good: [
+      ['0', { port: 0 }],
+      ['65535', { port: 65_535 }],
+    ],
+    bad: ['65536', '-1', '+1', '1e3', '0x10', ' 5', '5 ', '5.0', '05', '٣', 'NaN', 'http'],
+    must: 'a whole number from 0 to 65535',
+  },
+  DATABASE_URL: {
+    good: [['postgresql:///x', { databaseUrl: 'postgresql:///x' }]],
+    bad: ['mysql://db/x', 'db', 'postgres:x'],
+    must: 'a postgres:// URL',
+  },
+  DATA_DIR: { good: [['d', { dataDir: resolve('d'), signingKeyDir: resolve('d/keys') }]] },
+  SIGNING_KEY_DIR: { good: [['/k', { signingKeyDir: resolve('/k'), signingKeyDirGiven: true }]] },
+  RECEIPT_ALGORITHMS: {
+    good: [
+      ['ed25519', { receiptAlgorithms: ['ed25519'] }],
+      ['ml-dsa-65', { receiptAlgorithms: ['ml-dsa-65'] }],
+      ['ed25519,ml-dsa-65', { receiptAlgorithms: ['ed25519', 'ml-dsa-65'] }],
+    ],
+    bad: ['rsa', 'Ed25519', 'ed25519,', 'ed25519,ed25519', 'ed25519, ml-dsa-65'],
+    must: 'one of: ed25519 | ml-dsa-65 | ed25519,ml-dsa-65',
+  },
+  POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
+  SERVICE_API_KEYS: {
+    good: [[callers, { callers: parseCallers(callers) }]],
+    bad: ['x', '{}', '[]', 'null', '"csk_x"'],
+    must: 'a JSON array with at least one caller',
+  },
+  SERVICE_AUTH_DISABLED: {
+    good: [
+      ['true', { authDisabled: true }],
+      ['false', { authDisabled: false }],
+    ],
+    bad: ['TRUE', 'True', '1', 'yes', 'true ', '0', 'no'],
+    must: 'one of: true | false',
+  },
+  RATE_LIMIT_EXECUTE_PER_MINUTE: {
+    good: [
+      ['1', { rateLimits: { executePerMinute: 1, healthPerMinute: 1200, publicPerMinute: 1200 } }],
+      [
+        '100000000000',
+        { rateLimits: { executePerMinute: 1e11, healthPerMinute: 1200, publicPerMinute: 1200 } },
+      ],
+    ],
+    bad: ['0', '-1', '1.5', 'Infinity', '9'.repeat(400)],
+    must: 'a whole number, 1 or more',
+  },
+  RATE_LIMIT_HEALTH_PER_MINUTE: {
+    good: [['7', { rateLimits: { executePerMinute: 600, healthPerMinute: 7, publicPerMinute: 1200 } }]],
+    bad: ['0'],
+    must: 'a whole number, 1 or more',
+  },
+  RATE_LIMIT_PUBLIC_PER_MINUTE: {
+    good: [['7', { rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 7 } }]],
+    bad: ['0'],
+    must: 'a whole number, 1 or more',
+  },
+  MAX_BODY_BYTES: {
+    good: [['1', { maxBodyBytes: 1 }]],
+    bad: ['0', '67108865', '100kb'],
+    must: 'a whole number from 1 to 67108864',
+  },
+  WORKER_THREADS: {
+    good: [['3', { workerThreads: 3 }]],
+    bad: ['0', '257'],
+    must: 'a whole number from 1 to 256',
+  },
+  BUILD_VERSION: {
+    good: [['2026-11-21 4f2a', { buildVersion: '2026-11-21 4f2a' }]],
+    bad: ['a\nb', 'é', 'x'.repeat(129)],
+    must: '1 to 128 printable ASCII characters',
+  },
+  TRUST_PROXY_HOPS: {
+    good: [['2', { trustProxyHops: 2 }]],
+    bad: ['-1', '33', 'true'],
+    must: 'a whole number from 0 to 32',
+  },
+  SHUTDOWN_TIMEOUT_MS: {
+    good: [['0', { shutdownTimeoutMs: 0 }]],
+    bad: ['3600001', '10s'],
+    must: 'a whole number from 0 to 3600000',
+  },
+  LOG_LEVEL: {
+    good: [['silent', { logLevel: 'silent' }]],
+    bad: ['INFO', 'verbose'],
+    must: 'one of: fatal | error | warn | info | debug | trace | silent',
+  },
+  QUEUE_REQUESTS_MAX: {
+    good: [['1', { queueRequestsMax: 1 }]],
+    bad: ['0'],
+    must: 'a whole number from 1 to 1000000',
+  },
+  LISTENER: {
+    good: [['node:http', { listener: 'node:http' }]],
+    bad: ['uws'],
+    must: 'one of: auto | uWebSockets.js | node:http',
+  },
+  NODE_ENV: { good: [['production', {}]] },
+}
+
+test('the table below and the variables that are read are the same', () => {
+  expect(Object.keys(variables)).toEqual(Object.keys(Environment.properties))
+})
+
+describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) => {
+  // What DATABASE_URL asks for stands beside it, so that each row sees its own mistake only.
+  const beside = name === 'DATABASE_URL' ? { ...database } : {}
+
+  test.each(good)('takes %s', (value, expected) => {
+    const config = readConfig({ ...beside, [name]: value })
+    expect(config).toEqual({ ...readConfig(beside), ...expected })
+  })
+
+  test('counts as unset when empty', () => {
+    expect(readConfig({ [name]: '' })).toEqual(readConfig({}))
+  })
+
+  if (bad.length > 0)
+    test.each(bad)('refuses %j, naming itself and not repeating the value', (value) => {
+      expect(problems(() => readConfig({ ...beside, [name]: value }))).toEqual([`${name} must be ${must}.`])
+    })
+})
+
+describe('together', () => {
+  test('every mistake is reported at once', () => {
+    const env = {
+      PORT: 'x',
+      LOG_LEVEL: 'y',
+      SERVICE_AUTH: 'true',
+      SERVICE_API_KEYS: '[{}]',
+      DATABASE_URL: 'z',
+    }
+    const reported = problems(() => readConfig(env))
+    for (const name of [...Object.keys(env), 'SIGNING_KEY_DIR'])
+      expect(reported.filter((problem) => problem.startsWith(name)).length, name).toBeGreaterThan(0)
+  })
+
+  test('an unknown SERVICE_ variable stops the start: a misspelling must not weaken security', () => {
+    for (const name of ['SERVICE_AUTH_DISABLE', 'SERVICE_API_KEY', 'SERVICE_'])
+      for (const value of ['true', ''])
+        expect(problems(() => readConfig({ [name]: value }))).toEqual([
+          `${name} is not a variable of this service; those that begin so are SERVICE_API_KEYS and SERVICE_AUTH_DISABLED.`,
+        ])
+    expect(problems(() => readConfig({ MY_SERVICE_X: 'x', SERVICES: 'x' }))).toEqual([])
+  })
+
+  test('authentication cannot be disabled in production', () => {
+    const env = { SERVICE_AUTH_DISABLED: 'true', NODE_ENV: 'production' }
+    expect(problems(() => readConfig(env))).toEqual([
+      'SERVICE_AUTH_DISABLED must not be true when NODE_ENV is production.',
+    ])
+    expect(readConfig({ ...env, NODE_ENV: 'development' }).authDisabled).toBe(true)
+    expect(readConfig({ ...env, SERVICE_AUTH_DISABLED: 'false' }).authDisabled).toBe(false)
+  })
+
+  test('with DATABASE_URL nothing is provisioned: what is missing is named with the command that makes it', () => {
+    expect(problems(() => readConfig({ DATABASE_URL: database.DATABASE_URL }))).toEqual([
+      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: npx countersign callers issue <callerId>',
+      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: npx countersign keys generate --dir <folder>',
+    ])
+    expect(problems(() => readConfig(database))).toEqual([])
+  })
+
+  test('with authentication disabled no caller is looked up, so none is required', () => {
+    const { SERVICE_API_KEYS: _, ...env } = database
+    expect(readConfig({ ...env, SERVICE_AUTH_DISABLED: 'true' }).callers).toBeUndefined()
+  })
+
+  test('no secret of a variable is in a message', () => {
+    const message = String(
+      problems(() =>
+        readConfig({
+          ...database,
+          DATABASE_URL: 'mysql://u:secret@db/x',
+          SERVICE_API_KEYS: '["csk_secret"]',
+        }),
+      ),
+    )
+    expect(message).toContain('DATABASE_URL')
+    expect(message).not.toContain('secret')
+  })
+
+  test('the configuration is frozen to its leaves', () => {
+    const config = readConfig(database)
+    for (const part of [config, config.rateLimits, config.callers, config.callers?.[0]?.allowedPrincipalIds])
+      expect(Object.isFrozen(part)).toBe(true)
+  })
+})
+
+const read = (...entries: unknown[]) => parseCallers(JSON.stringify(entries))
+const ed25519 = generateKeyPairSync('ed25519')
+const stepUpPublicKey = ed25519.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+
+describe('a caller', () => {
+  test('has the defaults of interface §2.6 and decisions §2', () => {
+    expect(read(anEntry())).toEqual([
+      {
+        callerId: 'acme',
+        keyHash,
+        allowedPrincipalIds: ['acme'],
+        allowedCapabilities: [],
+        unrestrictedCapabilities: false,
+        credentialHolderType: 'SERVICE',
+        readAll: false,
+      },
+    ])
+  })
+
+  test('keeps its capabilities as configured; * makes it unrestricted', () => {
+    const [caller] = read(anEntry({ allowedCapabilities: ['vendor:pay', '*'] }))
+    expect(caller).toMatchObject({ allowedCapabilities: ['vendor:pay', '*'], unrestrictedCapabilities: true })
+    expect(read(anEntry({ allowedCapabilities: ['vendor:*'] }))[0]?.unrestrictedCapabilities).toBe(false)
+  })
+
+  test('may have several keys, each with its own scope', () => {
+    const [old, young] = read(anEntry(), anEntry({ keyHash: 'b'.repeat(64), readAll: true }))
+    expect([old?.callerId, young?.callerId]).toEqual(['acme', 'acme'])
+    expect([old?.readAll, young?.readAll]).toEqual([false, true])
+  })
+
+  test('never shares a key', () => {
+    expect(problems(() => read(anEntry(), anEntry({ callerId: 'other' })))).toEqual([
+      'SERVICE_API_KEYS[1].keyHash is that of SERVICE_API_KEYS[0] too.',
+    ])
+  })
+
+  test('takes an Ed25519 step-up key', () => {
+    expect(read(anEntry({ credentialHolderType: 'USER', stepUpPublicKey }))[0]?.stepUpPublicKey).toBe(
+      stepUpPublicKey,
+    )
+  })
+
+  const hash = 'keyHash must be the SHA-256 of the raw key, 64 lowercase hex characters.'
+  const name = "callerId must be 1 to 128 printable ASCII characters without spaces, and not 'anonymous'."
+  test.each<[string, object, string]>([
+    ['an upper-case hash', { keyHash: 'A'.repeat(64) }, hash],
+    ['a short hash', { keyHash: 'a'.repeat(63) }, hash],
+    ['a hash with a line end', { keyHash: `${keyHash}\n` }, hash],
+    ['a raw key in place of the hash', { keyHash: makeRawKey() }, hash],
+    ['no hash', { keyHash: undefined }, 'keyHash is required.'],
+    ['an empty callerId', { callerId: '' }, name],
+    ['a callerId with a space', { callerId: 'a b' }, name],
+    ['a lone surrogate in the callerId', { callerId: '\ud800' }, name],
+    ['the callerId of disabled authentication', { callerId: 'anonymous' }, name],
+    ['a misspelled member', { allowedCapability: ['*'] }, 'allowedCapability is not a member of a caller.'],
+    [
+      'an empty principal',
+      { allowedPrincipalIds: [''] },
+      'allowedPrincipalIds must be an array of non-empty strings.',
+    ],
+    [
+      'a text of capabilities',
+      { allowedCapabilities: '*' },
+      'allowedCapabilities must be an array of non-empty strings.',
+    ],
+    ['readAll as text', { readAll: 'true' }, 'readAll must be true or false.'],
+    [
+      'an unknown holder type',
+      { credentialHolderType: 'user' },
+      'credentialHolderType must be one of: USER | ROLE | SERVICE | ORGANIZATION.',
+    ],
+    [
+      'a step-up key that is no key',
+      { stepUpPublicKey: 'x' },
+      'stepUpPublicKey must be a PEM Ed25519 public key.',
+    ],
+    [
+      'a step-up key of another kind',
+      { stepUpPublicKey: generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'pem' }) },
+      'stepUpPublicKey must be a PEM Ed25519 public key.',
+    ],
+    [
+      'the private half of a step-up key',
+      { stepUpPublicKey: ed25519.privateKey.export({ type: 'pkcs8', format: 'pem' }) },
+      'stepUpPublicKey must be a PEM Ed25519 public key.',
+    ],
+  ])('refuses %s', (_, members, problem) => {
+    expect(problems(() => read(anEntry(members)))).toEqual([`SERVICE_API_KEYS[0].${problem}`])
+  })
+
+  test.each([null, 7, 'csk_x', [], true])('is an object, not %j', (entry) => {
+    expect(problems(() => read(entry)).length).toBeGreaterThan(0)
+  })
+
+  test('every mistake of every entry is reported', () => {
+    expect(problems(() => read({ callerId: 'a b' }, anEntry(), 7))).toEqual([
+      'SERVICE_API_KEYS[0].keyHash is required.',
+      `SERVICE_API_KEYS[0].${name}`,
+      'SERVICE_API_KEYS[2] must be an object.',
+    ])
+  })
+})
+
+test('a raw key is csk_ and 32 random bytes in base64url', () => {
+  expect(makeRawKey()).toMatch(/^csk_[A-Za-z0-9_-]{43}$/)
+  expect(makeRawKey()).not.toBe(makeRawKey())
+})
