@@ -1,0 +1,95 @@
+// Which operating system user the embedded database runs as: ourselves, or, because PostgreSQL refuses root, an unprivileged one.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+export interface DatabaseUser {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+/** What node:child_process needs to start a program as the database user. */
+export type Launch = (
+  program: string,
+  args: readonly string[],
+) => {
+  command: string
+  args: readonly string[]
+  options: { uid?: number; gid?: number; cwd: string; env: NodeJS.ProcessEnv }
+}
+
+// The server outlives us and its environment is readable, so none of ours (webhook secrets, tokens) may reach it.
+const surroundings = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
+
+/**
+ * The user to drop to, or undefined where we are not root: whoever owns the data, else `postgres`, else `nobody`.
+ * fails where root has nobody to drop to
+ */
+export function databaseUser(data: string): DatabaseUser | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map(parseUser)
+  const owner = statSync(data, { throwIfNoEntry: false })
+  if (owner !== undefined && owner.uid !== 0) {
+    return {
+      name: users.find(({ uid }) => uid === owner.uid)?.name ?? `uid ${owner.uid}`,
+      uid: owner.uid,
+      gid: owner.gid,
+    }
+  }
+  const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody')
+  if (user === undefined) {
+    throw new Error(
+      'PostgreSQL refuses to run as root and there is no user "postgres" or "nobody" here: ' +
+        'start as an ordinary user, or set DATABASE_URL.',
+    )
+  }
+  return user
+}
+
+function parseUser(line: string): DatabaseUser {
+  const [name = '', , uid, gid] = line.split(':')
+  return { name, uid: Number(uid), gid: Number(gid) }
+}
+
+/** The outermost folder on the way to `folder`, itself included, that the user may not enter. */
+export function closedFolder(folder: string, user: DatabaseUser): string | undefined {
+  const parent = dirname(folder)
+  const above = parent === folder ? undefined : closedFolder(parent, user)
+  if (above !== undefined) return above
+  const { uid, gid, mode } = statSync(folder)
+  const mayEnter = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
+  return (mode & mayEnter) === 0 ? folder : undefined
+}
+
+/**
+ * How to start `initdb` and `postgres` as the user, who must reach them and all `folders`. A clone below /root or `mktemp -d` is
+ * closed to it; there it keeps one capability of root's, CAP_DAC_READ_SEARCH, which opens folders for passing and reading, never
+ * for writing.
+ * fails naming the closed folder, where setpriv or the capability is missing (as in a default Docker container)
+ */
+export function launchAs(user: DatabaseUser | undefined, initdb: string, folders: readonly string[]): Launch {
+  if (user === undefined) return (program, args) => ({ command: program, args, options: surroundings })
+  const { name, uid, gid } = user
+  const closed = [dirname(initdb), ...folders]
+    .map((folder) => closedFolder(folder, user))
+    .find((folder) => folder)
+  if (closed === undefined) {
+    return (program, args) => ({ command: program, args, options: { uid, gid, ...surroundings } })
+  }
+  const drop = [
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    '--clear-groups',
+    ...['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_read_search`),
+    '--securebits=+no_setuid_fixup', // else access(2) ignores the capability, and PostgreSQL asks it before running a program
+  ]
+  if (spawnSync('setpriv', [...drop, initdb, '--version'], surroundings).status !== 0) {
+    const way = initdb.startsWith(closed) ? 'move the clone' : 'set DATA_DIR'
+    throw new Error(
+      `PostgreSQL refuses to run as root, and user "${name}", whom it would run as, may not enter ${closed}: ` +
+        `${way} to a folder that every user may enter, or start as an ordinary user.`,
+    )
+  }
+  return (program, args) => ({ command: 'setpriv', args: [...drop, program, ...args], options: surroundings })
+}

@@ -1,0 +1,97 @@
+// Brings a database to the newest schema: each file of migrations/ once, in order, by whichever instance comes first.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { sha256Hex } from '../signing/sha256.ts'
+
+const MIGRATIONS_DIR = join(import.meta.dirname, '..', '..', 'migrations')
+// Any constant that nothing else locks: the ASCII of "csgnmigr".
+const LOCK = '7166460030604961650'
+const VERSION_MIN = 150_000
+
+/**
+ * Applies what has not been applied, all in one transaction, and returns the names applied.
+ * fails where the database cannot be opened; when an applied file was edited: what differs between installations cannot be reasoned about
+ */
+export async function migrate(
+  connectionString: string,
+  { dir = MIGRATIONS_DIR, signal }: { dir?: string; signal?: AbortSignal } = {},
+): Promise<string[]> {
+  const files = readdirSync(dir)
+    .filter((name) => /^\d{4}_[a-z0-9-]+\.sql$/.test(name))
+    .toSorted()
+    .map((name) => ({ name, text: readFileSync(join(dir, name), 'utf8') }))
+  const client = new Client({
+    connectionString,
+    application_name: 'countersign-migrate',
+    connectionTimeoutMillis: 5_000,
+  })
+  // A connection that breaks fails the statement on it; it also emits this, which would end the process.
+  client.on('error', () => undefined)
+  // Another instance may hold the lock for as long as its migration takes.
+  const giveUp = () => void client.end()
+  signal?.addEventListener('abort', giveUp)
+  try {
+    await client.connect()
+  } catch (cause) {
+    throw new Error(`The database of DATABASE_URL cannot be opened: ${reason(cause)}`, { cause })
+  }
+  try {
+    await refuseOldServer(client)
+    await client.query('BEGIN')
+    // Twenty instances that start together queue here; each then reads what the one before it committed.
+    await client.query('SELECT pg_advisory_xact_lock($1::bigint)', [LOCK])
+    await client.query(`
+      CREATE TABLE IF NOT EXISTS countersign_migrations (
+        name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
+    const applied = await client.query<{ name: string; sha256: string }>(
+      'SELECT name, sha256 FROM countersign_migrations',
+    )
+    for (const row of applied.rows) refuseEdited(row, files)
+    const pending = files.filter((file) => !applied.rows.some((row) => row.name === file.name))
+    for (const file of pending) {
+      await client.query(file.text).catch((cause: unknown) => {
+        throw new Error(`Migration ${file.name} failed: ${reason(cause)}`, { cause })
+      })
+      await client.query('INSERT INTO countersign_migrations (name, sha256) VALUES ($1::text, $2::text)', [
+        file.name,
+        sha256Hex(file.text),
+      ])
+    }
+    await client.query('COMMIT')
+    return pending.map((file) => file.name)
+  } finally {
+    signal?.removeEventListener('abort', giveUp)
+    await client.end()
+  }
+}
+
+async function refuseOldServer(client: Client): Promise<void> {
+  const { rows } = await client.query<{ version: string; number: number }>(
+    `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number`,
+  )
+  const [server] = rows
+  if (server !== undefined && server.number < VERSION_MIN) {
+    throw new Error(`PostgreSQL ${server.version} is too old: 15 or newer is needed.`)
+  }
+}
+
+function refuseEdited(
+  row: { name: string; sha256: string },
+  files: readonly { name: string; text: string }[],
+): void {
+  const file = files.find((candidate) => candidate.name === row.name)
+  // A database ahead of its code: an older instance beside a newer one during a rolling upgrade. It may run.
+  if (file === undefined) return
+  if (sha256Hex(file.text) !== row.sha256) {
+    throw new Error(
+      `Migration ${row.name} was edited after it was applied to this database. Restore the file and add a new one.`,
+    )
+  }
+}
+
+/** Where a name has several addresses, each has its own reason and the whole has none. */
+function reason(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(reason).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,77 @@
+// A database of its own for a test file, cloned from the migrated template or empty.
+import { randomBytes } from 'node:crypto'
+import { Client, Pool } from 'pg'
+import { inject } from 'vitest'
+
+export interface TestDatabase {
+  readonly url: string
+  /** For looking at what was stored. */
+  readonly pool: Pool
+  /** Takes the database from under whoever uses it. */
+  drop(): Promise<void>
+  /** Makes it anew after a drop, as it was at the start, for the service: `pool` is gone for good. */
+  recreate(): Promise<void>
+}
+
+/** in  template  PostgreSQL's `template0` makes an empty one */
+export async function createDatabase(template = inject('templateName')): Promise<TestDatabase> {
+  const serverUrl = inject('serverUrl')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const create = () => onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  await create()
+  const url = databaseUrl(serverUrl, name)
+  const pool = new Pool({ connectionString: url, max: 2 })
+  pool.on('error', () => undefined)
+  return {
+    url,
+    pool,
+    async drop() {
+      if (!pool.ended) await pool.end()
+      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    },
+    recreate: create,
+  }
+}
+
+const EXECUTION_TABLES = [
+  'business_transactions',
+  'execution_intents',
+  'trust_records',
+  'verifications',
+  'receipts',
+  'refusal_records',
+]
+
+/** How many rows each table of the execution path holds: of one transaction, or of all. */
+export async function rowsOf(database: TestDatabase, id?: string): Promise<Record<string, number>> {
+  const counts = EXECUTION_TABLES.map(
+    (table) =>
+      `(SELECT count(*)::integer FROM ${table} WHERE business_transaction_id = $1::uuid OR $1 IS NULL) AS ${table}`,
+  )
+  const { rows } = await database.pool.query<Record<string, number>>(`SELECT ${counts.join(', ')}`, [id])
+  return rows[0] ?? {}
+}
+
+/** Undefined where nothing was released. */
+export async function intentState(database: TestDatabase, id: string): Promise<string | undefined> {
+  const { rows } = await database.pool.query<{ state: string }>(
+    'SELECT state FROM execution_intents WHERE business_transaction_id = $1::uuid',
+    [id],
+  )
+  return rows[0]?.state
+}
+
+/** The connection string of another database on the same server. */
+export function databaseUrl(serverUrl: string, name: string): string {
+  return serverUrl.replace(/^(postgres(?:ql)?:\/\/[^/]*\/)[^?]*/, `$1${name}`)
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,44 @@
+// Before all test files: one real PostgreSQL, and in it a migrated template that every test file clones.
+// The embedded server in a folder of its own, or the one that TEST_DATABASE_URL names (a superuser's URL).
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import { migrate } from '../src/tables/migrate.ts'
+import { databaseUrl } from './database.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of the server's maintenance database. */
+    serverUrl: string
+    templateName: string
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await openServer(process.env['TEST_DATABASE_URL'])
+  const templateName = `template_${process.pid}`
+  const client = new Client({ connectionString: server.url })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${templateName}`)
+  await client.end()
+  await migrate(databaseUrl(server.url, templateName))
+  project.provide('serverUrl', server.url)
+  project.provide('templateName', templateName)
+  return server.stop
+}
+
+async function openServer(given: string | undefined): Promise<{ url: string; stop: () => Promise<void> }> {
+  if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
+  const dataDir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+  return {
+    url: postgres.url,
+    async stop() {
+      await postgres.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
