@@ -1,0 +1,225 @@
+// Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
+import { ParseError, TypeError as CelTypeError } from '@marcbachmann/cel-js'
+import type { ASTNode, Environment } from '@marcbachmann/cel-js'
+import { PARAMETER_PATH, parsePolicyDocument } from '../schemas/policy.ts'
+import type { PolicyDocument, SignalVerifier } from '../schemas/policy.ts'
+import { PolicyError } from './error.ts'
+import type { PolicyMistake } from './error.ts'
+import { inspect } from './expression.ts'
+import type { Finding } from './expression.ts'
+import { ruleEnvironment } from './facts.ts'
+import type { Facts, Reads, Source } from './facts.ts'
+import { canHappen } from './reach.ts'
+
+type SignalType = 'boolean' | 'number'
+
+/** Signals, bindings and verifiers are in the order of their names: a stored document has no other. */
+export interface CompiledPolicy {
+  readonly name: string
+  readonly version: string
+  readonly capabilities: ReadonlySet<string>
+  readonly signals: ReadonlyMap<string, SignalType>
+  readonly bindings: readonly {
+    readonly signal: string
+    readonly path: string
+    readonly members: readonly string[]
+  }[]
+  readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
+  readonly rules: readonly CompiledRule[]
+  readonly reads: Reads
+}
+
+export interface CompiledRule {
+  readonly id: string
+  readonly outcome: 'approve' | 'reject'
+  readonly reason: string
+  /** fails EvaluationError, and Error for what the language's implementation did not foresee */
+  readonly matches: (facts: Facts) => boolean
+}
+
+interface ParsedRule extends CompiledRule {
+  readonly ast: ASTNode
+}
+
+/**
+ * in    parsed    from YAML or from stored content; checked whole
+ * out   document  the same, known to be one
+ *       warnings  one sentence each, to stand behind "Policy <name> <version>: ", for what is allowed but looks unintended
+ * fails PolicyError with every mistake in the document
+ */
+export function compilePolicy(
+  parsed: unknown,
+  file: string,
+): { document: PolicyDocument; policy: CompiledPolicy; warnings: string[] } {
+  const document = parsePolicyDocument(parsed)
+  if (Array.isArray(document)) throw new PolicyError(document.map((message) => ({ file, message })))
+
+  const signals = new Map(byName(document.signals))
+  const bindings = byName(document.bindings ?? {}).map(([signal, path]) => ({
+    signal,
+    path,
+    members: path.split('.').slice(1),
+  }))
+  const verify = byName(document.verify ?? {}).map(([signal, verifier]) => ({ signal, ...verifier }))
+  const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals)
+
+  const problems = [...signalMistakes({ signals, bindings, verify }), ...mistakes].map((mistake) => ({
+    file,
+    ...mistake,
+  }))
+  if (problems.length > 0) throw new PolicyError(problems)
+  return {
+    document,
+    policy: {
+      name: document.policyId,
+      version: document.policyVersion,
+      capabilities: new Set(document.capabilities),
+      signals,
+      bindings,
+      verify,
+      rules,
+      reads,
+    },
+    warnings: [...signalWarnings({ signals, bindings, verify, reads }), ...warnings],
+  }
+}
+
+function byName<T>(entries: Readonly<Record<string, T>>): [string, T][] {
+  return Object.entries(entries).toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+
+type Mistake = Omit<PolicyMistake, 'file'>
+type Declared = Pick<CompiledPolicy, 'signals' | 'bindings' | 'verify'>
+
+/** A verifier whose answer can never equal the signal would deny everything. */
+const VERIFIED_TYPE = { approval: 'boolean', history: 'number', 'crm-deal': null } as const
+
+const parameterPath = new RegExp(PARAMETER_PATH)
+
+function signalMistakes({ signals, bindings, verify }: Declared): Mistake[] {
+  const mistakes: Mistake[] = []
+  for (const [place, entries] of [['bindings', bindings] as const, ['verify', verify] as const]) {
+    for (const { signal } of entries) {
+      if (!signals.has(signal)) mistakes.push({ message: `${place}.${signal} names no declared signal.` })
+    }
+  }
+  for (const { signal, path } of bindings) {
+    if (!parameterPath.test(path))
+      mistakes.push({ message: `bindings.${signal} must be intent.parameters.<member>, is ${path}.` })
+  }
+  for (const { signal, by } of verify) {
+    const type = VERIFIED_TYPE[by]
+    if (type !== null && signals.has(signal) && signals.get(signal) !== type)
+      mistakes.push({ message: `verify.${signal} by ${by} needs a ${type} signal.` })
+  }
+  return mistakes
+}
+
+function signalWarnings({ signals, bindings, verify, reads }: Declared & { reads: Reads }): string[] {
+  const names = [...signals.keys()]
+  const known = new Set([...bindings, ...verify].map(({ signal }) => signal))
+  const unread = names.filter((name) => reads.get('signals')?.has(name) !== true)
+  const unchecked = names.filter((name) => !known.has(name))
+  return [
+    ...unread.map((name) => `no rule reads the signal '${name}'.`),
+    ...unchecked.map((name) => `nothing checks the signal '${name}'; it is the caller's word.`),
+  ]
+}
+
+interface CompiledRules {
+  readonly rules: CompiledRule[]
+  readonly reads: Reads
+  readonly mistakes: Mistake[]
+  readonly warnings: string[]
+}
+
+function compileRules(
+  documents: PolicyDocument['rules'],
+  signals: ReadonlyMap<string, SignalType>,
+): CompiledRules {
+  const environment = ruleEnvironment(signals)
+  const rules: ParsedRule[] = []
+  const reads = new Map<Source, Set<string>>()
+  const mistakes: Mistake[] = []
+  const warnings: string[] = []
+  const ids = new Set<string>()
+
+  for (const document of documents) {
+    const { id } = document
+    if (ids.has(id)) mistakes.push({ rule: id, message: 'This id is taken by an earlier rule.' })
+    ids.add(id)
+    const parsed = parseRule(document, environment, signals)
+    mistakes.push(...parsed.mistakes.map((finding) => ({ rule: id, ...located(finding) })))
+    warnings.push(
+      ...parsed.warnings.map((finding) => `rule ${id}, column ${finding.at + 1}: ${finding.message}`),
+    )
+    if (parsed.rule !== undefined) rules.push(parsed.rule)
+    for (const [source, members] of parsed.reads)
+      reads.set(source, (reads.get(source) ?? new Set()).union(members))
+  }
+  const reach = checkReach(rules)
+  return {
+    rules,
+    reads,
+    mistakes: [...mistakes, ...reach.mistakes],
+    warnings: [...warnings, ...reach.warnings],
+  }
+}
+
+function located({ at, message }: Finding): Mistake {
+  return { column: at + 1, message }
+}
+
+function parseRule(
+  { id, when, outcome, reason }: PolicyDocument['rules'][number],
+  environment: Environment,
+  signals: ReadonlyMap<string, SignalType>,
+): { rule?: ParsedRule; reads: Map<Source, Set<string>>; mistakes: Finding[]; warnings: Finding[] } {
+  try {
+    const matches = environment.parse(when)
+    const inspection = inspect(matches.ast, signals)
+    if (inspection.mistakes.length > 0) return inspection
+    const { type, error } = matches.check()
+    if (error !== undefined) throw error
+    if (type !== 'bool') inspection.mistakes.push({ at: 0, message: `Must be a bool, is ${type}.` })
+    return { ...inspection, rule: { id, outcome, reason, matches, ast: matches.ast } }
+  } catch (error) {
+    if (!(error instanceof ParseError || error instanceof CelTypeError)) throw error
+    const mistake = { at: error.range?.start ?? 0, message: `${error.summary}${hint(error)}.` }
+    return { reads: new Map(), mistakes: [mistake], warnings: [] }
+  }
+}
+
+function hint(error: ParseError | CelTypeError): string {
+  const mixesNumbers = error.code === 'no_such_overload' && /\bint\b/.test(error.summary)
+  return mixesNumbers ? ' (numbers are doubles: write 20.0)' : ''
+}
+
+function checkReach(rules: readonly ParsedRule[]): { mistakes: Mistake[]; warnings: string[] } {
+  const mistakes: Mistake[] = []
+  const warnings: string[] = []
+  let catchAll: ParsedRule | undefined
+  for (const [i, rule] of rules.entries()) {
+    const upToHere = rules.slice(0, i + 1).map(({ ast }) => ast)
+    if (catchAll !== undefined) {
+      mistakes.push({
+        rule: rule.id,
+        column: 1,
+        message: `Stands after rule ${catchAll.id}, which always matches.`,
+      })
+    } else if (!canHappen([rule.ast], ([matches]) => matches === true)) {
+      mistakes.push({
+        rule: rule.id,
+        column: 1,
+        message: 'Can never match: its condition is constantly false.',
+      })
+    } else if (!canHappen(upToHere, (outcomes) => outcomes.indexOf(true) === i)) {
+      warnings.push(`rule ${rule.id} never decides: whenever it matches, an earlier rule has matched.`)
+    }
+    if (!canHappen([rule.ast], ([matches]) => matches === false)) catchAll ??= rule
+  }
+  if (catchAll?.outcome === 'approve')
+    warnings.push(`rule ${catchAll.id} approves whatever no earlier rule decided.`)
+  if (rules.every(({ outcome }) => outcome === 'reject')) warnings.push('no rule approves.')
+  return { mistakes, warnings }
+}

@@ -1,0 +1,33 @@
+// A POLICY_DIR of a test's own, for what no shipped policy does.
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const SANDBOX_ECHO = join(import.meta.dirname, '..', 'policies', 'sandbox-echo')
+
+/** A folder with the shipped sandbox-echo, for `addPolicy` to add to and the test to remove. */
+export function aPolicyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-policies-'))
+  cpSync(SANDBOX_ECHO, join(folder, 'sandbox-echo'), { recursive: true })
+  return folder
+}
+
+/** Adds a policy that approves `capability` when the signal `approved` is true. */
+export function addPolicy(
+  folder: string,
+  { name, version, capability }: { name: string; version: string; capability: string },
+): void {
+  mkdirSync(join(folder, name, version), { recursive: true })
+  writeFileSync(
+    join(folder, name, version, 'policy.yaml'),
+    `policyId: ${name}
+policyVersion: ${version}
+schemaVersion: 1.0.0
+description: Made by a test.
+capabilities: [${capability}]
+signals: { approved: boolean }
+rules:
+  - { id: approved, when: signals.approved, outcome: approve, reason: Approved by the test. }
+`,
+  )
+}

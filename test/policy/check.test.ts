@@ -1,0 +1,247 @@
+import { describe, expect, test } from 'vitest'
+import { aDocument, aRule, refusalOf, rules, warningsOf } from './builders.ts'
+
+const at = 'test/1.0.0/policy.yaml'
+
+describe('a document is refused, by file and place', () => {
+  test.each([
+    ['an unknown key', aDocument({ binding: {} }), `${at}: the document has an unknown key: binding.`],
+    [
+      'an unknown key of a rule',
+      aDocument({ rules: [aRule({ unless: 'false' })] }),
+      `${at}: rules.0 has an unknown key: unless.`,
+    ],
+    [
+      'a __proto__ key',
+      JSON.parse(JSON.stringify(aDocument()).replace('{', '{"__proto__":{},')),
+      `${at}: the document has an unknown key: __proto__.`,
+    ],
+    [
+      'a missing key',
+      Object.fromEntries(Object.entries(aDocument()).filter(([key]) => key !== 'capabilities')),
+      `${at}: the document must have required properties capabilities.`,
+    ],
+    ['no document', null, `${at}: the document must be object.`],
+    ['a version that is a number', aDocument({ policyVersion: 1.0 }), `${at}: policyVersion must be string.`],
+    [
+      'a signal type that is none',
+      aDocument({ signals: { approved: 'bool' } }),
+      `${at}: signals.approved must be one of boolean, number.`,
+    ],
+    ['no rules', aDocument({ rules: [] }), `${at}: rules must not have fewer than 1 items.`],
+    [
+      'more rules than anybody can read',
+      rules(...Array.from({ length: 101 }, (_, i) => `signals.amount > ${i}.0`)),
+      `${at}: rules must not have more than 100 items.`,
+    ],
+    [
+      'a verifier that is none',
+      aDocument({ verify: { approved: { by: 'hearsay' } } }),
+      `${at}: verify.approved must be one of { by: approval,`,
+    ],
+    [
+      'a verifier with another one’s option',
+      aDocument({ verify: { approved: { by: 'approval', quorum: 1, window: '24h' } } }),
+      `${at}: verify.approved must be one of { by: approval,`,
+    ],
+    [
+      'a verifier whose answer is of another type',
+      aDocument({ verify: { amount: { by: 'approval', quorum: 1 } } }),
+      `${at}: verify.amount by approval needs a boolean signal.`,
+    ],
+    [
+      'a verifier of a signal that is not declared',
+      aDocument({ verify: { aproved: { by: 'approval', quorum: 1 } } }),
+      `${at}: verify.aproved names no declared signal.`,
+    ],
+    [
+      'a binding of a signal that is not declared',
+      aDocument({ bindings: { amuont: 'intent.parameters.amount' } }),
+      `${at}: bindings.amuont names no declared signal.`,
+    ],
+    ...['parameters.amount', 'intent.target', 'intent.parameters', 'intent.parameters.a..b'].map(
+      (path): [string, unknown, string] => [
+        `a binding to ${path}`,
+        aDocument({ bindings: { amount: path } }),
+        `${at}: bindings.amount must be intent.parameters.<member>, is ${path}.`,
+      ],
+    ),
+    [
+      'a rule id that is taken',
+      aDocument({ rules: [aRule(), aRule({ when: '!signals.approved' })] }),
+      `${at}, rule approved: This id is taken by an earlier rule.`,
+    ],
+  ])('%s', (_, document, refusal) => {
+    expect(refusalOf(document)[0]).toContain(refusal)
+  })
+
+  test('all its mistakes are told at once', () => {
+    const document = aDocument({
+      bindings: { total: 'intent.parameters.total' },
+      rules: [
+        aRule({ id: 'first', when: 'signals.typo' }),
+        aRule({ id: 'second', when: 'signals.amount +' }),
+      ],
+    })
+    expect(refusalOf(document)).toEqual([
+      `${at}: bindings.total names no declared signal.`,
+      `${at}, rule first, column 1: Unknown signal 'typo'.`,
+      `${at}, rule second, column 17: Unexpected token: EOF.`,
+    ])
+  })
+})
+
+describe('an expression is refused, by rule and column', () => {
+  test.each([
+    ['signals.approved && signals.aproved', 21, "Unknown signal 'aproved'."],
+    ['!has(signals.typo)', 6, "Unknown signal 'typo'."],
+    ['intent.amount == 1.0', 1, "intent has no member 'amount'."],
+    ['price > 1.0', 1, 'Unknown variable: price.'],
+    ['signals.amount', 1, 'Must be a bool, is double.'],
+    ['intent.parameters.flag', 1, 'Must be a bool, is dyn.'],
+    ['signals.approved > 1.0', 1, 'no such overload: bool > double.'],
+    ['signals.amount == 20', 1, 'no such overload: double == int (numbers are doubles: write 20.0).'],
+    ['signals.approved &&', 20, 'Unexpected token: EOF.'],
+    ['signals["approved"]', 1, 'Name what is read, as in signals.<member>.'],
+    ['size(signals) > 1', 6, 'Name what is read, as in signals.<member>.'],
+    ['[true].exists(signals, signals)', 15, 'signals cannot name a loop variable.'],
+    ['[true].exists(now, now)', 15, 'now cannot name a loop variable.'],
+    ['intent.target.matches("^(a+)+$")', 1, 'Rules have no matches()'],
+    ['intent.parameters.a.split("").join(intent.target) == ""', 1, 'Rules have no join()'],
+    ['cel.bind(x, true)', 1, 'Rules have no bind()'],
+    ['now.getHours("Europe/Berlin") > 9', 1, 'Rules have no getHours() with these arguments'],
+    ['timestamp(intent.parameters.at) < now', 1, 'timestamp() takes a valid literal only.'],
+    ['timestamp("2026-02-30T00:00:00Z") < now', 1, 'timestamp() takes a valid literal only.'],
+    ['now - intent.createdAt < duration("soon")', 26, 'duration() takes a valid literal only.'],
+    ['intent.target.contains(intent.parameters.a)', 1, 'contains() takes a literal only.'],
+    [
+      'intent.parameters.a.exists(x, x.exists(y, y > 1.0))',
+      31,
+      'exists() stands inside another loop: nested loops multiply.',
+    ],
+    [
+      'intent.parameters.a.filter(x, x > 1.0).all(y, y > 2.0)',
+      1,
+      'filter() stands inside another loop: nested loops multiply.',
+    ],
+    [
+      'intent.parameters.a.exists(x, x in intent.parameters.b)',
+      36,
+      "A loop may read 'x', signals and now, not intent again.",
+    ],
+    [`${'('.repeat(17)}true${')'.repeat(17)}`, 17, 'Exceeded maxDepth (16).'],
+    [`${'!'.repeat(300)}signals.approved`, 102, 'Exceeded maxAstNodes (200).'],
+    [`intent.target in [${'"a",'.repeat(101)}]`, 419, 'Exceeded maxListElements (100).'],
+    ['false', 1, 'Can never match: its condition is constantly false.'],
+  ])('%s', (when, column, sentence) => {
+    const [refusal = ''] = refusalOf(aDocument({ rules: [aRule({ id: 'strange', when })] }))
+    expect(refusal).toContain(`${at}, rule strange, column ${column}: ${sentence}`)
+  })
+
+  test('one of more than 1000 characters', () => {
+    const when = Array.from({ length: 60 }, () => 'signals.approved').join(' && ')
+    expect(refusalOf(aDocument({ rules: [aRule({ when })] }))).toEqual([
+      `${at}: rules.0.when must not have more than 1000 characters.`,
+    ])
+  })
+})
+
+describe('a condition that is constant is found', () => {
+  test.each([
+    '1.0 > 2.0',
+    '"a" == "b"',
+    'true && false',
+    'signals.approved && !signals.approved',
+    'signals.amount > 20.0 && signals.amount < 10.0',
+    'signals.amount > 0.0000000002 && signals.amount < 0.0000000001',
+    '10.0 < signals.amount && !(signals.amount > 5.0)',
+    'signals.amount == 1.0 && signals.amount == 2.0',
+    'signals.approved ? signals.amount < 0.0 && signals.amount > 0.0 : false',
+    'has(intent.parameters.a) && !has(intent.parameters.a)',
+  ])('constantly false: %s', (when) => {
+    expect(refusalOf(rules(when))).toEqual([
+      `${at}, rule r0, column 1: Can never match: its condition is constantly false.`,
+    ])
+  })
+
+  test.each([
+    'true',
+    '"a" != "b"',
+    'size("abc") == 3',
+    'signals.approved || !signals.approved',
+    'signals.amount > 5.0 || signals.amount <= 5.0',
+    'signals.amount < 10.0 || signals.amount > -1.0',
+    '!(signals.amount > 20.0 && signals.amount < 10.0)',
+  ])('constantly true, so nothing may follow: %s', (when) => {
+    expect(refusalOf(rules(when, 'signals.approved'))).toEqual([
+      `${at}, rule r1, column 1: Stands after rule r0, which always matches.`,
+    ])
+  })
+
+  test.each([
+    'signals.amount > 5.0 || signals.amount < 5.0',
+    'signals.amount >= 1.0 && signals.amount <= 1.0',
+    'signals.amount > signals.limit && signals.amount < signals.limit + 1.0',
+    'signals.amount > 0.0000000001 && signals.amount < 0.0000000002',
+    'intent.target == "a" || intent.target == "b"',
+    Array.from({ length: 13 }, (_, i) => `intent.parameters.a${i} == 1.0`).join(' && '),
+  ])('not constant: %s', (when) => {
+    expect(refusalOf(rules(when, 'signals.approved'))).toEqual([])
+  })
+})
+
+const unchecked = (signal: string) => `nothing checks the signal '${signal}'; it is the caller's word.`
+
+describe('what looks unintended is a warning', () => {
+  const word = ['amount', 'approved', 'limit'].map(unchecked)
+
+  test('a signal that no rule reads, and one that nothing checks', () => {
+    const document = aDocument({
+      bindings: { amount: 'intent.parameters.amount' },
+      verify: { approved: { by: 'approval', quorum: 2 } },
+    })
+    expect(warningsOf(document)).toEqual([
+      "no rule reads the signal 'amount'.",
+      "no rule reads the signal 'limit'.",
+      unchecked('limit'),
+    ])
+  })
+
+  test('a rule that an earlier one repeats', () => {
+    expect(warningsOf(rules('signals.amount > signals.limit', 'signals.amount > signals.limit'))).toEqual([
+      "no rule reads the signal 'approved'.",
+      ...word,
+      'rule r1 never decides: whenever it matches, an earlier rule has matched.',
+    ])
+  })
+
+  test('a rule for which earlier ones together leave nothing', () => {
+    const document = rules(
+      'signals.amount > 5.0',
+      'signals.amount < 6.0 && signals.limit > 0.0',
+      'signals.limit > 1.0',
+    )
+    expect(warningsOf(document)).toContain(
+      'rule r2 never decides: whenever it matches, an earlier rule has matched.',
+    )
+  })
+
+  test('an approval of everything else', () => {
+    expect(warningsOf(rules('signals.amount > signals.limit && signals.approved', 'true'))).toEqual([
+      ...word,
+      'rule r1 approves whatever no earlier rule decided.',
+    ])
+  })
+
+  test('a policy that never approves', () => {
+    const document = aDocument({ rules: [aRule({ outcome: 'reject' })] })
+    expect(warningsOf(document)).toContain('no rule approves.')
+  })
+
+  test('a division by what may be 0', () => {
+    expect(warningsOf(rules('signals.amount / signals.limit > 2.0 && signals.approved'))).toEqual([
+      ...word,
+      'rule r0, column 18: Divides by what may be 0: comparisons with NaN are all false.',
+    ])
+  })
+})
