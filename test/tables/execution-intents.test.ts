@@ -1,0 +1,65 @@
+// Whether this role can use the execution-intents table: what GET /ready asks (interface §4.1).
+import { strict as assert } from 'node:assert'
+import type { Pool } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkIntentsUsable } from '../../src/tables/execution-intents.ts'
+import { inTransaction, openPool, type Sql } from '../../src/tables/sql.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+
+let database: TestDatabase
+let pool: Pool
+beforeAll(async () => {
+  database = await createDatabase()
+  pool = openPool(database.url, 1)
+})
+afterAll(async () => {
+  await pool.end()
+  await database.drop()
+})
+
+const ROLLED_BACK = new Error('rolled back')
+
+/** Why the table cannot be used after `prepare`, which leaves nothing behind; undefined where it can. */
+async function reasonAfter(prepare: (sql: Sql) => Promise<unknown>): Promise<string | undefined> {
+  let reason: string | undefined
+  const work = inTransaction(pool, async (sql) => {
+    await prepare(sql)
+    await checkIntentsUsable(sql).catch((error: unknown) => {
+      assert(error instanceof Error)
+      reason = error.message
+    })
+    throw ROLLED_BACK
+  })
+  await expect(work).rejects.toBe(ROLLED_BACK)
+  return reason
+}
+
+/** Goes on as a role that may do this to the table, and nothing else. */
+const as = (privileges: string) => (sql: Sql) =>
+  sql.query(`
+    CREATE ROLE countersign_test_intents;
+    GRANT ${privileges} ON execution_intents TO countersign_test_intents;
+    SET LOCAL ROLE countersign_test_intents`)
+
+describe('the execution-intents table', () => {
+  test('is usable by a role that may read it, insert and update', async () => {
+    expect(await reasonAfter(as('SELECT, INSERT, UPDATE'))).toBeUndefined()
+  })
+
+  test.each(['SELECT', 'SELECT, INSERT', 'SELECT, UPDATE'])(
+    'is not by one that may only %s',
+    async (privileges) => {
+      expect(await reasonAfter(as(privileges))).toBe('The execution-intents table is not writable.')
+    },
+  )
+
+  test('is not by one that may write it and not read it', async () => {
+    expect(await reasonAfter(as('INSERT, UPDATE'))).toMatch('permission denied')
+  })
+
+  test('is not where nothing can be written: on a standby', async () => {
+    expect(await reasonAfter((sql) => sql.query('SET TRANSACTION READ ONLY'))).toBe(
+      'The execution-intents table is not writable.',
+    )
+  })
+})
