@@ -1,0 +1,35 @@
+// What a connector is: what it is called with, and the three ways a call can end (decisions §8).
+import type { Canonical, Json } from '../../src/canonical.ts'
+
+export interface Connector {
+  readonly connectorId: string
+  readonly connectorVersion: string
+  /** Where it goes, without secrets: it becomes evidence. */
+  readonly endpoint: string
+  readonly actions: readonly string[]
+  /** After it the outcome is unknown, whatever comes later. */
+  readonly timeoutMs: number
+  /**
+   * Carries the action out, at most once. A connector without outside effect may answer at once; every other one promises.
+   * A rejected promise is an outcome that nobody knows.
+   */
+  readonly call: (order: Order) => ConnectorOutcome | Promise<ConnectorOutcome>
+}
+
+/** What a connector is asked to do. */
+export interface Order {
+  readonly businessTransactionId: string
+  readonly action: string
+  readonly target: string
+  readonly parameters: Readonly<Record<string, unknown>>
+  /** The same parameters, canonical. */
+  readonly parametersText: Canonical
+  /** Aborted when the outcome is no longer waited for. */
+  readonly signal: AbortSignal
+}
+
+/** How a call ended: the three outcomes of decisions §8. */
+export type ConnectorOutcome =
+  | { readonly kind: 'completed'; readonly result: Json }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly cause: string }

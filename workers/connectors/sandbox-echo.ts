@@ -1,0 +1,28 @@
+// sandbox:echo: the connector without outside effect, for demos, drills and load tests (decisions §8).
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Connector, ConnectorOutcome, Order } from './connector.ts'
+
+export const sandboxEcho: Connector = {
+  connectorId: 'sandbox-echo',
+  connectorVersion: '1.0.0',
+  endpoint: 'local:sandbox-echo',
+  actions: ['sandbox:echo'],
+  timeoutMs: 10_000,
+  call: (order) => {
+    const { delayMs, hang } = order.parameters
+    if (hang === true) return new Promise<never>(() => undefined)
+    if (typeof delayMs === 'number' && delayMs > 0) return echoLater(order, delayMs)
+    return echo(order)
+  },
+}
+
+async function echoLater(order: Order, delayMs: number): Promise<ConnectorOutcome> {
+  // A timer of Node's that is set beyond 2^31 - 1 ms fires at once.
+  await delay(Math.min(delayMs, 2 ** 31 - 1), undefined, { signal: order.signal })
+  return echo(order)
+}
+
+function echo({ parameters, parametersText }: Order): ConnectorOutcome {
+  if (parameters['fail'] === true) return { kind: 'failed', reason: 'the sandbox was asked to fail' }
+  return { kind: 'completed', result: { echo: parametersText } }
+}

@@ -1,0 +1,116 @@
+// Fourth step, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
+// Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
+import type pg from 'pg'
+import { failures, type Failure } from '../../src/errors.ts'
+import { claimTransactions } from '../../src/tables/business-transactions.ts'
+import { releaseIntents } from '../../src/tables/execution-intents.ts'
+import { insertRefusals } from '../../src/tables/refusal-records.ts'
+import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import type { Authorized, Decided } from './decide.ts'
+import { Answered, stillGoing } from './road.ts'
+
+/** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
+export const DEADLINE_MARGIN_MS = 2_000
+
+/**
+ * Claims a batch: all or nothing per transaction, once across all instances.
+ * in    in caller order; an id may stand in it more than once, the first one claims it
+ * out   the authorized ones whose intent is now RELEASED; everything else has its answer
+ * fails as answers: 409 where the id was taken, 503 with nothing executed where the database is away
+ */
+export async function admit(
+  decided: readonly (Decided | Answered)[],
+  { pool, now }: { pool: pg.Pool; now: Date },
+): Promise<(Authorized | Answered)[]> {
+  const firsts = firstOfEachId(stillGoing(decided))
+  const refusals = await claim([...firsts.values()], pool, now)
+  return decided.map((item) => {
+    if (item instanceof Answered) return item
+    const id = item.transaction.businessTransactionId
+    const first = firsts.get(id) as Decided
+    // A repeat within the batch shares the first one's refusal: where nothing was claimed, no 409 may say otherwise.
+    const refusal = refusals.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
+    if (refusal !== undefined) return new Answered(item.request, refusal)
+    return item.outcome === 'authorized' ? item : new Answered(item.request, item.failure)
+  })
+}
+
+/** Sorted by id: batches of all threads and instances take their ids in one order, so that none waits in a circle. */
+function firstOfEachId(items: readonly Decided[]): Map<string, Decided> {
+  const sorted = items.toSorted((a, b) =>
+    compare(a.transaction.businessTransactionId, b.transaction.businessTransactionId),
+  )
+  const firsts = new Map<string, Decided>()
+  for (const item of sorted) {
+    const id = item.transaction.businessTransactionId
+    if (!firsts.has(id)) firsts.set(id, item)
+  }
+  return firsts
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** The failures of those that could not be claimed. An item that the database refuses does not fail its neighbours. */
+async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
+  if (items.length === 0) return new Map()
+  try {
+    const claimed = await inTransaction(pool, async (sql) => {
+      const ids = await claimTransactions(sql, items.map(transactionRow))
+      const mine = items.filter((item) => ids.has(item.transaction.businessTransactionId))
+      await writeClaimed(sql, mine, now)
+      return ids
+    })
+    const taken = items.filter((item) => !claimed.has(item.transaction.businessTransactionId))
+    return new Map(
+      taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
+    )
+  } catch (error) {
+    if (isUnavailable(error)) return new Map(items.map((item) => [item, failures.databaseUnavailable(error)]))
+    if (items.length === 1) return new Map(items.map((item) => [item, failures.internal(error)]))
+    const alone = new Map<Decided, Failure>()
+    for (const item of items)
+      for (const [failed, failure] of await claim([item], pool, now)) alone.set(failed, failure)
+    return alone
+  }
+}
+
+/**
+ * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
+ * without the road: its unique violation rolls everything back, and it is not executed again.
+ */
+async function writeClaimed(sql: Sql, claimed: readonly Decided[], now: Date): Promise<void> {
+  const released = claimed.filter((item) => item.outcome === 'authorized')
+  const refused = claimed.filter((item) => item.outcome === 'refused')
+  await Promise.all([
+    releaseIntents(
+      sql,
+      released.map(({ transaction, authorization, connector }) => ({
+        businessTransactionId: transaction.businessTransactionId,
+        nonce: authorization.nonce,
+        deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
+      })),
+    ),
+    insertRefusals(
+      sql,
+      refused.map((item) => ({ ...ownership(item), ...item.refusal })),
+    ),
+  ])
+}
+
+function transactionRow(item: Decided) {
+  return {
+    ...ownership(item),
+    body: item.canonical.transaction.text,
+    executionAuthorization: item.outcome === 'authorized' ? item.authorization.text.text : null,
+  }
+}
+
+function ownership({ transaction, request, createdAt }: Decided) {
+  return {
+    businessTransactionId: transaction.businessTransactionId,
+    callerId: request.caller.callerId,
+    createdAt,
+  }
+}

@@ -1,0 +1,34 @@
+// The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
+import { randomUUID } from 'node:crypto'
+import { Canonical, canonicalize } from '../../src/canonical.ts'
+import type { Evaluation } from '../../src/policy/evaluate.ts'
+import type { Accepted } from './validate.ts'
+
+/** Canonical text; id and content hash are bound into the authorization too. */
+export interface Decision {
+  readonly decisionId: string
+  readonly policyContentHash: string
+  readonly text: Canonical
+}
+
+export function describeDecision(
+  accepted: Accepted,
+  evaluation: Evaluation,
+  { policyContentHash, now }: { policyContentHash: string; now: Date },
+): Decision {
+  const decisionId = randomUUID()
+  const text = canonicalize({
+    decisionId,
+    intentId: accepted.transaction.intent.intentId,
+    policy: accepted.canonical.policy,
+    policyContentHash,
+    signals: accepted.canonical.signals,
+    outcome: evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED',
+    reason: evaluation.reason,
+    matchedRuleId: evaluation.matchedRuleId,
+    evaluatedRules: evaluation.evaluatedRules,
+    verifiedSignals: {},
+    evaluatedAt: now.toISOString(),
+  })
+  return { decisionId, policyContentHash, text: new Canonical(text) }
+}

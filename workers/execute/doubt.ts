@@ -1,0 +1,11 @@
+// After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
+import type { Pool } from 'pg'
+import { passDeadlines } from '../../src/tables/execution-intents.ts'
+import type { Performed } from './perform.ts'
+
+/** Best effort: with the database away the deadline passes by itself, and the answer is the same. */
+export async function doubt(performed: readonly Performed[], pool: Pool): Promise<void> {
+  if (performed.length === 0) return
+  const ids = performed.map((item) => item.transaction.businessTransactionId).toSorted()
+  await passDeadlines(pool, { ids, deadline: new Date().toISOString() }).catch(() => undefined)
+}

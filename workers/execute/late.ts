@@ -1,0 +1,40 @@
+// Executions whose connector answers later than their batch: finished in batches of whatever has come by then.
+import type { Answered } from './road.ts'
+import type { Performed } from './perform.ts'
+
+const BATCH_MAX = 128
+
+export interface LateLane {
+  add(items: readonly Promise<Performed>[]): void
+}
+
+/** in  finish  never rejects, see `finish` in index.ts */
+export function openLateLane(
+  finish: (performed: readonly Performed[]) => Promise<Answered[]>,
+  deliver: (answered: readonly Answered[]) => void,
+): LateLane {
+  let waiting: Performed[] = []
+  let busy = false
+
+  async function drain(): Promise<void> {
+    if (busy) return
+    busy = true
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, BATCH_MAX)
+      waiting = waiting.slice(BATCH_MAX)
+      deliver(await finish(batch))
+    }
+    busy = false
+  }
+
+  return {
+    add(items) {
+      for (const item of items) {
+        void item.then((performed) => {
+          waiting.push(performed)
+          return drain()
+        })
+      }
+    },
+  }
+}

@@ -1,0 +1,38 @@
+// The signed Refusal Record of a transaction that is not executed (decisions §4), stored in the commit that claims its id.
+import { randomUUID } from 'node:crypto'
+import { canonicalize } from '../../src/canonical.ts'
+import type { Mismatch } from '../../src/policy/evaluate.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { signEd25519 } from '../../src/signing/signature.ts'
+import type { Decision } from './decision.ts'
+import type { Accepted } from './validate.ts'
+
+export interface Refusal {
+  /** Canonical text of the signed members. */
+  readonly body: string
+  /** The members beside them, see src/sealed.ts. */
+  readonly seal: string
+}
+
+export function refuse(
+  accepted: Accepted,
+  {
+    decision,
+    mismatches,
+    key,
+    now,
+  }: { decision: Decision; mismatches: readonly Mismatch[]; key: SigningKey; now: Date },
+): Refusal {
+  const body = canonicalize({
+    refusalRecordId: randomUUID(),
+    businessTransactionId: accepted.transaction.businessTransactionId,
+    decision: decision.text,
+    evaluatedIntent: accepted.canonical.intent,
+    mismatches: mismatches.map((mismatch) => ({ ...mismatch })),
+    submittedBy: accepted.request.caller.callerId,
+    createdAt: accepted.createdAt,
+  })
+  const signature = { ...signEd25519('refusal-record', body, key), signedAt: now.toISOString() }
+  return { body, seal: canonicalize({ refusalRecordHash: sha256Hex(body), signature }) }
+}

@@ -1,0 +1,96 @@
+// What travels the road: requests on their way, and the answers of those that have left it.
+import { Failure, failures } from '../../src/errors.ts'
+
+/** Who asks, with the scope that its key carries (interface §5.5). */
+export interface Caller {
+  readonly callerId: string
+  /** Unchecked only where authentication is disabled (decisions §2). */
+  readonly scope:
+    | 'unchecked'
+    | { readonly principalIds: ReadonlySet<string>; readonly capabilities: 'all' | ReadonlySet<string> }
+}
+
+export interface Request {
+  readonly ticket: number
+  readonly caller: Caller
+  readonly body: Uint8Array
+}
+
+/** A request that has left the road: its reply, and what its log line should know. */
+export class Answered {
+  readonly request: Request
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly log: Readonly<Record<string, unknown>>
+
+  constructor(request: Request, reply: Failure | { trustRecord: string }) {
+    this.request = request
+    if (reply instanceof Failure) {
+      this.status = reply.status
+      this.headers = reply.headers
+      this.body = reply.body()
+      this.log = reply.cause === undefined ? {} : { cause: describe(reply.cause) }
+    } else {
+      this.status = 200
+      this.headers = {}
+      this.body = reply.trustRecord
+      this.log = {}
+    }
+  }
+}
+
+/** Anything on the road carries the request that it started as. */
+export interface Travelling {
+  readonly request: Request
+}
+
+export function stillGoing<Item extends Travelling>(items: readonly (Item | Answered)[]): Item[] {
+  return items.filter((item): item is Item => !(item instanceof Answered))
+}
+
+export function leftTheRoad(items: readonly (Travelling | Answered)[]): Answered[] {
+  return items.filter((item) => item instanceof Answered)
+}
+
+/** Takes each item that is still on the road one step further. One that a step throws on leaves it alone, by default as a bare 500. */
+export function forward<In extends Travelling, Out extends Travelling>(
+  items: readonly (In | Answered)[],
+  step: (item: In) => Out | Failure,
+  thrown: (cause: unknown) => Failure = failures.internal,
+): (Out | Answered)[] {
+  return items.map((item) => {
+    if (item instanceof Answered) return item
+    try {
+      return arrived(item, step(item))
+    } catch (error) {
+      return new Answered(item.request, thrown(error))
+    }
+  })
+}
+
+/** The same for a step that waits: for an ML-DSA signature on the libuv pool. Items do not wait for each other. */
+export function forwardAsync<In extends Travelling, Out extends Travelling>(
+  items: readonly (In | Answered)[],
+  step: (item: In) => Promise<Out | Failure>,
+  thrown: (cause: unknown) => Failure = failures.internal,
+): Promise<(Out | Answered)[]> {
+  return Promise.all(
+    items.map(async (item) => {
+      if (item instanceof Answered) return item
+      try {
+        return arrived(item, await step(item))
+      } catch (error) {
+        return new Answered(item.request, thrown(error))
+      }
+    }),
+  )
+}
+
+function arrived<Out extends Travelling>(item: Travelling, result: Out | Failure): Out | Answered {
+  return result instanceof Failure ? new Answered(item.request, result) : result
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}

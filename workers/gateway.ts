@@ -1,0 +1,97 @@
+// The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
+import { canonicalize, type Json } from '../src/canonical.ts'
+import type { Algorithm } from '../src/signing/keys.ts'
+import type { PublicKey } from '../src/signing/keys.ts'
+import { verifySignature } from '../src/signing/signature.ts'
+import { releaseIntents } from '../src/tables/execution-intents.ts'
+import { isTaken, type Sql } from '../src/tables/sql.ts'
+import { businessTransactionHash } from './execute/authorize.ts'
+
+const LIFETIME_MAX_MS = 300_000
+
+/** A signed execution authorization, parsed. */
+export interface SignedAuthorization {
+  readonly payload: {
+    readonly version: number
+    readonly nonce: string
+    readonly businessTransactionId: string
+    readonly businessTransactionHash: string
+    readonly authorizedAt: string
+    readonly expiresAt: string
+    readonly [member: string]: Json
+  }
+  readonly keyId: string
+  readonly algorithm: Algorithm
+  readonly signature: string
+}
+
+export interface AuthorizedTransaction {
+  readonly businessTransactionId: string
+  readonly intent: { readonly action: string; readonly target: string }
+}
+
+export type GatewayRefusal =
+  | 'AUTHORIZATION_VERSION_UNSUPPORTED'
+  | 'AUTHORIZATION_SIGNATURE_INVALID'
+  | 'AUTHORIZATION_EXPIRED'
+  | 'AUTHORIZATION_NOT_YET_VALID'
+  | 'AUTHORIZATION_LIFETIME_EXCEEDED'
+  | 'AUTHORIZATION_TRANSACTION_MISMATCH'
+  | 'NONCE_ALREADY_CONSUMED'
+
+export interface CheckWith {
+  readonly transaction: AuthorizedTransaction
+  /** The transaction's parameters, canonical or to be canonicalized. */
+  readonly parameters: Json
+  readonly findKey: (keyId: string) => PublicKey | undefined
+  readonly now: Date
+}
+
+/** Everything that can be checked without the database, in the order of decisions §8. Undefined: it passes. */
+export function checkAuthorization(
+  { payload, keyId, algorithm, signature }: SignedAuthorization,
+  { transaction, parameters, findKey, now }: CheckWith,
+): GatewayRefusal | undefined {
+  if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
+  // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
+  const key = algorithm === 'ed25519' ? findKey(keyId) : undefined
+  const signed = { algorithm, keyId, value: signature }
+  if (key === undefined || !verifySignature('execution-authorization', canonicalize(payload), signed, key)) {
+    return 'AUTHORIZATION_SIGNATURE_INVALID'
+  }
+  const authorizedAt = Date.parse(payload.authorizedAt)
+  const expiresAt = Date.parse(payload.expiresAt)
+  // Written so that a time that cannot be read refuses: every comparison with NaN is false.
+  if (!(now.getTime() < expiresAt)) return 'AUTHORIZATION_EXPIRED'
+  if (!(authorizedAt <= now.getTime())) return 'AUTHORIZATION_NOT_YET_VALID'
+  if (!(expiresAt - authorizedAt <= LIFETIME_MAX_MS)) return 'AUTHORIZATION_LIFETIME_EXCEEDED'
+  if (
+    payload.businessTransactionId !== transaction.businessTransactionId ||
+    payload.businessTransactionHash !== businessTransactionHash(transaction, parameters)
+  ) {
+    return 'AUTHORIZATION_TRANSACTION_MISMATCH'
+  }
+  return undefined
+}
+
+/**
+ * The gateway for a direct caller, outside the road: checks, then consumes the nonce. On the road `admit` consumes it, in the
+ * transaction that claims the id.
+ * in   deadline  when the released intent is in doubt, ISO 8601
+ * out  undefined: released, and the connector may be called once
+ */
+export async function passGateway(
+  authorization: SignedAuthorization,
+  { sql, deadline, ...check }: CheckWith & { sql: Sql; deadline: string },
+): Promise<GatewayRefusal | undefined> {
+  const refusal = checkAuthorization(authorization, check)
+  if (refusal !== undefined) return refusal
+  const { businessTransactionId, nonce } = authorization.payload
+  try {
+    await releaseIntents(sql, [{ businessTransactionId, nonce, deadline }])
+    return undefined
+  } catch (error) {
+    if (isTaken(error)) return 'NONCE_ALREADY_CONSUMED'
+    throw error
+  }
+}
