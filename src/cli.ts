@@ -1,0 +1,166 @@
+#!/usr/bin/env node
+// The countersign command: starts the service, migrates its database, makes its keys and its callers' keys (decisions §1, §2).
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import packageJson from '../package.json' with { type: 'json' }
+import { ConfigError, makeRawKey, parseCallers, signingKeyDir } from './config.ts'
+import { algorithms, generateKeys, generateMissingKeys, keyIds, readPublicKeys } from './signing/keys.ts'
+import type { Algorithm, PublicKey } from './signing/keys.ts'
+import { sha256Hex } from './signing/sha256.ts'
+
+const program = new Command('countersign').description(packageJson.description).version(packageJson.version)
+
+program
+  .command('serve')
+  .description('start the service; its configuration is the environment')
+  .action(async () => {
+    // Imported here: making a key must not need the server's parts.
+    const { main } = await import('./main.ts')
+    process.exit(await main(process.env))
+  })
+
+program
+  .command('migrate')
+  .description('bring the database of DATABASE_URL to the newest schema')
+  .action(async () => {
+    const databaseUrl = process.env['DATABASE_URL']
+    if (!databaseUrl)
+      throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
+    const { migrate } = await import('./tables/migrate.ts')
+    const applied = await migrate(databaseUrl)
+    console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
+  })
+
+const keys = program.command('keys').description('signing keys')
+const dirOption = [
+  '--dir <folder>',
+  'folder of the keys (default: SIGNING_KEY_DIR, else $DATA_DIR/keys)',
+] as const
+const folder = (dir: string | undefined) => (dir === undefined ? signingKeyDir(process.env) : resolve(dir))
+
+keys
+  .command('generate')
+  .description('make a key of each algorithm that has none')
+  .option(...dirOption)
+  .action((options: { dir?: string }) => {
+    const dir = folder(options.dir)
+    const made = generateMissingKeys({ dir, now: new Date() })
+    if (made.length > 0) printMade(made, dir)
+    else console.log(`${dir} has a key of each algorithm. To add new ones: countersign keys rotate`)
+  })
+
+keys
+  .command('rotate')
+  .description('add new keys, which sign from the next start; the old ones stay published')
+  .option(...dirOption)
+  .addOption(new Option('--algorithm <name>', 'only this one (default: each)').choices(algorithms))
+  .action((options: { dir?: string; algorithm?: Algorithm }) => {
+    const dir = folder(options.dir)
+    if (keyIds(dir, 'private').length === 0) throw noKeys(dir)
+    const only = options.algorithm === undefined ? algorithms : [options.algorithm]
+    printMade(generateKeys({ dir, now: new Date(), algorithms: only }), dir)
+    console.log('Running services publish them at once and sign with them from their next start.')
+  })
+
+keys
+  .command('list')
+  .description('name the keys and say which of them sign')
+  .option(...dirOption)
+  .action((options: { dir?: string }) => {
+    const dir = folder(options.dir)
+    const held = keyIds(dir, 'private')
+    const published = readPublicKeys(dir)
+    if (published.size === 0) throw noKeys(dir)
+    for (const { keyId, algorithm } of published.values()) {
+      const signs = held.findLast((other) => other.endsWith(`-${algorithm}`)) === keyId
+      console.log(`${keyId}\t${signs ? 'signs' : 'published'}`)
+    }
+  })
+
+interface IssueOptions {
+  readonly capability?: string[]
+  readonly principal?: string[]
+  readonly holderType?: string
+  readonly readAll?: true
+  readonly stepUpPublicKey?: string
+}
+
+program
+  .command('callers')
+  .description('keys of calling systems')
+  .command('issue')
+  .description('make a raw key, shown this once, and its entry for SERVICE_API_KEYS; nothing is stored')
+  .argument('<callerId>')
+  .option(
+    '--capability <action>',
+    "an action it may invoke, '*' for all; repeatable (default: none, it may invoke nothing)",
+    collected,
+  )
+  .option('--principal <id>', 'a principal it may assert; repeatable (default: its callerId)', collected)
+  .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
+  .option('--read-all', 'may read what others submitted')
+  .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
+  .action((callerId: string, options: IssueOptions) => {
+    const rawKey = makeRawKey()
+    const entry = JSON.stringify({
+      callerId,
+      keyHash: sha256Hex(rawKey),
+      allowedPrincipalIds: options.principal,
+      allowedCapabilities: options.capability,
+      credentialHolderType: options.holderType,
+      stepUpPublicKey:
+        options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
+      readAll: options.readAll,
+    })
+    checkEntry(entry)
+    // The two lines a script wants go to stdout, the words around them do not.
+    console.error(
+      'The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS.',
+    )
+    console.log(rawKey)
+    console.log(entry)
+  })
+
+/** Not `<action...>`, which would take the callerId behind it for one more action. */
+function collected(value: string, earlier: string[] = []): string[] {
+  if (value === '') throw new InvalidArgumentError('It is empty.')
+  return [...earlier, value]
+}
+
+/** Which argument of `callers issue` a member of the entry comes from. */
+const ARGUMENT: Readonly<Record<string, string>> = {
+  callerId: '<callerId>',
+  allowedPrincipalIds: '--principal',
+  allowedCapabilities: '--capability',
+  credentialHolderType: '--holder-type',
+  stepUpPublicKey: '--step-up-public-key',
+}
+
+/** fails with the mistakes of the entry, each by the argument that it came by */
+function checkEntry(entry: string): void {
+  try {
+    parseCallers(`[${entry}]`, '')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const named = error.problems.map((problem) =>
+      problem.replace(/^\[0\]\.(\w+)/, (_, member: string) => ARGUMENT[member] ?? member),
+    )
+    throw new Error(named.join('\n'), { cause: error })
+  }
+}
+
+function noKeys(dir: string): Error {
+  return new Error(`No keys in ${dir}. To make them: countersign keys generate --dir ${dir}`)
+}
+
+function printMade(made: readonly PublicKey[], dir: string): void {
+  for (const { keyId } of made) console.log(`Made ${keyId} in ${dir}`)
+}
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  console.error(`countersign: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+}

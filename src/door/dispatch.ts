@@ -1,0 +1,145 @@
+// The bounded queue in front of the worker threads. A batch is what waits when a thread has room: nothing is ever held to fill one.
+import { join } from 'node:path'
+import { Piscina } from 'piscina'
+import { failures, type Failure } from '../errors.ts'
+import {
+  packTask,
+  unpackReplies,
+  type Boot,
+  type QueuedRequest,
+  type Replies,
+  type TaskReply,
+} from '../../workers/protocol.ts'
+
+const BATCH_MAX = 128
+/** A batch ends with the body that reaches this: a thread is busy with a batch for milliseconds, whatever is in it. */
+const BATCH_BYTES_MAX = 256 * 1024
+/** Two batches in flight per thread: one computes while the other waits for its commit. */
+const BATCHES_PER_THREAD = 2
+/** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
+const ANSWER_MAX_MS = 60_000
+
+export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log'> & {
+  readonly body: string | Uint8Array
+}
+
+export interface Dispatcher {
+  /** Sends a request down the road. in  caller  index into `Boot.callers`, -1 for anonymous */
+  readonly submit: (body: Uint8Array, caller: number) => Promise<WorkerReply>
+  readonly close: () => Promise<void>
+}
+
+interface Waiting {
+  readonly resolve: (reply: WorkerReply) => void
+  readonly since: number
+}
+
+/**
+ * Starts the threads and waits until they take batches.
+ * fails with the reason of a thread that cannot boot, such as a missing key
+ */
+export async function openDispatcher(boot: Boot, log: (error: unknown) => void): Promise<Dispatcher> {
+  const { workerThreads } = boot.config
+  const pool = new Piscina({
+    filename: join(import.meta.dirname, '..', '..', 'workers', 'thread.ts'),
+    workerData: boot,
+    minThreads: workerThreads,
+    maxThreads: workerThreads,
+    concurrentTasksPerWorker: BATCHES_PER_THREAD,
+    idleTimeout: Infinity,
+    maxQueue: workerThreads * BATCHES_PER_THREAD,
+    // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a late connector's.
+    atomics: 'disabled',
+  })
+  pool.on('error', log)
+  pool.on('message', deliver)
+
+  const waiting = new Map<number, Waiting>()
+  let queue: QueuedRequest[] = []
+  let nextTicket = 0
+  let batches = 0
+  let flushing = false
+
+  function deliver(replies: Replies): void {
+    for (const reply of unpackReplies(replies)) answer(reply.ticket, reply)
+  }
+
+  function answer(ticket: number, reply: WorkerReply): void {
+    const request = waiting.get(ticket)
+    if (request === undefined) return
+    waiting.delete(ticket)
+    request.resolve(reply)
+  }
+
+  /** Once per turn of the event loop: what arrived together travels together. */
+  function flush(): void {
+    flushing = false
+    while (queue.length > 0 && batches < workerThreads * BATCHES_PER_THREAD) {
+      const idleThreads = Math.max(1, workerThreads - batches)
+      const size = Math.min(BATCH_MAX, Math.ceil(queue.length / idleThreads))
+      const batch = withinBytes(queue.slice(0, size))
+      void send(batch)
+      queue = queue.slice(batch.length)
+    }
+  }
+
+  async function send(batch: readonly QueuedRequest[]): Promise<void> {
+    batches++
+    const task = packTask(batch)
+    try {
+      deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies)
+    } catch (error) {
+      log(error)
+      for (const { ticket } of batch) answer(ticket, outcomeUnknown('the thread died'))
+    }
+    batches--
+    flush()
+  }
+
+  const backstop = setInterval(() => {
+    const oldest = performance.now() - ANSWER_MAX_MS
+    for (const [ticket, { since }] of waiting) {
+      if (since > oldest) break // tickets are handed out in the order of time
+      const unsent = queue.some((request) => request.ticket === ticket)
+      if (unsent) queue = queue.filter((request) => request.ticket !== ticket)
+      answer(
+        ticket,
+        unsent ? replyOf(failures.overloaded()) : outcomeUnknown(`no answer within ${ANSWER_MAX_MS} ms`),
+      )
+    }
+  }, 1_000)
+
+  await Promise.all(pool.threads.map(() => pool.run(packTask([]))))
+  return {
+    submit(body, caller) {
+      const ticket = nextTicket++
+      queue.push({ ticket, caller, body })
+      if (!flushing) {
+        flushing = true
+        setImmediate(flush)
+      }
+      return new Promise((resolve) => {
+        waiting.set(ticket, { resolve, since: performance.now() })
+      })
+    },
+    async close() {
+      clearInterval(backstop)
+      await pool.destroy()
+    },
+  }
+}
+
+/** The longest run from the front that stays within BATCH_BYTES_MAX, one at least. */
+function withinBytes(queued: readonly QueuedRequest[]): readonly QueuedRequest[] {
+  let bytes = 0
+  const over = queued.findIndex(({ body }, i) => (bytes += body.byteLength) > BATCH_BYTES_MAX && i > 0)
+  return over === -1 ? queued : queued.slice(0, over)
+}
+
+function outcomeUnknown(cause: string): WorkerReply {
+  return { ...replyOf(failures.outcomeUnknown(cause)), log: { cause } }
+}
+
+function replyOf(failure: Failure): WorkerReply {
+  return { status: failure.status, headers: failure.headers, body: failure.body(), log: {} }
+}

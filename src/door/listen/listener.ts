@@ -1,0 +1,71 @@
+// The seam between HTTP servers and the door: what a listener hands over, and what it is handed back.
+
+/** A request line and its headers, before any of the body has been read. Valid only while `OnHead` runs. */
+export interface Head {
+  /** Upper case. */
+  readonly method: string
+  /** Raw, not percent-decoded, without the query. Starts with a slash. */
+  readonly path: string
+  /** Raw, without the question mark; '' when there is none. */
+  readonly query: string
+  /** Declared by Content-Length; 0 when there is none. The guard has dropped every request whose length is in question. */
+  readonly bodyBytes: number
+  /** The peer's address as text, IPv4-mapped IPv6 written as IPv4. */
+  readonly remoteAddress: string
+  /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
+  header(name: string): string | undefined
+}
+
+/** What goes back. Content-Length, Date and the connection's framing are the listener's. */
+export interface Reply {
+  readonly status: number
+  /** A `Connection: close` here, spelled so, ends the connection after the reply. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Nothing of it is sent to a HEAD request, or with status 204 or 304. */
+  readonly body: string | Uint8Array
+}
+
+/** Takes the whole body, its to keep; or is told, once, that the client went away before it came. */
+export interface BodyTaker {
+  readonly take: (body: Uint8Array) => Reply | Promise<Reply>
+  readonly aborted: () => void
+}
+
+/** An answer from the head alone (the body is thrown away), or who takes the body. */
+export type HeadAnswer = Reply | BodyTaker
+
+/** Must not throw or reject: the door's one catch has run before a listener sees an answer. */
+export type OnHead = (head: Head) => HeadAnswer | Promise<Reply>
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 picks a free port. */
+  readonly port: number
+  readonly onHead: OnHead
+  /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
+  readonly server?: Listener['server']
+  /** For node:http, default `nodeTimeouts`; those of uWebSockets.js are compiled in. */
+  readonly timeouts?: Timeouts
+}
+
+export interface Timeouts {
+  /** From a request's first byte, or the connection's start, to the end of its head. */
+  readonly headMs: number
+  /** From the first byte of a request to the last of its body. */
+  readonly requestMs: number
+  /** Between a reply and the next request. */
+  readonly idleMs: number
+  /** Without a byte moving either way: a client that does not read its reply. Above the slowest reply. */
+  readonly stalledMs: number
+}
+
+export interface Listener {
+  readonly server: 'uWebSockets.js' | 'node:http'
+  readonly port: number
+  /** Accepts no further connection; every later reply on an open one carries `Connection: close` and ends it. */
+  stopAccepting(): void
+  /** Resolves when every request that came has its reply, or its client is gone. After `stopAccepting`, that comes to pass. */
+  drained(): Promise<void>
+  /** Closes what is still open, answered or not. */
+  close(): Promise<void>
+}

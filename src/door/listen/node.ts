@@ -1,0 +1,165 @@
+// The listener over node:http, for machines where the binary of uWebSockets.js does not load.
+import { createServer, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Server } from 'node:net'
+import type { Socket } from 'node:net'
+import { exchange } from './exchange.ts'
+import { guard, headBytesMax } from './guard.ts'
+import type { ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import { countUnderway } from './underway.ts'
+
+export const nodeTimeouts: Timeouts = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  // Above the 60 s after which common proxies drop an idle connection: the side that sends requests should close first,
+  // or it sends one into a connection that is just being closed.
+  idleMs: 75_000,
+  stalledMs: 120_000,
+}
+/** How often node looks for connections over headMs or requestMs. */
+const timeoutCheckMs = 1_000
+
+/** Fails with an Error that names host and port when they cannot be listened on. */
+export function listenNode(options: ListenOptions): Promise<Listener> {
+  const { host, port, onHead, timeouts = nodeTimeouts } = options
+  let stopping = false
+  const underway = countUnderway()
+  /** The newest reply of a connection: once it is out, so are those before it. */
+  const newest = new WeakMap<Socket, ServerResponse>()
+  /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
+  const ending = new WeakSet<Socket>()
+
+  const server = createServer({
+    maxHeaderSize: headBytesMax,
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: timeoutCheckMs,
+    // Node would answer 400 and still run what is pipelined behind; the guard drops the connection.
+    requireHostHeader: false,
+    keepAlive: true,
+    noDelay: true,
+  })
+  server.timeout = timeouts.stalledMs
+
+  const refuse = (socket: Socket, status: number): void => {
+    ending.add(socket)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    )
+    socket.destroySoon()
+  }
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket, rawHeaders, method = '', url = '' } = request
+    if (socket.destroyed || ending.has(socket)) return
+    newest.set(socket, response)
+    if (request.httpVersion !== '1.1') return refuse(socket, 505)
+    const headers: [string, string][] = []
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      headers.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''])
+    }
+    const queryAt = url.includes('?') ? url.indexOf('?') : url.length
+    const head = guard({
+      method,
+      path: url.slice(0, queryAt),
+      query: url.slice(queryAt + 1),
+      headers,
+      remoteAddress: () => socket.remoteAddress ?? '',
+    })
+    if (head === undefined) return void socket.destroy()
+    const ended = underway.begin()
+    exchange(head, onHead, () => stopping, {
+      readBody(keep, done, aborted) {
+        if (!keep) ending.add(socket)
+        else if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
+        readBody(request, head.bodyBytes, keep, done, () => {
+          aborted()
+          ended()
+        })
+      },
+      write(reply, close) {
+        if (close) ending.add(socket)
+        if (!socket.destroyed) write(response, reply, close)
+        ended()
+      },
+    })
+  }
+  server.on('request', onRequest)
+  // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
+  server.on('checkContinue', onRequest)
+  // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Written now, a refusal would pass for the reply to a request that is still running.
+    if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
+    else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
+  })
+
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
+  const stopAccepting = (): void => {
+    // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
+    if (!stopping) Server.prototype.close.call(server)
+    stopping = true
+  }
+  return new Promise((resolve, reject) => {
+    // Stays attached: a failed accept (out of file descriptors) must not end the process.
+    server.on('error', (cause) =>
+      reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    )
+    server.listen({ host, port, backlog: 1024 }, () => {
+      const address = server.address()
+      resolve({
+        server: 'node:http',
+        port: typeof address === 'object' && address !== null ? address.port : port,
+        stopAccepting,
+        drained: underway.drained,
+        close() {
+          stopAccepting()
+          server.closeAllConnections()
+          return closed
+        },
+      })
+    })
+  })
+}
+
+function readBody(
+  request: IncomingMessage,
+  bodyBytes: number,
+  keep: boolean,
+  done: (body: Uint8Array) => void,
+  onAborted: () => void,
+): void {
+  let body: Uint8Array | undefined
+  let received = 0
+  request.on('data', (chunk: Buffer) => {
+    if (chunk.length === bodyBytes) {
+      body = chunk
+    } else if (keep) {
+      body ??= new Uint8Array(bodyBytes)
+      body.set(chunk, received)
+    }
+    received += chunk.length
+    if (received === bodyBytes) done(body ?? new Uint8Array(0))
+  })
+  request.once('close', () => {
+    if (received < bodyBytes) onAborted()
+  })
+}
+
+function write(response: ServerResponse, reply: Reply, close: boolean): void {
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(reply.headers)) {
+    if (name !== 'Connection') headers.push(name, value)
+  }
+  if (close) headers.push('Connection', 'close')
+  if (reply.status !== 204 && reply.status !== 304)
+    headers.push('Content-Length', String(Buffer.byteLength(reply.body)))
+  response.writeHead(reply.status, headers)
+  response.end(reply.body)
+}
+
+const statusOfError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}

@@ -1,0 +1,71 @@
+// Finds the route of a request line (THE table is routes/index.ts).
+import type { Route } from '../routes/route.ts'
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  /** The path exists under other methods. in `allow` order of the table */
+  | { readonly kind: 'wrong method'; readonly allow: string }
+  | { readonly kind: 'no such path' }
+
+interface Candidate {
+  readonly segments: readonly string[]
+  readonly route: Route
+}
+
+/** HEAD finds what GET would. */
+export function openMatching(routes: readonly Route[]): (method: string, path: string) => Match {
+  const exact = new Map<string, Match>(
+    routes
+      .filter(({ path }) => !path.includes('{'))
+      .map((route) => [`${route.method} ${route.path}`, found(route, {})]),
+  )
+  const candidates = routes.map((route) => ({ route, segments: route.path.split('/') }))
+
+  return (method, path) => {
+    const wanted = method === 'HEAD' ? 'GET' : method
+    return exact.get(`${wanted} ${path}`) ?? search(candidates, wanted, path)
+  }
+}
+
+function search(candidates: readonly Candidate[], method: string, path: string): Match {
+  const segments = path.split('/')
+  const here = candidates.flatMap((candidate) => {
+    const params = fit(candidate.segments, segments)
+    return params === undefined ? [] : [{ route: candidate.route, params }]
+  })
+  const match = here.find(({ route }) => route.method === method)
+  if (match !== undefined) return found(match.route, match.params)
+  if (here.length === 0) return { kind: 'no such path' }
+  const methods = new Set(
+    here.flatMap(({ route }) => (route.method === 'GET' ? ['GET', 'HEAD'] : [route.method])),
+  )
+  return { kind: 'wrong method', allow: [...methods].join(', ') }
+}
+
+function found(route: Route, params: Readonly<Record<string, string>>): Match {
+  return { kind: 'route', route, params }
+}
+
+function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [i, part] of pattern.entries()) {
+    const segment = segments[i] ?? ''
+    if (!part.startsWith('{')) {
+      if (part !== segment) return undefined
+      continue
+    }
+    const value = decode(segment)
+    if (value === undefined || value === '') return undefined
+    params[part.slice(1, -1)] = value
+  }
+  return params
+}
+
+function decode(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,133 @@
+// The door: from a request's head to the handler of its route, in the order of decisions §3:
+// 404/405 → 401 → 413 → 429 → 503 when every queue is full; only then is a body read.
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../config.ts'
+import { failures, type Failure } from '../errors.ts'
+import { isUnavailable } from '../tables/sql.ts'
+import { routes } from '../routes/index.ts'
+import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
+import type { Authenticate, AuthenticatedCaller } from './authenticate.ts'
+import { clientAddress } from './client-address.ts'
+import { limitHeaders, type Limit, type LimitStore } from './limit.ts'
+import type { Head, OnHead } from './listen/listener.ts'
+import { openMatching } from './match.ts'
+import type { Room } from './room.ts'
+import { respond, type Exchange, type LogRequest } from './respond.ts'
+
+const NO_BODY = new Uint8Array(0)
+/** Whose share of the room requests without a caller take. */
+const ANONYMOUS = 'anonymous'
+/** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
+const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export interface DoorWith {
+  readonly service: Service
+  readonly authenticate: Authenticate
+  readonly limits: LimitStore
+  readonly room: Room
+  readonly log: LogRequest
+}
+
+export function openDoor({ service, authenticate, limits, room, log }: DoorWith): OnHead {
+  const match = openMatching(routes)
+  const limitOf = configuredLimits(service.config)
+
+  return (head) => {
+    const exchange = openExchange(head)
+    const reply = (outcome: Answer | Failure) => respond(outcome, exchange, log)
+    const matched = match(head.method, head.path)
+    if (matched.kind === 'no such path') return reply(failures.pathNotFound())
+    if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow))
+    const { route, params } = matched
+
+    // Disabled, a key that would have been known makes nobody of its bearer either (interface §5.6).
+    const authenticated = service.config.authDisabled ? undefined : authenticate(head.header('authorization'))
+    exchange.callerId = authenticated?.caller.callerId
+    if (authenticated === undefined && route.open === undefined && !service.config.authDisabled) {
+      return reply(failures.authenticationRequired())
+    }
+    if (route.takesBody && head.bodyBytes > service.config.maxBodyBytes)
+      return reply(failures.payloadTooLarge())
+
+    const limited = checkLimit(route, head, authenticated, exchange)
+    if (limited !== undefined) return reply(limited)
+
+    const incoming: Incoming = {
+      params,
+      query: new URLSearchParams(head.query),
+      caller: authenticated?.caller,
+      callerIndex: authenticated?.index ?? -1,
+      body: NO_BODY,
+    }
+    if (!route.takesBody) return answer(route, incoming, reply)
+    const leave = room.take(head.bodyBytes, authenticated?.caller.callerId ?? ANONYMOUS)
+    if (leave === undefined) return reply(failures.overloaded())
+    return {
+      aborted: leave,
+      take(body) {
+        const outcome = answer(route, { ...incoming, body }, reply)
+        if (outcome instanceof Promise) return outcome.finally(leave)
+        leave()
+        return outcome
+      },
+    }
+  }
+
+  /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
+  function answer(
+    route: Route,
+    incoming: Incoming,
+    reply: (outcome: Answer | Failure) => ReturnType<typeof respond>,
+  ) {
+    const thrown = (error: unknown) =>
+      reply(isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error))
+    try {
+      const outcome = route.handle(incoming, service)
+      return outcome instanceof Promise ? outcome.then(reply, thrown) : reply(outcome)
+    } catch (error) {
+      return thrown(error)
+    }
+  }
+
+  function checkLimit(
+    route: Route,
+    head: Head,
+    authenticated: AuthenticatedCaller | undefined,
+    exchange: Exchange,
+  ): Failure | undefined {
+    if (route.limit === undefined) return undefined
+    const key = route.limit === 'execute' ? authenticated?.caller.callerId : clientOf(head)
+    // Without authentication there is no caller to count by: the execute limiter is not mounted (interface §8).
+    if (key === undefined) return undefined
+    const limit = limitOf[route.limit]
+    const verdict = limits.take(limit, key, performance.now())
+    exchange.limitHeaders = limitHeaders(limit, verdict)
+    return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
+  }
+
+  function clientOf(head: Head): string {
+    return clientAddress(head.remoteAddress, head.header('x-forwarded-for'), service.config.trustProxyHops)
+  }
+}
+
+function openExchange(head: Head): Exchange {
+  const given = head.header('x-request-id')
+  return {
+    requestId: given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
+    method: head.method,
+    path: head.path,
+    ifNoneMatch: head.header('if-none-match'),
+    startedMs: performance.now(),
+    callerId: undefined,
+    limitHeaders: {},
+  }
+}
+
+/** POST /execute and POST /transactions share one budget, GET /health and GET /ready another (decisions §1). */
+function configuredLimits({ rateLimits }: Config): Record<NonNullable<Route['limit']>, Limit> {
+  return {
+    execute: { name: 'execute', perMinute: rateLimits.executePerMinute },
+    health: { name: 'health', perMinute: rateLimits.healthPerMinute },
+    public: { name: 'public', perMinute: rateLimits.publicPerMinute },
+  }
+}

@@ -1,0 +1,73 @@
+// The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
+import { hash } from 'node:crypto'
+import { Failure } from '../errors.ts'
+import type { Answer } from '../routes/route.ts'
+import type { Reply } from './listen/listener.ts'
+
+/** What the door knows of a request by the time it answers. */
+export interface Exchange {
+  readonly requestId: string
+  readonly method: string
+  /** Without the query, which may hold what belongs in no log. */
+  readonly path: string
+  readonly ifNoneMatch: string | undefined
+  readonly startedMs: number
+  callerId: string | undefined
+  /** The RateLimit fields, on limited routes. */
+  limitHeaders: Readonly<Record<string, string>>
+}
+
+export type LogRequest = (line: Record<string, unknown>, failed: boolean) => void
+
+export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogRequest): Reply {
+  const { status, headers, body, cause } =
+    outcome instanceof Failure ? failureReply(outcome) : answerReply(outcome, exchange)
+  log(
+    {
+      requestId: exchange.requestId,
+      method: exchange.method,
+      path: exchange.path,
+      status,
+      ms: Math.round((performance.now() - exchange.startedMs) * 100) / 100,
+      ...(exchange.callerId === undefined ? {} : { caller: exchange.callerId }),
+      ...(outcome instanceof Failure ? {} : outcome.log),
+      ...(cause === undefined ? {} : { cause }),
+    },
+    status >= 500 &&
+      (cause !== undefined || (!(outcome instanceof Failure) && outcome.log?.['cause'] !== undefined)),
+  )
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Content-Type-Options': 'nosniff',
+      'X-Request-Id': exchange.requestId,
+      ...exchange.limitHeaders,
+      ...headers,
+    },
+    body,
+  }
+}
+
+function failureReply(failure: Failure) {
+  const cause =
+    failure.cause instanceof Error ? (failure.cause.stack ?? failure.cause.message) : failure.cause
+  return { status: failure.status, headers: failure.headers, body: failure.body(), cause }
+}
+
+function answerReply(answer: Answer, { ifNoneMatch }: Exchange) {
+  const { status, body, cache } = answer
+  if (cache === undefined) return { status, headers: answer.headers, body, cause: undefined }
+  const etag = `"${hash('sha256', body, 'hex')}"`
+  const headers = { ...answer.headers, ETag: etag, 'Cache-Control': cache }
+  return matches(ifNoneMatch, etag)
+    ? { status: 304, headers, body: '', cause: undefined }
+    : { status, headers, body, cause: undefined }
+}
+
+/** RFC 9110 §13.1.2: weak comparison, any of a list, or `*`. */
+function matches(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  const tags = ifNoneMatch.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

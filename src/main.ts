@@ -1,0 +1,175 @@
+// Starts in order (config → database → migrate → policies → threads → listen) and stops in reverse (docs/design-notes.md
+// "Start and stop").
+import { once } from 'node:events'
+import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
+import { openAuthentication } from './door/authenticate.ts'
+import { openDispatcher } from './door/dispatch.ts'
+import { openMemoryLimits } from './door/limit.ts'
+import { listen } from './door/listen/index.ts'
+import { openDoor } from './door/receive.ts'
+import { openRoom } from './door/room.ts'
+import { startEmbeddedPostgres } from './embedded/postgres.ts'
+import { provision } from './embedded/provision.ts'
+import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
+import { openLog, type Log } from './log.ts'
+import { syncPolicies } from './policy/sync.ts'
+import { publishedKeys } from './signing/published.ts'
+import { migrate } from './tables/migrate.ts'
+import { readPolicyVersions } from './tables/policy-versions.ts'
+import { openPool } from './tables/sql.ts'
+
+/** Connections of the main thread, for reads. */
+const READ_CONNECTIONS_MAX = 4
+
+/** What has to be undone, in the order in which it was done. */
+type Stops = (() => void | Promise<void>)[]
+
+/** Runs the service until a signal has stopped it. out  the exit code: 0 after a clean stop */
+export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const config = configOrProblems(env)
+  if (config === undefined) return 1
+  // Whoever reads what we say may go away (`| head`): that ends no service.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  const log = openLog(config.logLevel)
+  const signal = stopSignal()
+  const stops: Stops = []
+  let exitCode = 0
+  try {
+    await start(config, log, stops, signal)
+    if (!signal.aborted) await once(signal, 'abort')
+  } catch (error) {
+    if (!signal.aborted) {
+      // A sentence for whoever started it by hand, and the same for whoever reads the log.
+      const { message, stack } = error instanceof Error ? error : { message: String(error) }
+      process.stderr.write(`countersign: ${message}\n`)
+      log.logger.fatal({ reason: message }, 'cannot start')
+      log.logger.debug({ stack }, 'cannot start')
+      exitCode = 1
+    }
+  }
+  if (signal.aborted) log.logger.info({ signal: signal.reason as NodeJS.Signals }, 'stopping')
+  for (const stop of stops.toReversed()) {
+    try {
+      await stop()
+    } catch (error) {
+      log.logger.error({ err: error }, 'cannot stop cleanly')
+      exitCode = 1
+    }
+  }
+  log.flush()
+  return exitCode
+}
+
+function configOrProblems(env: Readonly<Record<string, string | undefined>>): Config | undefined {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(error.problems.map((problem) => `${problem}\n`).join(''))
+    return undefined
+  }
+}
+
+/** Aborted by the first signal, whose name is the reason. A later one changes nothing: the drain is not cut short. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort(name))
+  return controller.signal
+}
+
+/** A signal during the start ends it after the step at hand; what has been started is then stopped like after any other. */
+async function start(config: Config, { logger }: Log, stops: Stops, signal: AbortSignal): Promise<void> {
+  if (config.authDisabled) {
+    logger.warn(
+      'SERVICE_AUTH_DISABLED: every request is served without a credential. For local development only.',
+    )
+  }
+  const { database, callers, firstKey, callersFile } = await openDatabase(config, logger, stops)
+  signal.throwIfAborted()
+  await migrate(database, { signal })
+  const pool = openPool(database, READ_CONNECTIONS_MAX)
+  const readyPool = openPool(database, 1)
+  stops.push(() => Promise.all([pool.end(), readyPool.end()]).then(() => undefined))
+
+  const policies = await syncPolicies(pool, config.policyDir)
+  signal.throwIfAborted()
+  for (const warning of policies.warnings) logger.debug(warning)
+  for (const { message, file } of policies.differences) logger.error({ file }, message)
+
+  const { signingKeyDir } = config
+  const dispatcher = await openDispatcher(
+    { config, database, callers, signingKeyDir, policies: await readPolicyVersions(pool) },
+    (error) => logger.error({ err: error }, 'worker thread'),
+  )
+  stops.push(() => dispatcher.close())
+  signal.throwIfAborted()
+
+  const room = openRoom(config.queueRequestsMax)
+  let stopping = false
+  const door = openDoor({
+    service: {
+      config,
+      pool,
+      readyPool,
+      keys: publishedKeys(signingKeyDir, {
+        onError: (error) => logger.error({ err: error }, 'published keys'),
+      }),
+      dispatcher,
+      warnings: policies.differences.map(({ message }) => message),
+      stopping: () => stopping,
+    },
+    authenticate: openAuthentication(callers),
+    limits: openMemoryLimits(),
+    room,
+    log: (line, failed) => logger[failed ? 'error' : 'info'](line, 'request'),
+  })
+  const listener = await listen({
+    host: config.host,
+    port: config.port,
+    onHead: door,
+    ...(config.listener === 'auto' ? {} : { server: config.listener }),
+  })
+  stops.push(async () => {
+    stopping = true
+    listener.stopAccepting()
+    // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
+    await withinMs(config.shutdownTimeoutMs, Promise.all([listener.drained(), room.empty()]))
+    await listener.close()
+  })
+
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`
+  logger.info({ url, server: listener.server, threads: config.workerThreads }, 'listening')
+  if (firstKey !== undefined) process.stdout.write(firstCallText(url, firstKey))
+  else if (callersFile !== undefined) process.stdout.write(laterStartText(url, callersFile))
+}
+
+interface OpenedDatabase {
+  readonly database: string
+  readonly callers: readonly Caller[]
+  /** A key made by this very start. */
+  readonly firstKey: FirstKey | undefined
+  /** Where the local caller of this or an earlier start is kept. */
+  readonly callersFile: string | undefined
+}
+
+/** The configured database as it is; without one, the embedded one and what it needs to be used at once (decisions §1). */
+async function openDatabase(config: Config, logger: Log['logger'], stops: Stops): Promise<OpenedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    const { databaseUrl: database, callers = [] } = config
+    return { database, callers, firstKey: undefined, callersFile: undefined }
+  }
+  const { dataDir } = config
+  const postgres = await startEmbeddedPostgres({ dataDir, log: ({ level, msg }) => logger[level](msg) })
+  stops.push(() => postgres.stop())
+  const { callers, callersFile, printed } = provision({ config, dataDir })
+  if (printed !== undefined) process.stdout.write(firstKeyText(printed))
+  return { database: postgres.url, callers, callersFile, firstKey: printed }
+}
+
+async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))])
+  clearTimeout(timer)
+}
+
+if (import.meta.main) process.exit(await main(process.env))

@@ -1,0 +1,13 @@
+// GET /refusal/{businessTransactionId} (decisions §9).
+import { failures } from '../errors.ts'
+import { isUuid } from '../schemas/primitives.ts'
+import { sealedText } from '../sealed.ts'
+import { readRefusal } from '../tables/refusal-records.ts'
+import { readableOwner, type Handler } from './route.ts'
+
+export const refusal: Handler = async ({ params, caller }, { pool }) => {
+  const id = params['businessTransactionId'] ?? ''
+  const stored = isUuid(id) ? await readRefusal(pool, id, readableOwner(caller)) : null
+  if (stored === null) return failures.refusalNotFound()
+  return { status: 200, body: sealedText(stored), cache: 'private, no-cache' }
+}

@@ -1,0 +1,68 @@
+// What a route is, what its handler is given and what it hands back.
+import type pg from 'pg'
+import type { Caller, Config } from '../config.ts'
+import type { Dispatcher } from '../door/dispatch.ts'
+import type { Failure } from '../errors.ts'
+import type { PublishedKeys } from '../signing/published.ts'
+
+/** What handlers work with, made once at start. */
+export interface Service {
+  readonly config: Config
+  /** For reads; the worker threads have their own connections. */
+  readonly pool: pg.Pool
+  /** For GET /ready alone, which must not wait behind them. */
+  readonly readyPool: pg.Pool
+  readonly keys: PublishedKeys
+  readonly dispatcher: Dispatcher
+  /** Differences that an operator should look at, shown by GET /ready. */
+  readonly warnings: readonly string[]
+  /** True from the first signal to stop. */
+  readonly stopping: () => boolean
+}
+
+export interface Incoming {
+  /** Path parameters, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** Undefined on open routes and where authentication is disabled. */
+  readonly caller: Caller | undefined
+  /** Position of the caller in the configured list, -1 without one. */
+  readonly callerIndex: number
+  /** Empty unless the route takes a body. */
+  readonly body: Uint8Array
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON text, unless `headers` says otherwise. */
+  readonly body: string | Uint8Array
+  /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
+  readonly cache?: string
+  /** For the request's log line. */
+  readonly log?: Readonly<Record<string, unknown>>
+}
+
+export type Handler = (request: Incoming, service: Service) => Answer | Failure | Promise<Answer | Failure>
+
+export interface Route {
+  readonly method: 'GET' | 'POST'
+  /** With `{name}` for a parameter, as interface §4 writes it. */
+  readonly path: string
+  /** Needs no credential (interface §5.2). */
+  readonly open?: true
+  readonly limit?: 'execute' | 'health' | 'public'
+  /** Takes a body, which then counts against the queues while it is on its way. */
+  readonly takesBody?: true
+  readonly handle: Handler
+}
+
+export function json(value: unknown, more: Partial<Answer> = {}): Answer {
+  return { status: 200, body: JSON.stringify(value), ...more }
+}
+
+/** Whose rows a caller may read: its own; null, everybody's, for humans, auditors and disabled authentication (decisions §2). */
+export function readableOwner(caller: Caller | undefined): string | null {
+  if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
+  return caller.callerId
+}

@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
+import { parseCallers } from '../src/config.ts'
+import { readSigningKeys } from '../src/signing/keys.ts'
+
+const root = join(import.meta.dirname, '..')
+const cli = join(root, packageJson.bin.countersign)
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** The command as a process of its own, in an empty folder, with no variable but PATH and those given. */
+function countersign(args: string[], env: Record<string, string> = {}) {
+  return run(process.execPath, [cli, ...args], env)
+}
+
+function run(command: string, args: string[], env: Record<string, string>, cwd = folder) {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+const madeIds = (stdout: string) => Array.from(stdout.matchAll(/^Made (\S+) in /gm), ([, keyId]) => keyId)
+
+describe('keys generate', () => {
+  test('makes one key of each algorithm in the folder named, which it creates', () => {
+    const dir = join(folder, 'a', 'b')
+    const { status, stdout } = countersign(['keys', 'generate', '--dir', dir])
+    expect(status).toBe(0)
+    expect(madeIds(stdout)).toEqual([
+      expect.stringMatching(/^\d{8}T\d{6}Z-ed25519$/),
+      expect.stringMatching(/^\d{8}T\d{6}Z-ml-dsa-65$/),
+    ])
+    expect(readSigningKeys(dir, ['ed25519', 'ml-dsa-65']).receipt).toHaveLength(2)
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+  })
+
+  test.each([
+    ['SIGNING_KEY_DIR', { SIGNING_KEY_DIR: 'k', DATA_DIR: 'd' }, 'k'],
+    ['$DATA_DIR/keys', { DATA_DIR: 'd' }, 'd/keys'],
+    ['.data/keys', {}, '.data/keys'],
+  ])('without a folder it takes %s', (_, env, expected) => {
+    expect(countersign(['keys', 'generate'], env).status).toBe(0)
+    expect(readdirSync(join(folder, expected))).toHaveLength(4)
+  })
+
+  test('needs no other configuration and minds none', () => {
+    const env = { DATABASE_URL: 'postgres://nowhere/x', PORT: 'x', SERVICE_X: 'x' }
+    expect(countersign(['keys', 'generate'], env).status).toBe(0)
+  })
+
+  test('a second time it makes nothing and names the command that adds keys', () => {
+    countersign(['keys', 'generate'])
+    const { status, stdout } = countersign(['keys', 'generate'])
+    expect(status).toBe(0)
+    expect(stdout).toContain('countersign keys rotate')
+    expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(4)
+  })
+
+  test('runs as npx countersign from a clone, whatever Node the machine has', () => {
+    // Without the project's own bin folder, which npm test put first: npx itself has to find Node 24 there.
+    const bin = join('node_modules', '.bin')
+    const path = (process.env['PATH'] ?? '').split(delimiter).filter((entry) => !entry.endsWith(bin))
+    const env = {
+      PATH: path.join(delimiter),
+      npm_config_cache: join(folder, 'npm'),
+      npm_config_offline: 'true',
+    }
+    const { status, stdout } = run(
+      'npx',
+      ['countersign', 'keys', 'generate', '--dir', join(folder, 'k')],
+      env,
+      root,
+    )
+    expect(madeIds(stdout)).toHaveLength(2)
+    expect(status).toBe(0)
+  }, 60_000)
+})
+
+describe('keys rotate and list', () => {
+  test('the new key signs, the old one stays published', () => {
+    const [old, mlDsa65] = madeIds(countersign(['keys', 'generate']).stdout)
+    const rotated = countersign(['keys', 'rotate', '--algorithm', 'ed25519'])
+    const [young] = madeIds(rotated.stdout)
+    expect(rotated.stdout).toContain('from their next start')
+    expect(countersign(['keys', 'list']).stdout.trim().split('\n').toSorted()).toEqual(
+      [`${old}\tpublished`, `${young}\tsigns`, `${mlDsa65}\tsigns`].toSorted(),
+    )
+  })
+
+  test('without a choice every algorithm is rotated', () => {
+    countersign(['keys', 'generate'])
+    expect(madeIds(countersign(['keys', 'rotate']).stdout)).toHaveLength(2)
+  })
+
+  test.each(['list', 'rotate'])('%s of a folder without keys says so, and no folder is made', (command) => {
+    const { status, stdout, stderr } = countersign(['keys', command, '--dir', 'typo'])
+    expect(status).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(
+      /^countersign: No keys in .*typo\. To make them: countersign keys generate --dir .*\n$/,
+    )
+    expect(existsSync(join(folder, 'typo'))).toBe(false)
+  })
+
+  test('a damaged file is named in one line', () => {
+    countersign(['keys', 'generate', '--dir', 'k'])
+    writeFileSync(join(folder, 'k', '20200101T000000Z-ed25519.public.pem'), 'x')
+    const { status, stderr } = countersign(['keys', 'list', '--dir', 'k'])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(
+      /^countersign: .*20200101T000000Z-ed25519\.public\.pem is not a PEM public key.*\n$/,
+    )
+  })
+})
+
+describe('callers issue', () => {
+  test('prints the raw key and its entry, which holds only the hash, and stores nothing', () => {
+    const { status, stdout } = countersign(['callers', 'issue', 'acme'])
+    const [rawKey = '', entry = ''] = stdout.split('\n')
+    expect(status).toBe(0)
+    expect(rawKey).toMatch(/^csk_[A-Za-z0-9_-]{43}$/)
+    expect(JSON.parse(entry)).toEqual({
+      callerId: 'acme',
+      keyHash: createHash('sha256').update(rawKey).digest('hex'),
+    })
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('writes every option into the entry', () => {
+    const { publicKey } = generateKeyPairSync('ed25519')
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    writeFileSync(join(folder, 'step-up.pem'), pem)
+    const scope = '--capability vendor:pay --capability crm:read --principal alice --principal bob --read-all'
+    const human = '--holder-type USER --step-up-public-key step-up.pem'
+    const { stdout } = countersign(`callers issue ${scope} ${human} alice`.split(' '))
+    const [, entry = ''] = stdout.split('\n')
+    expect(parseCallers(`[${entry}]`)).toMatchObject([
+      {
+        callerId: 'alice',
+        allowedPrincipalIds: ['alice', 'bob'],
+        allowedCapabilities: ['vendor:pay', 'crm:read'],
+        credentialHolderType: 'USER',
+        stepUpPublicKey: pem,
+        readAll: true,
+      },
+    ])
+  })
+
+  test.each([
+    ['a reserved callerId', ['anonymous'], 'countersign: <callerId> must be 1 to 128'],
+    [
+      'an unknown holder type',
+      ['a', '--holder-type', 'user'],
+      'countersign: --holder-type must be one of: USER',
+    ],
+    ['an empty capability', ['a', '--capability', ''], '--capability <action>'],
+    ['a file that is not there', ['a', '--step-up-public-key', 'none.pem'], 'none.pem'],
+  ])('refuses %s and prints no key', (_, args, message) => {
+    const { status, stdout, stderr } = countersign(['callers', 'issue', ...args])
+    expect(status).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toContain(message)
+  })
+})
+
+describe('a mistake', () => {
+  test.each([
+    ['an unknown command', ['keys', 'delete']],
+    ['an unknown option', ['keys', 'generate', '--force']],
+    ['an unknown algorithm', ['keys', 'rotate', '--algorithm', 'rsa']],
+    ['no callerId', ['callers', 'issue']],
+  ])('of usage (%s) is one line and exit code 1', (_, args) => {
+    const { status, stdout, stderr } = countersign(args)
+    expect(status).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^error: .*\n$/)
+  })
+
+  test('migrate without DATABASE_URL says so', () => {
+    const { status, stderr } = countersign(['migrate'])
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^countersign: DATABASE_URL is not set.*\n$/)
+  })
+
+  test('of configuration stops serve, each by the name of its variable', () => {
+    const { status, stderr } = countersign(['serve'], { PORT: 'x', SERVICE_AUTH_DISABLE: 'true' })
+    expect(status).toBe(1)
+    expect(stderr).toContain('PORT must be a whole number')
+    expect(stderr).toContain('SERVICE_AUTH_DISABLE is not a variable')
+  })
+})

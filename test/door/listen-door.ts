@@ -1,0 +1,84 @@
+// A small real door behind a listener: what it answers depends on the path, and it keeps what reached it.
+import { listen } from '../../src/door/listen/index.ts'
+import type { BodyTaker, Head, ListenOptions, Listener, Reply } from '../../src/door/listen/index.ts'
+
+const preferred = await listen({
+  host: '127.0.0.1',
+  port: 0,
+  onHead: () => text(200, ''),
+})
+await preferred.close()
+
+/** Both where uWebSockets.js loads. COUNTERSIGN_REQUIRE_UWS makes its tests fail instead of being left out. */
+export const servers: Listener['server'][] =
+  preferred.server === 'uWebSockets.js' || process.env['COUNTERSIGN_REQUIRE_UWS'] !== undefined
+    ? ['node:http', 'uWebSockets.js']
+    : ['node:http']
+
+export interface Door extends Listener {
+  /** Every head that got past the guard, as "METHOD path?query". */
+  readonly seen: string[]
+  /** Bytes announced by requests whose client went away before they came. */
+  readonly aborted: number[]
+  /** The latest head's values, read while it was valid. */
+  latest: Pick<Head, 'bodyBytes' | 'remoteAddress'> & { readonly note: string | undefined }
+  /** Resolvers of the requests to /wait and /later that are unanswered. */
+  readonly waiting: (() => void)[]
+}
+
+export async function openDoor(
+  server: Listener['server'],
+  options: Partial<Pick<ListenOptions, 'host' | 'port' | 'timeouts'>> = {},
+): Promise<Door> {
+  const seen: string[] = []
+  const aborted: number[] = []
+  const waiting: (() => void)[] = []
+  const later = (reply: Reply): Promise<Reply> => new Promise((resolve) => waiting.push(() => resolve(reply)))
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    ...options,
+    server,
+    onHead(head) {
+      const { bodyBytes } = head
+      const taker = (take: BodyTaker['take']): BodyTaker => ({
+        take,
+        aborted: () => void aborted.push(bodyBytes),
+      })
+      seen.push(`${head.method} ${head.path}${head.query === '' ? '' : `?${head.query}`}`)
+      door.latest = {
+        bodyBytes: head.bodyBytes,
+        remoteAddress: head.remoteAddress,
+        note: head.header('x-note'),
+      }
+      switch (head.path) {
+        case '/echo':
+          return taker((body) => text(200, body))
+        case '/wait':
+          return taker((body) => later(text(200, body)))
+        case '/later':
+          return later(text(200, 'later'))
+        case '/refused':
+          return text(401, 'refused')
+        case '/refused-closing':
+          return text(413, 'refused', { Connection: 'close' })
+        case '/unchanged':
+          return text(304, '', { ETag: '"1"' })
+        default:
+          return text(200, `${head.method} ${head.path}`)
+      }
+    },
+  })
+  const door: Door = {
+    ...listener,
+    seen,
+    aborted,
+    waiting,
+    latest: { bodyBytes: 0, remoteAddress: '', note: undefined },
+  }
+  return door
+}
+
+function text(status: number, body: string | Uint8Array, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'Content-Type': 'text/plain', ...headers }, body }
+}
