@@ -1,0 +1,56 @@
+// What travels together, as the log tells it: what waits when a thread has room, bounded in bytes (docs/design-notes.md "Backpressure").
+import { Client } from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const BATCH_BYTES_MAX = 256 * 1024
+const QUEUE_REQUESTS_MAX = 40
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    env: { WORKER_THREADS: '1', QUEUE_REQUESTS_MAX: String(QUEUE_REQUESTS_MAX) },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+/** Sends one more than there is room for while the database makes them wait. out  how many travelled with each of the others */
+async function batchesOf(bodies: readonly string[]): Promise<number[]> {
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('BEGIN; LOCK TABLE business_transactions')
+  const replies = bodies.map((body) => service.post('/execute', body))
+  // The only one to be answered yet is the one that there is no room for: the others are inside.
+  expect((await Promise.race(replies)).status).toBe(503)
+  await client.end()
+  const executed = (await Promise.all(replies)).filter(({ status }) => status === 200)
+  expect(executed).toHaveLength(QUEUE_REQUESTS_MAX)
+  const ids = new Set(executed.map(({ headers }) => headers.get('x-request-id')))
+  const lines = () => service.lines().filter(({ requestId }) => ids.has(requestId as string))
+  await until(() => lines().length === ids.size, 'the log lines')
+  return lines().map(({ batch }) => Number(batch))
+}
+
+/** One body more than there is room for, each a little larger than its note. */
+function bodiesWith(noteBytes: number): string[] {
+  const parameters = { amount: 42, note: 'x'.repeat(noteBytes) }
+  const body = () => JSON.stringify(aTransaction({ intent: { parameters } }))
+  return Array.from({ length: QUEUE_REQUESTS_MAX + 1 }, body)
+}
+
+test('small bodies travel together, large ones in batches of what a thread may be busy with', async () => {
+  expect(Math.max(...(await batchesOf(bodiesWith(0))))).toBeGreaterThan(3)
+  const noteBytes = 99_000
+  const largest = Math.max(...(await batchesOf(bodiesWith(noteBytes))))
+  expect(largest * noteBytes).toBeLessThanOrEqual(BATCH_BYTES_MAX)
+})

@@ -1,0 +1,200 @@
+// POST /execute where nothing is executed (interface §7, decisions §3): one describe per failure, in the order of checks.
+// Bad bodies stand in execute-bodies.test.ts.
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+const payer = { name: 'payer', version: '1.0.0' }
+const limited = aCaller('limited', { allowedPrincipalIds: ['alice'], allowedCapabilities: ['vendor:pay'] })
+
+let database: TestDatabase
+let service: TestService
+let policyDir: string
+
+beforeAll(async () => {
+  policyDir = aPolicyFolder()
+  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [limited.entry],
+    env: { POLICY_DIR: policyDir },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+const execute = (body: unknown, options = {}) => service.post('/execute', body, options)
+const nothing = {
+  business_transactions: 0,
+  execution_intents: 0,
+  trust_records: 0,
+  verifications: 0,
+  receipts: 0,
+  refusal_records: 0,
+}
+const onlyTheTransaction = { ...nothing, business_transactions: 1 }
+const refused = { ...onlyTheTransaction, refusal_records: 1 }
+
+describe('POST /execute 403 principalOutsideScope', () => {
+  test('a principal that the caller may not speak for, and nothing is stored', async () => {
+    const transaction = aTransaction({ authority: { principalId: 'bob' } })
+    expect(reply(await execute(transaction, { key: limited.key }))).toEqual({
+      status: 403,
+      body: { error: 'Caller is not permitted to assert this authority.principalId.' },
+    })
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(nothing)
+  })
+})
+
+describe('POST /execute 403 capabilityOutsideScope', () => {
+  test('a capability that the caller does not have, and nothing is stored', async () => {
+    const transaction = aTransaction({ authority: { principalId: 'alice' } })
+    expect(reply(await execute(transaction, { key: limited.key }))).toEqual({
+      status: 403,
+      body: { error: 'Caller is not permitted to invoke this capability.' },
+    })
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(nothing)
+  })
+})
+
+const duplicate = (id: string) => ({
+  status: 409,
+  body: { error: `Business Transaction '${id}' already exists.` },
+})
+
+describe('POST /execute 409 duplicateTransaction', () => {
+  test.each([
+    ['executed', aTransaction()],
+    ['rejected', aRejectedTransaction()],
+    ['denied', aMismatchedTransaction()],
+    ['of an unknown policy', aTransaction({ policy: { name: 'unknown' } })],
+    ['without connector', aTransaction({ policy: payer, intent: { action: 'vendor:pay' } })],
+    ['failed', aTransaction({ intent: { parameters: { amount: 42, fail: true } } })],
+  ])('wins over every other outcome once the id is that of one %s', async (_title, transaction) => {
+    const id = transaction.businessTransactionId
+    await execute(transaction)
+    const before = await rowsOf(database, id)
+    const again = [
+      transaction,
+      { ...aTransaction(), ...transaction, policy: { name: 'unknown', version: '1' } },
+      { ...transaction, signals: { approved: false, amount: 42 } },
+      { ...transaction, signals: { approved: true, amount: 1 } },
+    ]
+    for (const path of ['/execute', '/transactions']) {
+      for (const body of again) {
+        const answer = await service.post(path, body)
+        expect(reply(answer)).toEqual(duplicate(id))
+        expect(answer.headers.get('location')).toBe(`/trust-records/${id}`)
+      }
+    }
+    expect(await rowsOf(database, id)).toEqual(before)
+  })
+
+  test('an id is the same in upper case', async () => {
+    const transaction = aTransaction()
+    const id = transaction.businessTransactionId
+    expect((await execute(JSON.stringify(transaction).replaceAll(id, id.toUpperCase()))).status).toBe(200)
+    expect(reply(await execute(transaction))).toEqual(duplicate(id))
+  })
+
+  test('an id is taken for every caller, but whose it is stays untold: scope is asked first', async () => {
+    const transaction = aTransaction()
+    await execute(transaction)
+    expect((await execute(transaction, { key: limited.key })).status).toBe(403)
+  })
+})
+
+describe('POST /execute 404 policyNotFound', () => {
+  test.each([
+    ['no-such-policy', '1.0.0'],
+    ['sandbox-echo', '1.0.1'],
+    ['sandbox-echo', '1.0.0 '],
+    ["it's \0 ' not", '../..'],
+    ['constructor', 'prototype'],
+  ])('%j version %j; the transaction is stored and its id is used', async (name, version) => {
+    const transaction = aTransaction({ policy: { name, version } })
+    const error = `Policy '${name}' version '${version}' was not found.`
+    expect(reply(await execute(transaction))).toEqual({ status: 404, body: { error } })
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(onlyTheTransaction)
+    expect((await execute(transaction)).status).toBe(409)
+    expect((await service.get(`/transactions/${transaction.businessTransactionId}`)).body.status).toBe(
+      'RECEIVED',
+    )
+  })
+})
+
+describe('POST /execute 403 policyDenied', () => {
+  test('a declared signal that is not what the intent says, with a Refusal Record', async () => {
+    const transaction = aMismatchedTransaction()
+    expect(reply(await execute(transaction))).toEqual({
+      status: 403,
+      body: {
+        error:
+          'Execution rejected: declared signals do not match independently verified state (amount=42 != verified amount=7).',
+        code: 'POLICY_DENIED',
+      },
+    })
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(refused)
+  })
+
+  test('a long value is told in part, without half a character at its end, and the Refusal Record has it whole', async () => {
+    const amount = '😀'.repeat(40)
+    const transaction = aTransaction({ intent: { parameters: { amount } } })
+    const { status, body } = await execute(transaction)
+    expect([status, body.code]).toEqual([403, 'POLICY_DENIED'])
+    expect(body.error).toContain(`(amount=42 != verified amount="${'😀'.repeat(31)}\ufffd…)`)
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(refused)
+    const refusal = await service.get(`/refusal/${transaction.businessTransactionId}`)
+    expect(refusal.body).toMatchObject({ mismatches: [{ signal: 'amount', verified: amount }] })
+  })
+})
+
+const rejected = (reason: string) => ({
+  status: 500,
+  body: { error: `Execution rejected: ${reason}`, code: 'RUNTIME_ERROR' },
+})
+
+describe('POST /execute 500 executionRejected', () => {
+  test.each([
+    ['a rule', aRejectedTransaction(), 'Amount above 1000.'],
+    ['no rule', aTransaction({ signals: { approved: false } }), 'No rule matched.'],
+    ['a missing signal', { ...aTransaction(), signals: { amount: 42 } }, "Signal 'approved' is missing."],
+    [
+      'a signal of another type',
+      aTransaction({ signals: { approved: 1 } }),
+      "Signal 'approved' must be a boolean.",
+    ],
+  ])('by %s, with a Refusal Record', async (_title, transaction, reason) => {
+    expect(reply(await execute(transaction))).toEqual(rejected(reason))
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(refused)
+  })
+
+  test('under a version that came after the first start and nobody has approved', async () => {
+    const later = { name: 'later', version: '2.0.0' }
+    addPolicy(policyDir, { ...later, capability: 'sandbox:echo' })
+    const upgraded = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
+    expect(reply(await upgraded.post('/execute', aTransaction({ policy: later })))).toEqual(
+      rejected("Policy 'later' version '2.0.0' is not approved."),
+    )
+    expect(await upgraded.stop()).toBe(0)
+  })
+})
+
+describe('POST /execute 500 noConnector', () => {
+  test('an approved action that nothing carries out; only the transaction is stored', async () => {
+    const transaction = aTransaction({ policy: payer, intent: { action: 'vendor:pay' } })
+    expect(reply(await execute(transaction))).toEqual({
+      status: 500,
+      body: { error: 'No connector registered for action: vendor:pay.', code: 'RUNTIME_ERROR' },
+    })
+    expect(await rowsOf(database, transaction.businessTransactionId)).toEqual(onlyTheTransaction)
+  })
+})

@@ -1,0 +1,127 @@
+// The system routes of interface §4.1, keys aside.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const scoped = aCaller('acme', {
+  allowedPrincipalIds: ['alice', 'bob'],
+  allowedCapabilities: ['vendor:pay', 'sandbox:echo'],
+  credentialHolderType: 'USER',
+  readAll: true,
+})
+const bare = aCaller('bare', { allowedCapabilities: undefined })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [scoped.entry, bare.entry],
+    env: { BUILD_VERSION: '2026.11.21+abc123' },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+describe('GET / 200', () => {
+  test('names the service', async () => {
+    expect(reply(await service.get('/'))).toEqual({
+      status: 200,
+      body: { name: 'countersign', status: 'UP' },
+    })
+  })
+})
+
+describe('GET /version 200', () => {
+  test('tells BUILD_VERSION and the version of the API', async () => {
+    const body = { name: 'countersign', version: '2026.11.21+abc123', api: 'v1' }
+    expect(reply(await service.get('/version'))).toEqual({ status: 200, body })
+  })
+
+  test('tells the version of the package where no BUILD_VERSION is given', async () => {
+    const plain = await startService({ databaseUrl: database.url })
+    expect((await plain.get('/version')).body).toMatchObject({ version: packageJson.version })
+    expect(await plain.stop()).toBe(0)
+  })
+})
+
+const me = async (key: string) => reply(await service.get('/callers/me', { key }))
+
+describe('GET /callers/me 200', () => {
+  test('tells the effective scope, and nothing else of the entry', async () => {
+    expect(await me(scoped.key)).toEqual({
+      status: 200,
+      body: {
+        callerId: 'acme',
+        allowedPrincipalIds: ['alice', 'bob'],
+        allowedCapabilities: ['vendor:pay', 'sandbox:echo'],
+        unrestrictedCapabilities: false,
+      },
+    })
+  })
+
+  test('tells the defaults of what the entry leaves out', async () => {
+    expect(await me(bare.key)).toEqual({
+      status: 200,
+      body: {
+        callerId: 'bare',
+        allowedPrincipalIds: ['bare'],
+        allowedCapabilities: [],
+        unrestrictedCapabilities: false,
+      },
+    })
+  })
+
+  test('tells capabilities as configured, * included', async () => {
+    expect((await me(service.key)).body).toMatchObject({
+      allowedCapabilities: ['*'],
+      unrestrictedCapabilities: true,
+    })
+  })
+})
+
+describe('GET /health 200', () => {
+  test('is UP, without a key', async () => {
+    expect(reply(await service.get('/health', { key: null }))).toEqual({
+      status: 200,
+      body: { status: 'UP' },
+    })
+  })
+})
+
+describe('GET /ready 200', () => {
+  test('is READY, without a key', async () => {
+    const body = { status: 'READY', authDisabled: false }
+    expect(reply(await service.get('/ready', { key: null }))).toEqual({ status: 200, body })
+  })
+})
+
+const ready = async () => reply(await service.get('/ready', { key: null }))
+
+describe('GET /ready 503 NOT_READY', () => {
+  const reason = 'The database or its execution-intents table cannot be used.'
+  const notReady = { status: 503, body: { status: 'NOT_READY', reason, error: reason, authDisabled: false } }
+  test('while there is no execution-intents table; GET /health is not concerned', async () => {
+    await database.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
+    expect(await ready()).toEqual(notReady)
+    expect((await service.get('/health')).status).toBe(200)
+    await database.pool.query('ALTER TABLE elsewhere RENAME TO execution_intents')
+    expect((await ready()).status).toBe(200)
+  })
+
+  test('while there is no database, and again READY with one', async () => {
+    await database.drop()
+    expect(await ready()).toEqual(notReady)
+    expect((await service.get('/health')).status).toBe(200)
+    await database.recreate()
+    expect((await ready()).status).toBe(200)
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  })
+})

@@ -1,0 +1,135 @@
+// When the service cannot take a request: the queue is full, or the database is away (decisions §3 "Outcomes").
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { reply, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const QUEUE_REQUESTS_MAX = 4
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openDatabaseProxy(database.url)
+  service = await startService({
+    databaseUrl: proxy.url,
+    env: { QUEUE_REQUESTS_MAX: String(QUEUE_REQUESTS_MAX) },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await proxy.cut()
+  await database.drop()
+})
+
+/** One whose connector takes a while, and its answer. */
+function slow(delayMs: number) {
+  const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs } } })
+  const released = () => until(() => intentState(database, transaction.businessTransactionId), 'the release')
+  return { id: transaction.businessTransactionId, answer: service.post('/execute', transaction), released }
+}
+
+describe('POST /execute 503 overloaded', () => {
+  test('a request beyond QUEUE_REQUESTS_MAX is turned away before any work, and taken when there is room again', async () => {
+    const before = await rowsOf(database)
+    const waiting = Array.from({ length: QUEUE_REQUESTS_MAX }, () => slow(1_500))
+    await Promise.all(waiting.map(({ released }) => released()))
+
+    const transaction = aTransaction()
+    for (const path of ['/execute', '/transactions']) {
+      const refused = await service.post(path, transaction)
+      expect(reply(refused)).toEqual({
+        status: 503,
+        body: { error: 'Service overloaded. Try again later.', code: 'OVERLOADED' },
+      })
+      expect(refused.headers.get('retry-after')).toBe('1')
+    }
+    expect((await service.get(`/transactions/${transaction.businessTransactionId}`)).status).toBe(404)
+
+    const answers = await Promise.all(waiting.map(({ answer }) => answer))
+    expect(answers.map(({ status }) => status)).toEqual(waiting.map(() => 200))
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+    const { trust_records } = await rowsOf(database)
+    expect(trust_records).toBe((before['trust_records'] ?? 0) + QUEUE_REQUESTS_MAX + 1)
+  })
+
+  test('bad bodies give their room back', async () => {
+    for (let i = 0; i < QUEUE_REQUESTS_MAX * 3; i++)
+      expect((await service.post('/execute', '{')).status).toBe(400)
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  })
+})
+
+const away = {
+  status: 503,
+  body: { error: 'Database unavailable. Nothing was executed.', code: 'DATABASE_UNAVAILABLE' },
+}
+
+describe('POST /execute 503 databaseUnavailable', () => {
+  test('nothing is executed while the database is away; the same transaction is, once it is back', async () => {
+    const transaction = aTransaction()
+    await proxy.cut()
+    const refused = await service.post('/execute', transaction)
+    expect(reply(refused)).toEqual(away)
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect((await service.get('/ready')).status).toBe(503)
+    await proxy.mend()
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+    expect((await service.get('/ready')).status).toBe(200)
+  })
+
+  test('a body that is refused without the database is refused all the same', async () => {
+    await proxy.cut()
+    expect((await service.post('/execute', '{')).status).toBe(400)
+    expect((await service.post('/execute', aTransaction({ authority: { principalId: 'x' } }))).status).toBe(
+      403,
+    )
+    await proxy.mend()
+  })
+})
+
+describe('GET /transactions/{id} 503 databaseUnavailable', () => {
+  test.each(['/transactions', '/transactions/{id}', '/trust-records/{id}', '/refusal/{id}'])(
+    'GET %s',
+    async (path) => {
+      const id = aTransaction().businessTransactionId
+      await proxy.cut()
+      expect(reply(await service.get(path.replace('{id}', id)))).toEqual(away)
+      await proxy.mend()
+      expect((await service.get(path.replace('{id}', id))).status).not.toBe(503)
+    },
+  )
+})
+
+describe('POST /execute 502 outcomeUnknown', () => {
+  const unknown = {
+    status: 502,
+    body: {
+      error: 'Execution outcome unknown; do not retry, read the execution intent.',
+      code: 'EXECUTION_OUTCOME_UNKNOWN',
+    },
+  }
+
+  test('a database that is lost during the effect and stays away leaves the intent in doubt', async () => {
+    const { id, answer, released } = slow(500)
+    await released()
+    await proxy.cut()
+    expect(reply(await answer)).toEqual(unknown)
+    await proxy.mend()
+    expect(await intentState(database, id)).toBe('RELEASED')
+    expect((await service.get(`/trust-records/${id}`)).status).toBe(404)
+  })
+
+  test('one that is back soon still gets the evidence', async () => {
+    const { id, answer, released } = slow(300)
+    await released()
+    await proxy.cut()
+    setTimeout(() => void proxy.mend(), 600)
+    expect((await answer).status).toBe(200)
+    expect(await intentState(database, id)).toBe('FINALIZED')
+  })
+})
