@@ -1,0 +1,63 @@
+// A pipeline thread without the thread: the road's real parts over a real database, to send batches down by hand.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readPolicies } from '../../src/policy/load.ts'
+import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/signing/keys.ts'
+import { openPool } from '../../src/tables/sql.ts'
+import { openConnectors } from '../../workers/connectors/index.ts'
+import { execute, finish } from '../../workers/execute/index.ts'
+import type { Answered, Travelling } from '../../workers/execute/road.ts'
+import { openPolicies } from '../../workers/policies.ts'
+import type { Thread } from '../../workers/execute/index.ts'
+import { publishedCrypto } from '../evidence.ts'
+
+const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
+
+/** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
+export type Road = Omit<Thread, 'pool'>
+
+/** in  receiptAlgorithms  default ed25519 */
+export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
+  const dir = mkdtempSync(join(tmpdir(), 'countersign-road-'))
+  generateKeys({ dir, now: new Date() })
+  const { ed25519, receipt } = readSigningKeys(dir, receiptAlgorithms)
+  const published = readPublicKeys(dir)
+  const crypto = publishedCrypto(published)
+  rmSync(dir, { recursive: true })
+  return {
+    policies: openPolicies(readPolicies(POLICY_DIR).map((source) => ({ ...source, approvedBy: 'genesis' }))),
+    connectors: openConnectors(),
+    signingKeys: receipt,
+    key: ed25519,
+    findKey: (keyId) => published.get(keyId),
+    crypto,
+  }
+}
+
+export function openThread(databaseUrl: string): Thread {
+  return { ...openRoad(), pool: openPool(databaseUrl, 4) }
+}
+
+/** A request as a thread unpacks it. */
+export function aRequest(transaction: object): Travelling {
+  return {
+    request: {
+      ticket: 0,
+      caller: { callerId: 'tester', scope: 'unchecked' },
+      body: Buffer.from(JSON.stringify(transaction)),
+    },
+  }
+}
+
+/** Takes transactions down the road as one batch, those with a slow connector too. out  statuses and bodies in caller order */
+export async function executeAll(
+  transactions: readonly object[],
+  thread: Thread,
+): Promise<{ status: number; body: Record<string, unknown> }[]> {
+  const batch = transactions.map(aRequest)
+  const { answered, later } = await execute(batch, thread)
+  const all = [...answered, ...(await finish(await Promise.all(later), thread))]
+  const answerTo = ({ request }: Travelling) => all.find((answer) => answer.request === request) as Answered
+  return batch.map(answerTo).map(({ status, body }) => ({ status, body: JSON.parse(body) }))
+}
