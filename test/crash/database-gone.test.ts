@@ -1,0 +1,72 @@
+// A database that is gone before the claim, and one that is gone after the effect (decisions §3): 503 and nothing executed, 502 and in doubt.
+import { expect, test } from 'vitest'
+import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
+import { aFolder } from '../embedded/drive.ts'
+import { look } from '../embedded/look.ts'
+import { readStored } from '../evidence.ts'
+import { aSlowTransaction } from '../load.ts'
+import { startService, until } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+test('gone before the claim: 503 at once, and nothing executed; gone after the effect: 502, and never executed again', async () => {
+  const dataDir = aFolder()
+  const startDatabase = () => startEmbeddedPostgres({ dataDir, log: () => undefined })
+  let postgres = await startDatabase()
+  const service = await startService({ databaseUrl: postgres.url })
+  const stored = () => look(dataDir, readStored)
+
+  const early = aSlowTransaction(500)
+  const earlyId = early.businessTransactionId
+  const afterTheEffect = service.post('/execute', early)
+  await until(async () => (await stored()).inDoubt.has(earlyId), 'the intent to be released')
+  await postgres.stop()
+  const late = aTransaction()
+  const startedAt = performance.now()
+  const beforeTheClaim = await service.post('/execute', late)
+  const tookMs = performance.now() - startedAt
+  expect(beforeTheClaim.body).toEqual({
+    error: 'Database unavailable. Nothing was executed.',
+    code: 'DATABASE_UNAVAILABLE',
+  })
+  expect(beforeTheClaim.status).toBe(503)
+  expect(beforeTheClaim.headers.get('retry-after')).toBe('1')
+  expect(tookMs).toBeLessThan(2_500)
+  expect((await service.get(`/trust-records/${earlyId}`)).status).toBe(503)
+  expect((await service.get('/ready')).status).toBe(503)
+  expect((await service.get('/health')).status).toBe(200)
+
+  const { status, body } = await afterTheEffect
+  expect(status).toBe(502)
+  expect(body).toEqual({
+    error: 'Execution outcome unknown; do not retry, read the execution intent.',
+    code: 'EXECUTION_OUTCOME_UNKNOWN',
+  })
+
+  postgres = await startDatabase()
+  await until(async () => (await service.get('/ready')).status === 200, 'the service to be ready')
+  expect((await service.post('/execute', early)).status).toBe(409)
+  expect((await service.post('/execute', late)).status).toBe(200)
+  expect(await stored()).toEqual({
+    claimed: new Set([earlyId, late.businessTransactionId]),
+    recorded: new Set([late.businessTransactionId]),
+    inDoubt: new Set([earlyId]),
+  })
+  expect((await service.get(`/trust-records/${earlyId}`)).status).toBe(404)
+  expect(await service.stop()).toBe(0)
+  await postgres.stop()
+}, 120_000)
+
+test('gone for a moment while the connector works: the evidence is stored once it is back', async () => {
+  const dataDir = aFolder()
+  const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+  const service = await startService({ databaseUrl: postgres.url })
+  const transaction = aSlowTransaction(100)
+  const executed = service.post('/execute', transaction)
+  const stored = () => look(dataDir, readStored)
+  await until(async () => (await stored()).inDoubt.size === 1, 'the intent to be released')
+  process.kill(postgres.pid(), 'SIGKILL') // its supervisor starts it again
+  expect((await executed).status).toBe(200)
+  expect((await stored()).recorded).toEqual(new Set([transaction.businessTransactionId]))
+  expect(await service.stop()).toBe(0)
+  await postgres.stop()
+}, 120_000)

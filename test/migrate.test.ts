@@ -1,0 +1,116 @@
+// The schema and how a database comes to it: each migration once, whoever starts first, and never another one under its name.
+import { execFile } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { dumpSchema, SCHEMA_FILE } from '../migrations/dump-schema.ts'
+import { migrate } from '../src/tables/migrate.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
+const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test(name))
+
+let database: TestDatabase
+let dir: string
+beforeEach(async () => {
+  database = await createDatabase('template0')
+  dir = mkdtempSync(join(tmpdir(), 'countersign-migrations-'))
+  cpSync(MIGRATIONS, dir, { recursive: true })
+})
+afterEach(async () => {
+  rmSync(dir, { recursive: true })
+  await database.drop()
+})
+
+const appliedNames = async () => {
+  const { rows } = await database.pool.query<{ name: string }>(
+    'SELECT name FROM countersign_migrations ORDER BY name',
+  )
+  return rows.map(({ name }) => name)
+}
+
+describe('migrate', () => {
+  test('of twenty at once on an empty database, some in processes of their own, exactly one applies', async () => {
+    const cli = join(import.meta.dirname, '..', 'src', 'cli.ts')
+    const env = { ...process.env, DATABASE_URL: database.url }
+    const processes = Array.from({ length: 4 }, async () => {
+      const { stdout } = await promisify(execFile)(process.execPath, [cli, 'migrate'], { env })
+      return stdout
+    })
+    const promises = Array.from({ length: 16 }, () => migrate(database.url))
+    const said = await Promise.all(processes)
+    const applied = (await Promise.all(promises)).filter(({ length }) => length > 0)
+    const byProcesses = said.filter((line) => line === `Applied ${shipped.join(', ')}.\n`)
+    expect(said.filter((line) => line === 'The schema is up to date.\n')).toHaveLength(4 - byProcesses.length)
+    expect([...applied, ...byProcesses]).toHaveLength(1)
+    expect(await appliedNames()).toEqual(shipped)
+    expect(await migrate(database.url)).toEqual([])
+  })
+
+  test('adds what is new, in the order of the names', async () => {
+    await migrate(database.url, { dir: dir })
+    writeFileSync(join(dir, '9002_second.sql'), 'ALTER TABLE a ADD COLUMN c integer;')
+    writeFileSync(join(dir, '9001_first.sql'), 'CREATE TABLE a (b integer);')
+    writeFileSync(join(dir, 'notes.sql'), 'not a migration')
+    expect(await migrate(database.url, { dir: dir })).toEqual(['9001_first.sql', '9002_second.sql'])
+  })
+
+  test('refuses a file that was edited after it was applied, by name, and applies nothing else', async () => {
+    await migrate(database.url, { dir: dir })
+    appendFileSync(join(dir, shipped[0] as string), '\n')
+    writeFileSync(join(dir, '9001_new.sql'), 'CREATE TABLE a (b integer);')
+    await expect(migrate(database.url, { dir: dir })).rejects.toThrow(
+      `Migration ${shipped[0]} was edited after it was applied to this database. Restore the file and add a new one.`,
+    )
+    expect(await appliedNames()).toEqual(shipped)
+  })
+
+  test('runs on a database that a newer version has migrated further', async () => {
+    writeFileSync(join(dir, '9001_newer.sql'), 'CREATE TABLE a (b integer);')
+    await migrate(database.url, { dir: dir })
+    expect(await migrate(database.url)).toEqual([])
+  })
+
+  test('names a migration that fails, and leaves nothing of it nor of those before it', async () => {
+    writeFileSync(join(dir, '9001_good.sql'), 'CREATE TABLE a (b integer);')
+    writeFileSync(join(dir, '9002_bad.sql'), 'CREATE TABLE c (d integer); SELECT 1/0;')
+    await expect(migrate(database.url, { dir: dir })).rejects.toThrow(
+      'Migration 9002_bad.sql failed: division by zero',
+    )
+    const { rows } = await database.pool.query(
+      `SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
+    )
+    expect(rows).toEqual([])
+    rmSync(join(dir, '9002_bad.sql'))
+    expect(await migrate(database.url, { dir: dir })).toEqual([...shipped, '9001_good.sql'])
+  })
+})
+
+describe('the schema', () => {
+  beforeEach(() => migrate(database.url))
+
+  test('is the one checked in: after a new migration, node migrations/dump-schema.ts', async () => {
+    expect(await dumpSchema(database.url)).toBe(readFileSync(SCHEMA_FILE, 'utf8'))
+  })
+
+  test('has business_transaction_id first in every unique key of the execution path, so that it can be distributed by it', async () => {
+    const { rows } = await database.pool.query<{ table: string; first: string }>(`
+      SELECT i.indrelid::regclass::text AS table, a.attname AS first
+      FROM pg_index AS i
+      JOIN pg_class AS c ON c.oid = i.indrelid AND c.relnamespace = 'public'::regnamespace
+      LEFT JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+      WHERE i.indisunique AND c.relname NOT IN ('policy_versions', 'countersign_migrations')`)
+    expect(rows.length).toBeGreaterThanOrEqual(6)
+    expect(rows.filter(({ first }) => first !== 'business_transaction_id')).toEqual([])
+  })
+})
