@@ -1,0 +1,56 @@
+// A service started for the demo alone: a free port, its own embedded PostgreSQL, a folder that goes with it.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CannotRun } from './client.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+export interface OwnService {
+  readonly url: string
+  /** The raw key that its first start prints (decisions §1 "Embedded start"). */
+  readonly key: string
+  /** SIGTERM, then nothing is left of it. */
+  stop(): Promise<void>
+}
+
+/**
+ * in    signal  stops a start that is under way
+ * fails CannotRun with what the service wrote, where it does not start
+ */
+export async function startOwnService(signal: AbortSignal): Promise<OwnService> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
+  chmodSync(folder, 0o711) // started by root, PostgreSQL runs as another user, who has to pass through
+  // Only PATH: a DATABASE_URL that happens to be set would make this a demo on somebody's real database.
+  const child = spawn(process.execPath, [join('src', 'main.ts')], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'error' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const exited = once(child, 'close')
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await exited
+    rmSync(folder, { recursive: true, force: true })
+  }
+  // A kill -9 of the demo leaves it running: nobody is left to stop it, and its data must not depend on who started it. It harms no
+  // other demo, which has a port and a folder of its own.
+  signal.addEventListener('abort', () => child.kill('SIGTERM'))
+
+  let output = ''
+  const started = new Promise<{ url: string; key: string }>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        output += chunk
+        const url = /ready at (http:\S+:\d+)[.\s]/.exec(output)?.[1]
+        const key = /\bcsk_[\w-]{43}/.exec(output)?.[0]
+        if (url !== undefined && key !== undefined) resolve({ url, key })
+      })
+  })
+  const first = await Promise.race([started, exited.then(() => undefined)])
+  if (first !== undefined) return { ...first, stop }
+  await stop()
+  throw new CannotRun(`The service does not start:\n${output.trim()}`)
+}
