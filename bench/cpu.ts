@@ -1,0 +1,94 @@
+// CPU time of the service's threads and of all of PostgreSQL, from Linux's /proc (proc_pid_stat(5)); elsewhere there is none.
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Microseconds since each of them started. */
+export interface CpuTimes {
+  /** The main thread. */
+  readonly door: number
+  readonly workers: number
+  /** Node's own threads in the same process: V8's garbage collection and compiler, libuv's pool. */
+  readonly helpers: number
+  /** The postmaster, its children and those of them that have ended. */
+  readonly postgres: number
+  /** All processors of the machine: at work for anybody, and taken away by its host. */
+  readonly busy: number
+  readonly steal: number
+}
+
+/** USER_HZ is 100 on every architecture that Node runs on. */
+const TICK_MICROS = 10_000
+
+/** As node 24 names them (15 characters, cut by the kernel); what has none of these names is a worker thread. */
+const HELPERS = new Set(['V8Worker', 'libuv-worker', 'DelayedTaskSche', 'SignalInspector'])
+
+export function cpuTimes({
+  service,
+  postmaster,
+}: {
+  service: number
+  postmaster: number
+}): CpuTimes | undefined {
+  if (process.platform !== 'linux') return undefined
+  const times = { door: 0, workers: 0, helpers: 0 }
+  for (const tid of readdirSync(`/proc/${service}/task`)) {
+    const stat = readStat(`/proc/${service}/task/${tid}/stat`)
+    if (stat === undefined) continue
+    const part = Number(tid) === service ? 'door' : HELPERS.has(stat.name) ? 'helpers' : 'workers'
+    times[part] += stat.micros
+  }
+  let postgres = 0
+  for (const entry of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(entry) ? readStat(`/proc/${entry}/stat`) : undefined
+    if (stat?.parent === postmaster) postgres += stat.micros
+    if (Number(entry) === postmaster) postgres += (stat?.micros ?? 0) + (stat?.endedChildrenMicros ?? 0)
+  }
+  // user nice system idle iowait irq softirq steal
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = readFileSync(
+    '/proc/stat',
+    'utf8',
+  )
+    .slice('cpu '.length)
+    .trimStart()
+    .split(' ', 8)
+    .map(Number)
+  const busy = (user + nice + system + irq + softirq) * TICK_MICROS
+  return { ...times, postgres, busy, steal: steal * TICK_MICROS }
+}
+
+/** What was used between two samples, divided by `by`. */
+export function cpuBetween(
+  from: CpuTimes | undefined,
+  to: CpuTimes | undefined,
+  by: number,
+): CpuTimes | undefined {
+  if (from === undefined || to === undefined) return undefined
+  const used = (part: keyof CpuTimes) => (to[part] - from[part]) / by
+  return {
+    door: used('door'),
+    workers: used('workers'),
+    helpers: used('helpers'),
+    postgres: used('postgres'),
+    busy: used('busy'),
+    steal: used('steal'),
+  }
+}
+
+/** Undefined where the process has ended by now. */
+function readStat(path: string) {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+  // The name stands in brackets and may hold any of the separators.
+  const end = text.lastIndexOf(')')
+  const fields = text.slice(end + 2).split(' ')
+  const ticks = (first: number) => Number(fields[first - 3]) + Number(fields[first - 2])
+  return {
+    name: text.slice(text.indexOf('(') + 1, end),
+    parent: Number(fields[1]),
+    micros: ticks(14) * TICK_MICROS,
+    endedChildrenMicros: ticks(16) * TICK_MICROS,
+  }
+}

@@ -1,0 +1,140 @@
+// The service under measurement: a fresh process and a fresh database, as an operator would start them, in a folder that goes away.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeRawKey } from '../src/config.ts'
+import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
+import { generateKeys } from '../src/signing/keys.ts'
+import { sha256Hex } from '../src/signing/sha256.ts'
+
+export interface MeasuredService {
+  readonly url: string
+  /** Raw API key of the one caller. */
+  readonly key: string
+  readonly databaseUrl: string
+  readonly listener: string
+  readonly threads: number
+  readonly pids: { readonly service: number; readonly postmaster: number }
+  /** From the next `count` log lines of executions: how many shared the batch of each. Every line is read once. */
+  takeBatchSizes(count: number): Promise<number[]>
+  /** SIGTERM. out  the exit code, null where it had to be killed */
+  stop(): Promise<number | null>
+}
+
+export interface ServiceOptions {
+  readonly listener: string
+  /** Folder for a CPU profile of each thread. */
+  readonly profile?: string
+}
+
+const START_MS_MAX = 20_000
+const LOG_MS_MAX = 5_000
+const STOP_MS_MAX = 15_000
+
+/** in  stack  takes what has to be undone: service, database, folder */
+export async function startService(
+  { listener, profile }: ServiceOptions,
+  stack: AsyncDisposableStack,
+): Promise<MeasuredService> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  const starting = startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
+  // Before it is there: an interruption meanwhile must not leave a server behind.
+  stack.defer(() => starting.then((started) => started.stop()))
+  const postgres = await starting
+
+  const keys = join(folder, 'keys')
+  generateKeys({ dir: keys, now: new Date() })
+  const key = makeRawKey()
+  const caller = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['sandbox:echo'] }
+  const logFile = join(folder, 'service.log')
+  const log = openSync(logFile, 'a+')
+  stack.defer(() => closeSync(log))
+  const child = spawn(
+    process.execPath,
+    [
+      ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+      join(import.meta.dirname, '..', 'src', 'main.ts'),
+    ],
+    {
+      // WORKER_THREADS and POLICY_DIR may be given from outside; what the figures stand on may not.
+      env: {
+        ...process.env,
+        PORT: '0',
+        DATABASE_URL: postgres.url,
+        DATA_DIR: folder,
+        SIGNING_KEY_DIR: keys,
+        SERVICE_API_KEYS: JSON.stringify([caller]),
+        SERVICE_AUTH_DISABLED: '',
+        RECEIPT_ALGORITHMS: 'ed25519',
+        RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
+        LISTENER: listener,
+        LOG_LEVEL: 'info',
+      },
+      stdio: ['ignore', log, log],
+    },
+  )
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const running = () => child.exitCode === null && child.signalCode === null
+  const stop = async () => {
+    if (running()) child.kill('SIGTERM')
+    const killed = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
+    const [code] = await ended
+    clearTimeout(killed)
+    return code
+  }
+  stack.defer(async () => void (await stop()))
+
+  const takeLines = followLines(log)
+  const startedMs = performance.now()
+  let listening: Record<string, unknown> | undefined
+  while (listening === undefined) {
+    if (!running() || performance.now() - startedMs > START_MS_MAX)
+      throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
+    await sleep(20)
+    listening = takeLines().find(({ msg }) => msg === 'listening')
+  }
+
+  let batchSizes: number[] = []
+  return {
+    url: String(listening['url']),
+    key,
+    databaseUrl: postgres.url,
+    listener: String(listening['server']),
+    threads: Number(listening['threads']),
+    pids: { service: child.pid ?? 0, postmaster: postgres.pid() },
+    async takeBatchSizes(count) {
+      const deadlineMs = performance.now() + LOG_MS_MAX
+      for (;;) {
+        for (const { batch } of takeLines()) if (typeof batch === 'number') batchSizes.push(batch)
+        if (batchSizes.length >= count) break
+        if (performance.now() > deadlineMs)
+          throw new Error(`the log has ${batchSizes.length} executions where ${count} were answered`)
+        await sleep(50)
+      }
+      const taken = batchSizes.slice(0, count)
+      batchSizes = batchSizes.slice(count)
+      return taken
+    },
+    stop,
+  }
+}
+
+/** Reads a growing file of JSON lines; each call returns the whole lines that were added since the last. */
+function followLines(file: number): () => Record<string, unknown>[] {
+  const chunk = Buffer.alloc(1024 * 1024)
+  let position = 0
+  let rest = ''
+  return () => {
+    for (let bytes; (bytes = readSync(file, chunk, 0, chunk.length, position)) > 0; position += bytes)
+      rest += chunk.toString('latin1', 0, bytes)
+    const lines = rest.split('\n')
+    rest = lines.pop() ?? ''
+    return lines
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+}
