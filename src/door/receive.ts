@@ -2,19 +2,21 @@
 // 404/405 → 401 → 413 → 429 → 503 when every queue is full; only then is a body read.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { failures, type Failure } from '../errors.ts'
+import { Failure, failures } from '../errors.ts'
 import { isUnavailable } from '../tables/sql.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
 import type { Authenticate, AuthenticatedCaller } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
 import { limitHeaders, type Limit, type LimitStore } from './limit.ts'
-import type { Head, OnHead } from './listen/listener.ts'
+import type { Head, OnHead, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Room } from './room.ts'
 import { respond, type Exchange, type LogRequest } from './respond.ts'
 
 const NO_BODY = new Uint8Array(0)
+/** Smaller ones are left to the sockets' own buffers. */
+const LARGE_REPLY_BYTES = 64 * 1024
 /** Whose share of the room requests without a caller take. */
 const ANONYMOUS = 'anonymous'
 /** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
@@ -74,19 +76,29 @@ export function openDoor({ service, authenticate, limits, room, log }: DoorWith)
   }
 
   /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
-  function answer(
-    route: Route,
-    incoming: Incoming,
-    reply: (outcome: Answer | Failure) => ReturnType<typeof respond>,
-  ) {
+  function answer(route: Route, incoming: Incoming, reply: (outcome: Answer | Failure) => Reply) {
     const thrown = (error: unknown) =>
       reply(isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error))
+    const handled = (outcome: Answer | Failure) =>
+      route.takesBody || outcome instanceof Failure ? reply(outcome) : withRoom(outcome, incoming, reply)
     try {
       const outcome = route.handle(incoming, service)
-      return outcome instanceof Promise ? outcome.then(reply, thrown) : reply(outcome)
+      return outcome instanceof Promise ? outcome.then(handled, thrown) : handled(outcome)
     } catch (error) {
       return thrown(error)
     }
+  }
+
+  /** A large reply takes room until it has been sent: a client that does not read it must not fill the memory. */
+  function withRoom(
+    outcome: Answer,
+    { caller }: Incoming,
+    reply: (outcome: Answer | Failure) => Reply,
+  ): Reply {
+    const bodyBytes = Buffer.byteLength(outcome.body)
+    if (bodyBytes < LARGE_REPLY_BYTES) return reply(outcome)
+    const sent = room.take(bodyBytes, caller?.callerId ?? ANONYMOUS)
+    return sent === undefined ? reply(failures.overloaded()) : { ...reply(outcome), sent }
   }
 
   function checkLimit(

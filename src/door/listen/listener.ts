@@ -23,6 +23,8 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>
   /** Nothing of it is sent to a HEAD request, or with status 204 or 304. */
   readonly body: string | Uint8Array
+  /** Called once: the reply has left this process, or its client has gone. */
+  readonly sent?: () => void
 }
 
 /** Takes the whole body, its to keep; or is told, once, that the client went away before it came. */

@@ -79,6 +79,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
       },
       write(reply, close) {
         if (close) ending.add(socket)
+        if (reply.sent !== undefined) response.once('close', reply.sent)
         if (!socket.destroyed) write(response, reply, close)
         ended()
       },

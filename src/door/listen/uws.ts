@@ -38,11 +38,13 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
     const { method, bodyBytes } = head
     let gone = false
     let bodyAborted: (() => void) | undefined
+    let replyAborted: (() => void) | undefined
     const ended = underway.begin()
     response.onAborted(() => {
       gone = true
       ended()
       bodyAborted?.()
+      replyAborted?.()
     })
     exchange(head, onHead, () => stopping, {
       readBody(keep, done, aborted) {
@@ -54,7 +56,12 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
       },
       write(reply, close) {
         const send = (): void => {
-          if (!gone) response.cork(() => write(response, reply, method === 'HEAD', close))
+          if (gone) {
+            reply.sent?.()
+          } else {
+            replyAborted = reply.sent
+            response.cork(() => write(response, reply, method === 'HEAD', close))
+          }
           ended()
         }
         // Written inside its parser, `close` is forgotten as soon as another request is pipelined behind, and that one is run.
@@ -123,8 +130,22 @@ function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean
     response.endWithoutBody(Buffer.byteLength(reply.body), close)
   } else {
     // Bytes: of a string it would send what fits into Latin-1 as such.
-    response.end(typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body, close)
+    const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body
+    // What end() cannot send at once it keeps, and does not tell when it is gone.
+    if (reply.sent !== undefined && !close) return stream(response, body, reply.sent)
+    response.end(body, close)
   }
+  reply.sent?.()
+}
+
+function stream(response: UWebSockets.HttpResponse, body: Uint8Array, sent: () => void): void {
+  const [, ended] = response.tryEnd(body, body.byteLength)
+  if (ended) return sent()
+  response.onWritable((offset) => {
+    const [ok, endedNow] = response.tryEnd(body.subarray(offset), body.byteLength)
+    if (endedNow) sent()
+    return ok
+  })
 }
 
 /** uWebSockets.js writes all eight groups of an IPv6 address; node writes the short form of RFC 5952. */

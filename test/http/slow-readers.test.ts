@@ -1,0 +1,66 @@
+// Large replies that their client does not read: they take room, and are not made for it when there is none (src/door/room.ts).
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { reply, startService, until, type TestService } from '../service.ts'
+
+const PAGE = '/transactions?pageSize=100'
+
+let database: TestDatabase
+let service: TestService
+let silent: Socket[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url })
+  // A page of 10 MB.
+  await database.pool.query(`
+    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body)
+    SELECT gen_random_uuid(), 'tester', now(), '{"a":"' || repeat('x', 100000) || '"}' FROM generate_series(1, 100)`)
+})
+
+afterAll(async () => {
+  for (const socket of silent) socket.destroy()
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+/** Asks for the page, and reads its first bytes and no more. */
+async function askAndStall(): Promise<Socket> {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  silent.push(socket)
+  await once(socket, 'connect')
+  socket.write(`GET ${PAGE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${service.key}\r\n\r\n`)
+  await once(socket, 'readable')
+  return socket
+}
+
+const OVERLOADED = {
+  status: 503,
+  body: { error: 'Service overloaded. Try again later.', code: 'OVERLOADED' },
+}
+
+describe('GET /transactions 503 overloaded', () => {
+  test('while one page of 10 MB is unread a second one does not fit into the share of its caller', async () => {
+    const stalled = await askAndStall()
+    expect(reply(await service.get(PAGE))).toEqual(OVERLOADED)
+    expect((await service.get('/transactions?pageSize=1')).status).toBe(200)
+
+    stalled.destroy()
+    const page = await until(async () => {
+      const answer = await service.get(PAGE)
+      return answer.status === 200 ? answer : undefined
+    }, 'room again after the client went away')
+    expect(page.body).toHaveLength(100)
+  })
+
+  test('a client that reads it all gives the room back', async () => {
+    for (let i = 0; i < 4; i++) {
+      await until(async () => (await service.get(PAGE)).status === 200, 'the room of the page before')
+    }
+    silent = silent.filter((socket) => !socket.destroyed)
+    expect(silent).toEqual([])
+  })
+})
