@@ -38,14 +38,9 @@ export const failures = {
     new Failure(401, 'authentication required', {
       headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
     }),
-  policyDenied: (mismatches: string) =>
-    new Failure(
-      403,
-      `Execution rejected: declared signals do not match independently verified state (${mismatches}).`,
-      {
-        code: 'POLICY_DENIED',
-      },
-    ),
+  /** in  reason  as the decision holds it, see `denied` in src/policy/evaluate.ts */
+  policyDenied: (reason: string) =>
+    new Failure(403, `Execution rejected: ${reason}`, { code: 'POLICY_DENIED' }),
   principalOutsideScope: () =>
     new Failure(403, 'Caller is not permitted to assert this authority.principalId.'),
   capabilityOutsideScope: () => new Failure(403, 'Caller is not permitted to invoke this capability.'),

@@ -96,9 +96,8 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   for (const warning of policies.warnings) logger.debug(warning)
   for (const { message, file } of policies.differences) logger.error({ file }, message)
 
-  const { signingKeyDir } = config
   const dispatcher = await openDispatcher(
-    { config, database, callers, signingKeyDir, policies: await readPolicyVersions(pool) },
+    { config, database, callers, policies: await readPolicyVersions(pool) },
     (error) => logger.error({ err: error }, 'worker thread'),
   )
   stops.push(() => dispatcher.close())
@@ -111,7 +110,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       config,
       pool,
       readyPool,
-      keys: publishedKeys(signingKeyDir, {
+      keys: publishedKeys(config.signingKeyDir, {
         onError: (error) => logger.error({ err: error }, 'published keys'),
       }),
       dispatcher,

@@ -7,6 +7,14 @@ export interface Sealed {
   readonly seal: string
 }
 
+/** The row of a sealed artifact: at most one of its kind for a transaction. */
+export interface SealedRow extends Sealed {
+  readonly businessTransactionId: string
+  readonly callerId: string
+  /** ISO 8601. */
+  readonly createdAt: string
+}
+
 /** One object with the members of both. */
 export function sealedText({ body, seal }: Sealed): string {
   return `${body.slice(0, -1)},${seal.slice(1)}`

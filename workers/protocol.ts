@@ -7,9 +7,8 @@ export interface Boot {
   readonly config: Config
   /** Connection string. */
   readonly database: string
-  /** Empty where authentication is disabled. */
+  /** Configured, or made by the first start. */
   readonly callers: readonly Caller[]
-  readonly signingKeyDir: string
   /** As the database holds them. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly policies: readonly PolicyVersionRow[]
 }

@@ -17,7 +17,8 @@ import { packReplies, unpackTask, type Boot, type Task } from './protocol.ts'
 /** A connection for each batch in flight, one for the late lane. */
 const CONNECTIONS_MAX = 4
 
-function boot({ config, database, callers, signingKeyDir, policies }: Boot) {
+function boot({ config, database, callers, policies }: Boot) {
+  const { signingKeyDir } = config
   const pool = openPool(database, CONNECTIONS_MAX)
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
   // A file that cannot be read is reported by the door; here its key is unknown, and nothing verifies by it.

@@ -1,4 +1,4 @@
-// BusinessTransaction (interface §2.1): what a caller submits, and the same as stored.
+// BusinessTransaction (interface §2.1): what a caller submits.
 import { Type } from 'typebox'
 import { NonEmptyText, Text, Timestamp, Uuid } from './primitives.ts'
 
@@ -62,14 +62,6 @@ export const BusinessTransactionInput = Type.Object({
   signals: Signals,
 })
 export type BusinessTransactionInput = Type.Static<typeof BusinessTransactionInput>
-
-/** As stored and signed: `status` and `createdAt` are the service's. */
-export const BusinessTransaction = Type.Object({
-  ...BusinessTransactionInput.properties,
-  status: Type.Literal('RECEIVED'),
-  createdAt: Timestamp,
-})
-export type BusinessTransaction = Type.Static<typeof BusinessTransaction>
 
 /** The nested objects whose absence is the contract's 500 (interface §7). */
 export const NESTED_OBJECTS = ['metadata', 'authority', 'authorization', 'intent', 'policy'] as const

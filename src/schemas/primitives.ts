@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 
 /** UUID version 1 to 5 in any letter case (RFC 9562); TypeBox's own `uuid` format accepts version 7. */
-export const UUID_PATTERN =
+const UUID_PATTERN =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-5][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$'
 const uuid = new RegExp(UUID_PATTERN)
 
@@ -45,9 +45,3 @@ export const Timestamp = Type.Refine(
   Type.String({ pattern: TIMESTAMP_PATTERN, description: 'an RFC 3339 timestamp' }),
   isTimestamp,
 )
-
-/** A time that the service writes: ISO 8601 UTC with milliseconds and `Z`. */
-export const ServiceTime = Type.String({
-  format: 'date-time',
-  description: 'an ISO 8601 UTC time with milliseconds',
-})

@@ -65,7 +65,8 @@ export async function checkIntentsUsable(sql: Sql): Promise<void> {
     name: 'execution_intents_usable',
     text: `
       SELECT has_table_privilege('execution_intents', 'SELECT') AND has_table_privilege('execution_intents', 'INSERT')
-        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off' AND (SELECT count(*) FROM (SELECT FROM execution_intents LIMIT 1) AS any_row) >= 0 AS usable`,
+        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off'
+        AND (SELECT count(*) FROM (SELECT FROM execution_intents LIMIT 1) AS any_row) >= 0 AS usable`,
   })
   if (result.rows[0]?.usable !== true) throw new Error('The execution-intents table is not writable.')
 }

@@ -1,17 +1,8 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
+import type { Sealed, SealedRow } from '../sealed.ts'
 import { runRows, type RowsStatement, type Sql } from './sql.ts'
 
-export interface RefusalRecordRow {
-  readonly businessTransactionId: string
-  readonly callerId: string
-  readonly createdAt: string
-  /** Canonical text of the signed members. */
-  readonly body: string
-  /** The members that stand beside them: `"refusalRecordHash":"…","signature":{…}`. */
-  readonly seal: string
-}
-
-const insert: RowsStatement<RefusalRecordRow> = {
+const insert: RowsStatement<SealedRow> = {
   name: 'refusal_records_insert',
   text: `INSERT INTO refusal_records (business_transaction_id, caller_id, created_at, body, seal) VALUES $rows`,
   types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
@@ -19,17 +10,13 @@ const insert: RowsStatement<RefusalRecordRow> = {
 }
 
 /** Inserts refusals, in the transaction that claims their ids. */
-export async function insertRefusals(sql: Sql, rows: readonly RefusalRecordRow[]): Promise<void> {
+export async function insertRefusals(sql: Sql, rows: readonly SealedRow[]): Promise<void> {
   await runRows(sql, insert, rows)
 }
 
 /** A refusal; null when there is none or `callerId` (null: anyone) does not own it. */
-export async function readRefusal(
-  sql: Sql,
-  id: string,
-  callerId: string | null,
-): Promise<{ body: string; seal: string } | null> {
-  const result = await sql.query<{ body: string; seal: string }>({
+export async function readRefusal(sql: Sql, id: string, callerId: string | null): Promise<Sealed | null> {
+  const result = await sql.query<Sealed>({
     name: 'refusal_records_read',
     text: `
       SELECT body, seal FROM refusal_records

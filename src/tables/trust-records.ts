@@ -1,15 +1,6 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
+import type { Sealed, SealedRow } from '../sealed.ts'
 import { runRows, type RowsStatement, type Sql } from './sql.ts'
-
-export interface TrustRecordRow {
-  readonly businessTransactionId: string
-  readonly callerId: string
-  readonly createdAt: string
-  /** Canonical text of the signed members. */
-  readonly body: string
-  /** The members that stand beside them: `"signature":{…},"trustRecordHash":"…"`. */
-  readonly seal: string
-}
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
 export interface AppendedRow {
@@ -19,7 +10,7 @@ export interface AppendedRow {
   readonly body: string
 }
 
-const insertRecords: RowsStatement<TrustRecordRow> = {
+const insertRecords: RowsStatement<SealedRow> = {
   name: 'trust_records_insert',
   text: `INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal) VALUES $rows`,
   types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
@@ -38,7 +29,7 @@ const insertReceipts = insertAppended('receipts')
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
 export async function storeRecords(
   sql: Sql,
-  rows: { records: TrustRecordRow[]; verifications: AppendedRow[]; receipts: AppendedRow[] },
+  rows: { records: SealedRow[]; verifications: AppendedRow[]; receipts: AppendedRow[] },
 ): Promise<void> {
   await Promise.all([
     runRows(sql, insertRecords, rows.records),
@@ -47,9 +38,7 @@ export async function storeRecords(
   ])
 }
 
-export interface StoredTrustRecord {
-  readonly body: string
-  readonly seal: string
+export interface StoredTrustRecord extends Sealed {
   readonly verifications: string[]
   readonly receipts: string[]
 }

@@ -10,7 +10,7 @@ import type { Authorized, Decided } from './decide.ts'
 import { Answered, stillGoing } from './road.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
-export const DEADLINE_MARGIN_MS = 2_000
+const DEADLINE_MARGIN_MS = 2_000
 
 /**
  * Claims a batch: all or nothing per transaction, once across all instances.

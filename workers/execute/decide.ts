@@ -1,7 +1,7 @@
 // Second step: what the policy says of a transaction, computed and signed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
 import { failures, type Failure } from '../../src/errors.ts'
-import { denied, describeMismatches, evaluate, type Evaluation } from '../../src/policy/evaluate.ts'
+import { denied, evaluate, type Evaluation } from '../../src/policy/evaluate.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
@@ -56,9 +56,7 @@ export function decide(accepted: Accepted, { policies, connectors, key, now }: D
   if (evaluation.kind !== 'approved') {
     const { mismatches, reason } = evaluation
     const failure =
-      evaluation.kind === 'denied'
-        ? failures.policyDenied(describeMismatches(mismatches))
-        : failures.executionRejected(reason)
+      evaluation.kind === 'denied' ? failures.policyDenied(reason) : failures.executionRejected(reason)
     return {
       ...accepted,
       outcome: 'refused',
