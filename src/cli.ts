@@ -122,6 +122,19 @@ program
     console.log(entry)
   })
 
+program
+  .command('verify')
+  .description('verify saved evidence offline; exits 0 valid, 1 invalid, 2 unusable')
+  .argument('<file>', "a record, receipt, refusal record or audit event, or a page of them; '-' reads stdin")
+  .requiredOption('--jwks <file>', 'the saved key set: the answer of GET /.well-known/jwks.json')
+  .option('--json', 'print the report as JSON')
+  // Commander would exit 1, which a script must be able to read as "invalid".
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(async (file: string, options: { jwks: string; json?: true }) => {
+    const { verifyCommand } = await import('./verify-command.ts')
+    process.exitCode = verifyCommand({ file, jwks: options.jwks, json: options.json === true })
+  })
+
 /** Not `<action...>`, which would take the callerId behind it for one more action. */
 function collected(value: string, earlier: string[] = []): string[] {
   if (value === '') throw new InvalidArgumentError('It is empty.')

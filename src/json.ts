@@ -1,87 +1,19 @@
-// Request bodies: JSON that has exactly one reading, or nothing (decisions §3 "Not JSON we accept", RFC 8259 §4, RFC 7493).
+// Request bodies: bytes that are JSON with exactly one reading, or nothing (decisions §3 "Not JSON we accept").
 import { isUtf8 } from 'node:buffer'
+import { MalformedJson, parseJsonText } from './json-text.ts'
+
+export { MalformedJson }
 
 const DEPTH_MAX = 64
 
-/** Why a body is not JSON that we accept; for the log line, the caller gets `Malformed JSON body.` */
-export class MalformedJson extends Error {
-  constructor(what: string) {
-    super(what)
-    this.name = 'MalformedJson'
-  }
-}
-
 /**
  * The value of a body's bytes.
- * fails MalformedJson for syntax errors, bad UTF-8, a BOM, duplicate or `__proto__` keys, lone surrogates, depth over 64 and
- *       numbers that overflow
+ * fails MalformedJson for bad UTF-8 and for what `parseJsonText` refuses, depth over 64 among it
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw new MalformedJson('not UTF-8')
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  const members = countMembers(text)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, '…') : 'syntax error')
-  }
-  // JSON.parse keeps the last of two equal keys and says nothing: fewer members came out than stand in the text.
-  if (inspect(value) !== members) throw new MalformedJson('duplicate key')
-  return value
-}
-
-/** Counts the colons outside of strings, one per member in valid JSON, and bounds the depth before anything recurses. */
-function countMembers(text: string): number {
-  let members = 0
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 0x22: // "
-        i = endOfString(text, i)
-        break
-      case 0x3a: // :
-        members++
-        break
-      case 0x5b: // [
-      case 0x7b: // {
-        if (++depth > DEPTH_MAX) throw new MalformedJson(`deeper than ${DEPTH_MAX}`)
-        break
-      case 0x5d: // ]
-      case 0x7d: // }
-        depth--
-        break
-    }
-  }
-  return members
-}
-
-function endOfString(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === 0x22) return i
-    if (code === 0x5c) i++ // a backslash takes the next character with it
-  }
-  return text.length
-}
-
-/** Counts the members below a parsed value and refuses what JSON.parse lets through. */
-function inspect(value: unknown): number {
-  if (typeof value === 'string') {
-    if (!value.isWellFormed()) throw new MalformedJson('lone surrogate')
-    return 0
-  }
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) throw new MalformedJson('number out of range')
-    return 0
-  }
-  if (typeof value !== 'object' || value === null) return 0
-  if (Array.isArray(value)) return value.reduce<number>((members, item) => members + inspect(item), 0)
-  let members = 0
-  for (const [key, member] of Object.entries(value)) {
-    if (key === '__proto__') throw new MalformedJson('__proto__ key')
-    if (!key.isWellFormed()) throw new MalformedJson('lone surrogate in a key')
-    members += 1 + inspect(member)
-  }
-  return members
+  return parseJsonText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'),
+    DEPTH_MAX,
+  )
 }

@@ -1,0 +1,83 @@
+// JSON text that has exactly one reading, or nothing (decisions §3 "Not JSON we accept", RFC 8259 §4, RFC 7493).
+// Imports nothing: the offline verifier reads evidence with it in a browser.
+
+/** Why a text is not JSON that we accept; for the log line, the caller gets `Malformed JSON body.` */
+export class MalformedJson extends Error {
+  constructor(what: string) {
+    super(what)
+    this.name = 'MalformedJson'
+  }
+}
+
+/**
+ * The value of a text.
+ * fails MalformedJson for syntax errors, a BOM, duplicate or `__proto__` keys, lone surrogates, depth over `depthMax` and
+ *       numbers that overflow
+ */
+export function parseJsonText(text: string, depthMax: number): unknown {
+  const members = countMembers(text, depthMax)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, '…') : 'syntax error')
+  }
+  // JSON.parse keeps the last of two equal keys and says nothing: fewer members came out than stand in the text.
+  if (inspect(value) !== members) throw new MalformedJson('duplicate key')
+  return value
+}
+
+/** Counts the colons outside of strings, one per member in valid JSON, and bounds the depth before anything recurses. */
+function countMembers(text: string, depthMax: number): number {
+  let members = 0
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x22: // "
+        i = endOfString(text, i)
+        break
+      case 0x3a: // :
+        members++
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`)
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+        break
+    }
+  }
+  return members
+}
+
+function endOfString(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x22) return i
+    if (code === 0x5c) i++ // a backslash takes the next character with it
+  }
+  return text.length
+}
+
+/** Counts the members below a parsed value and refuses what JSON.parse lets through. */
+function inspect(value: unknown): number {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw new MalformedJson('lone surrogate')
+    return 0
+  }
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw new MalformedJson('number out of range')
+    return 0
+  }
+  if (typeof value !== 'object' || value === null) return 0
+  if (Array.isArray(value)) return value.reduce<number>((members, item) => members + inspect(item), 0)
+  let members = 0
+  for (const [key, member] of Object.entries(value)) {
+    if (key === '__proto__') throw new MalformedJson('__proto__ key')
+    if (!key.isWellFormed()) throw new MalformedJson('lone surrogate in a key')
+    members += 1 + inspect(member)
+  }
+  return members
+}

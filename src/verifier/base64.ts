@@ -1,0 +1,22 @@
+// Base64 and base64url with one text for one value, without Buffer (RFC 4648 §4, §5): a signature that could be spelled
+// another way could be changed and still pass (decisions §4 "Signature").
+
+/** Undefined for anything but the canonical text, padding included. */
+export function base64(text: string): Uint8Array | undefined {
+  let binary: string
+  try {
+    binary = atob(text)
+  } catch {
+    return undefined
+  }
+  // atob also takes white space, missing padding and unused bits; only the canonical text comes back.
+  if (btoa(binary) !== text) return undefined
+  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+}
+
+/** As `base64`, for the text of a JWK: its own two letters and no padding (RFC 7515 §2). */
+export function base64url(text: string): Uint8Array | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined
+  const padding = '='.repeat((4 - (text.length % 4)) % 4)
+  return base64(text.replaceAll('-', '+').replaceAll('_', '/') + padding)
+}

@@ -1,0 +1,71 @@
+// The cryptography of the offline verifier, in JavaScript alone: it shares no code with the server's, which libsodium and
+// OpenSSL do, so that each can find the other's mistakes (decisions §4 "Signature").
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { bytesToNumberLE } from '@noble/curves/utils.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
+import { base64 } from './base64.ts'
+import type { Crypto, SignedArtifact } from './evidence.ts'
+import type { KeySet, VerifyingKey } from './keys.ts'
+
+/**
+ * in   keys    the only ones that verify
+ *      onUsed  told of each key that a signature held by
+ */
+export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () => undefined): Crypto {
+  return {
+    sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
+    verifySignature: (artifact, canonicalText, { algorithm, keyId, value }) => {
+      const key = keys.get(keyId)
+      if (key === undefined) throw new Error(`key '${keyId}' is not in the key set`)
+      if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
+      const signature = base64(value)
+      if (signature === undefined) throw new Error('the signature is not canonical base64')
+      const message = preAuthEncoding(artifact, canonicalText)
+      const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes })
+      if (holds) onUsed(key)
+      return holds
+    },
+  }
+}
+
+interface Signed {
+  readonly message: Uint8Array
+  readonly signature: Uint8Array
+  readonly publicKey: Uint8Array
+}
+
+/** False for a signature of another length too; the libraries would throw on it. */
+export const verifiers: Readonly<Record<VerifyingKey['algorithm'], (signed: Signed) => boolean>> = {
+  // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
+  ed25519: (signed) =>
+    signed.signature.length === 64 &&
+    ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) &&
+    withoutCofactor(signed),
+  // FIPS 204, pure, empty context.
+  'ml-dsa-65': ({ message, signature, publicKey }) =>
+    signature.length === 3309 && ml_dsa65.verify(signature, message, publicKey),
+}
+
+/**
+ * The equation of RFC 8032 §5.1.7 as libsodium checks it, R = SB - kA with an R that is not of small order. noble multiplies both
+ * sides by the cofactor, so who holds the key could make a signature that passes here and fails at the server.
+ */
+function withoutCofactor({ message, signature, publicKey }: Signed): boolean {
+  const { Point } = ed25519
+  const encodedR = signature.subarray(0, 32)
+  const R = Point.fromBytes(encodedR)
+  const S = bytesToNumberLE(signature.subarray(32))
+  const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER
+  const kA = Point.fromBytes(publicKey).multiplyUnsafe(k)
+  return !R.isSmallOrder() && Point.BASE.multiplyUnsafe(S).subtract(kA).equals(R)
+}
+
+/** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */
+export function preAuthEncoding(artifact: SignedArtifact, canonicalText: string): Uint8Array {
+  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`)
+  const body = utf8ToBytes(canonicalText)
+  const ascii = utf8ToBytes
+  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body)
+}

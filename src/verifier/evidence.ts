@@ -1,0 +1,70 @@
+// What every check of evidence is made of: its outcome, the cryptography it stands on, and the reading of members that may
+// be missing or of any type (decisions §4). Browser-safe, as all of this folder: hashing and signatures are arguments.
+import { canonicalize, type Json } from '../canonical.ts'
+
+export interface Check {
+  readonly name: string
+  /** Undefined: it holds. Otherwise the sentence that says what does not. */
+  readonly problem: string | undefined
+}
+
+/** One signature as the artifacts carry it. */
+export interface CarriedSignature {
+  readonly algorithm: string
+  readonly keyId: string
+  readonly value: string
+}
+
+/** What evidence is signed as: names of decisions §4's payload types. */
+export type SignedArtifact =
+  'trust-record' | 'execution-authorization' | 'receipt' | 'refusal-record' | 'audit-event'
+
+/** The cryptography that the checks stand on. Keys come from what was published, never from the evidence. */
+export interface Crypto {
+  readonly sha256Hex: (text: string) => string
+  /** False, or an error whose message says why, for whatever is not a signature of this text as this artifact. */
+  readonly verifySignature: (
+    artifact: SignedArtifact,
+    canonicalText: string,
+    signature: CarriedSignature,
+  ) => boolean
+}
+
+export type Members = { readonly [name: string]: Json }
+
+/** A check whose `holds` may throw: evidence that cannot be read fails the check that reads it. */
+export function check(name: string, problem: string, holds: () => boolean): Check {
+  try {
+    return { name, problem: holds() ? undefined : problem }
+  } catch (error) {
+    return { name, problem: `${problem} (${error instanceof Error ? error.message : 'unreadable'})` }
+  }
+}
+
+/** Undefined for evidence that has no canonical form: no hash and no signature is of that. */
+export function canonicalText(value: Json): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
+  }
+}
+
+export function members(value: Json | undefined): Members {
+  if (!isMembers(value)) throw new Error('an object is missing')
+  return value
+}
+
+export function isMembers(value: Json | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function list(value: Json | undefined): readonly Json[] {
+  if (!Array.isArray(value)) throw new Error('a list is missing')
+  return value as readonly Json[]
+}
+
+export function string(value: Json | undefined): string {
+  if (typeof value !== 'string') throw new Error('a string is missing')
+  return value
+}

@@ -1,0 +1,138 @@
+// Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
+// part of the server; it runs in a browser as it stands.
+import type { Json } from '../canonical.ts'
+import { checkAuditEvent } from './audit-event.ts'
+import { cryptoOf } from './crypto.ts'
+import { isMembers, type Check, type Members } from './evidence.ts'
+import { readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import { notProven, type EvidenceKind } from './not-proven.ts'
+import { parseEvidence } from './parse.ts'
+import { checkReceipt } from './receipt.ts'
+import { checkRefusalRecord } from './refusal-record.ts'
+import { Unusable } from './unusable.ts'
+import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+
+export { Unusable }
+export type { Check, EvidenceKind }
+
+export interface Report {
+  readonly artifact: EvidenceKind
+  /** The id of the evidence, as it names itself; `(no id)` where it has none. */
+  readonly subject: string
+  /** Every check holds, and there was at least one. */
+  readonly valid: boolean
+  readonly checks: readonly Check[]
+  /** The keys that a signature held by. */
+  readonly keys: readonly Pick<VerifyingKey, 'keyId' | 'algorithm' | 'fingerprint'>[]
+  /** What a reader should know that is no failure, such as that a record carries no receipt. */
+  readonly notes: readonly string[]
+  /** What a pass does not prove. */
+  readonly notProven: readonly string[]
+}
+
+/**
+ * Verifies one piece of evidence: a record, a receipt, a refusal record or `{event, signature}`.
+ * in    keySet  the saved answer of GET /.well-known/jwks.json or a standard JWKS: its text, or parsed
+ * fails Unusable when the text is no such evidence, or the key set cannot be read
+ */
+export function verifyEvidence(text: string, keySet: unknown): Report {
+  const keys = keySetOf(keySet)
+  const evidence = parseEvidence(text, 'The evidence')
+  if (bulkEntries(evidence) !== undefined)
+    throw new Unusable('This is a file of several pieces of evidence: verify them one by one.')
+  return reportOn(evidence, keys, 'This')
+}
+
+/**
+ * As `verifyEvidence`, for a bulk file too: an array, as GET /trust-records answers, or `{events: [...]}`.
+ * out   one report for each entry, in their order; never empty
+ * fails Unusable for an empty file too: no evidence is not valid evidence
+ */
+export function verifyFile(text: string, keySet: unknown): Report[] {
+  const keys = keySetOf(keySet)
+  const evidence = parseEvidence(text, 'The evidence')
+  const entries = bulkEntries(evidence)
+  if (entries === undefined) return [reportOn(evidence, keys, 'This')]
+  if (entries.length === 0) throw new Unusable('The file is an empty list: there is no evidence to verify.')
+  return entries.map((entry, i) => reportOn(entry, keys, `Entry ${i + 1}`))
+}
+
+function keySetOf(keySet: unknown): KeySet {
+  return readKeySet(typeof keySet === 'string' ? parseEvidence(keySet, 'The key set') : (keySet as Json))
+}
+
+/** Undefined for what is evidence itself, whatever list it carries besides. */
+function bulkEntries(evidence: Json): readonly Json[] | undefined {
+  const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
+  const entries = isPage ? evidence['events'] : evidence
+  return Array.isArray(entries) ? (entries as readonly Json[]) : undefined
+}
+
+function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
+  const members = isMembers(evidence) ? evidence : {}
+  const artifact = kindOf(members, which)
+  const used = new Map<string, VerifyingKey>()
+  const crypto = cryptoOf(keySet, (key) => used.set(key.keyId, key))
+  const { idOf, check, notesOn } = KINDS[artifact]
+  const checks = check(members, crypto)
+  const id = idOf(members)
+  return {
+    artifact,
+    subject: typeof id === 'string' ? id : '(no id)',
+    valid: checks.length > 0 && checks.every(({ problem }) => problem === undefined),
+    checks,
+    keys: Array.from(used.values(), ({ keyId, algorithm, fingerprint }) => ({
+      keyId,
+      algorithm,
+      fingerprint,
+    })),
+    notes: notesOn?.(members) ?? [],
+    notProven: notProven(artifact),
+  }
+}
+
+interface Kind {
+  /** Members that this kind has and no other. */
+  readonly marks: readonly string[]
+  readonly idOf: (evidence: Members) => Json | undefined
+  readonly check: (evidence: Members, crypto: ReturnType<typeof cryptoOf>) => Check[]
+  readonly notesOn?: (evidence: Members) => readonly string[]
+}
+
+const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
+  'trust-record': {
+    marks: ['trustRecordId'],
+    idOf: ({ trustRecordId }) => trustRecordId,
+    check: checkWholeRecord,
+    notesOn: notesOnRecord,
+  },
+  receipt: { marks: ['receiptId'], idOf: ({ receiptId }) => receiptId, check: checkReceipt },
+  'refusal-record': {
+    marks: ['refusalRecordId'],
+    idOf: ({ refusalRecordId }) => refusalRecordId,
+    check: checkRefusalRecord,
+  },
+  'audit-event': {
+    marks: ['event', 'signature'],
+    idOf: ({ event }) => (isMembers(event) ? event['eventId'] : undefined),
+    check: checkAuditEvent,
+  },
+}
+
+function kindOf(evidence: Members, which: string): EvidenceKind {
+  const kinds = kindsOf(evidence)
+  const [kind, ...others] = kinds
+  if (kind === undefined)
+    throw new Unusable(
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, an audit event stands as {event, signature}.`,
+    )
+  if (others.length > 0)
+    throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)
+  return kind
+}
+
+function kindsOf(evidence: Members): EvidenceKind[] {
+  return (Object.keys(KINDS) as EvidenceKind[]).filter((kind) =>
+    KINDS[kind].marks.every((mark) => Object.hasOwn(evidence, mark)),
+  )
+}

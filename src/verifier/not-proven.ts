@@ -1,0 +1,37 @@
+// What a pass does not prove, in sentences for whoever reads the report: as much a part of it as the checks.
+
+/** What evidence there is, by the name that it is signed as. */
+export type EvidenceKind = 'trust-record' | 'receipt' | 'refusal-record' | 'audit-event'
+
+const ALWAYS = [
+  'That the key set is authentic: it decides everything. Compare the fingerprints of its keys over a second channel.',
+  'That nobody else holds the private keys.',
+  'When it was signed: the times are those of the clock of the signer, and `signedAt` is not signed at all.',
+  'That nothing is missing: other records, refusals and events may exist that are not in this file.',
+] as const
+
+const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
+  'trust-record': [
+    'That the policy was a good one, or is the one whose hash is signed: compare policyContentHash with the policy that you expect.',
+    'That the declared signals were true, beyond what was verified.',
+    'That the effect happened, or happened as reported: the record holds what the connector reported.',
+    'That the verifications were run: they are not signed. Only a receipt confirms one.',
+  ],
+  receipt: [
+    'What was executed: a receipt names a record by its hash. Verify the record, and compare its trustRecordHash.',
+    'That the verification which it names was run as it says: the signer says so.',
+  ],
+  'refusal-record': [
+    'That the policy was a good one, or that it was right to refuse.',
+    'That the same was not executed under another businessTransactionId.',
+    'That the verified values were right: the refusal holds what the service saw.',
+  ],
+  'audit-event': [
+    'That what the event tells is true: it is what the service saw and signed.',
+    'The order of events, or that none was left out.',
+  ],
+}
+
+export function notProven(kind: EvidenceKind): readonly string[] {
+  return [...OF_KIND[kind], ...ALWAYS]
+}

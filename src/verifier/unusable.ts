@@ -1,0 +1,7 @@
+/** What cannot be verified at all, valid or not; its message says what it is and what to do instead. */
+export class Unusable extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Unusable'
+  }
+}

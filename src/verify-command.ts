@@ -1,0 +1,74 @@
+// countersign verify: reads evidence and a key set from files and prints what src/verifier finds. It needs no service, no
+// database and no network.
+import { readFileSync } from 'node:fs'
+import { Unusable, verifyFile, type Report } from './verifier/index.ts'
+
+export interface VerifyRequest {
+  /** Paths; `-` is standard input, for one of the two. */
+  readonly file: string
+  readonly jwks: string
+  readonly json: boolean
+}
+
+/** out  the exit code: 0 all valid, 1 any invalid, 2 nothing could be verified, with one sentence on standard error */
+export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
+  let reports: Report[]
+  try {
+    if (file === '-' && jwks === '-')
+      throw new Unusable('The evidence and the key set cannot both come from standard input.')
+    reports = verifyFile(readText(file), readText(jwks))
+  } catch (error) {
+    // Whatever went wrong, nothing was found to be invalid: 1 would say so.
+    console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`)
+    return 2
+  }
+  if (json) console.log(JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2))
+  else for (const line of described(reports)) console.log(printable(line))
+  return reports.every(({ valid }) => valid) ? 0 : 1
+}
+
+/** fails Unusable; a BOM is kept, for the parser to refuse */
+function readText(path: string): string {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path === '-' ? 0 : path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new Unusable(`${path} cannot be read (${code}).`)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Unusable(`${path} is not UTF-8 text.`)
+  }
+}
+
+function described(reports: readonly Report[]): string[] {
+  const lines = reports.flatMap(describedOne)
+  const invalid = reports.filter(({ valid }) => !valid).length
+  if (reports.length > 1)
+    lines.push(
+      `${reports.length} pieces of evidence: ${reports.length - invalid} valid, ${invalid} INVALID`,
+      '',
+    )
+  const limits = new Set(reports.flatMap(({ notProven }) => notProven))
+  return [...lines, 'A pass does not prove:', ...Array.from(limits, (limit) => `  - ${limit}`)]
+}
+
+function describedOne({ artifact, subject, valid, checks, keys, notes }: Report): string[] {
+  return [
+    `${artifact} ${subject}`,
+    ...checks.map(({ name, problem }) =>
+      problem === undefined ? `  ok      ${name}` : `  FAILED  ${name}: ${problem}`,
+    ),
+    ...notes.map((note) => `  note    ${note}`),
+    ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
+    valid ? 'valid' : 'INVALID',
+    '',
+  ]
+}
+
+/** Evidence is a stranger's: no line break, escape code or change of direction of its own reaches the terminal. */
+function printable(line: string): string {
+  return line.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
+}
