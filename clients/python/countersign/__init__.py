@@ -1,0 +1,41 @@
+"""Countersign: a client of the service, and an offline verifier of its evidence. Python's standard library only."""
+
+from .canonical import NotCanonical, canonicalize, parse
+from .client import Client, deterministic_id
+from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
+from .key_set import PublicKey, UnusableKeySet, read_key_set
+from .verifier import (
+    NOT_PROVEN,
+    Check,
+    Unreadable,
+    check_audit_event,
+    check_evidence,
+    check_receipt,
+    check_refusal_record,
+    check_trust_record,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "NOT_PROVEN",
+    "Check",
+    "Client",
+    "ConnectionLost",
+    "CountersignError",
+    "IdUsedForAnotherIntent",
+    "NoRecordError",
+    "NotCanonical",
+    "PublicKey",
+    "Unreadable",
+    "UnusableKeySet",
+    "canonicalize",
+    "check_audit_event",
+    "check_evidence",
+    "check_receipt",
+    "check_refusal_record",
+    "check_trust_record",
+    "deterministic_id",
+    "parse",
+    "read_key_set",
+]

@@ -1,0 +1,388 @@
+"""Every route of the service's HTTP interface (interface §4), one method each, and the rules by which a call may be repeated."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple, Union, cast
+from urllib.parse import parse_qs, quote, urlsplit
+
+from . import shapes
+from .canonical import canonicalize
+from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
+from .http import Answer, Exchange
+
+#: A wait before a repeat that the service did not name.
+_WAIT_SECONDS = 1.0
+
+
+def deterministic_id(namespace: Union[uuid.UUID, str], name: str) -> str:
+    """The UUIDv5 of your own key for the work, e.g. ``deterministic_id(NAMESPACE, 'invoice-4711')`` (interface §7 Idempotency).
+
+    The same work gets the same id, whoever repeats it, so the service executes it at most once.
+    """
+    return str(uuid.uuid5(namespace if isinstance(namespace, uuid.UUID) else uuid.UUID(namespace), name))
+
+
+class Client:
+    """A caller of one service. May be shared by threads.
+
+    attempts          how often one call is sent at most, the first included
+    wait_max_seconds  a longer Retry-After is not waited for: the error is raised at once
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: Optional[str] = None,
+        *,
+        timeout_seconds: float = 30.0,
+        attempts: int = 4,
+        wait_max_seconds: float = 60.0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        if attempts < 1:
+            raise ValueError("attempts must be 1 or more")
+        self._exchange = Exchange(base_url, api_key=api_key, timeout_seconds=timeout_seconds)
+        self._attempts = attempts
+        self._wait_max_seconds = wait_max_seconds
+        self._sleep = sleep
+
+    # System, interface §4.1
+
+    def root(self) -> Mapping[str, str]:
+        """GET /"""
+        return self._read("/").value()
+
+    def health(self) -> Mapping[str, str]:
+        """GET /health"""
+        return self._read("/health", open_route=True).value()
+
+    def ready(self) -> Mapping[str, Any]:
+        """GET /ready: NOT_READY is an answer too, with its ``reason``, and is not waited out."""
+        return self._read("/ready", open_route=True, answers=(200, 503)).value()
+
+    def version(self) -> Mapping[str, str]:
+        """GET /version"""
+        return self._read("/version").value()
+
+    def openapi_yaml(self) -> str:
+        """GET /openapi.yaml"""
+        return self._read("/openapi.yaml", open_route=True).text()
+
+    def openapi_json(self) -> Mapping[str, Any]:
+        """GET /openapi.json"""
+        return self._read("/openapi.json", open_route=True).value()
+
+    def api_manifest(self) -> Mapping[str, Any]:
+        """GET /api-manifest.json"""
+        return self._read("/api-manifest.json", open_route=True).value()
+
+    def key(self, key_id: str) -> shapes.PublicKey:
+        """GET /keys/{keyId}"""
+        return self._read(f"/keys/{_part(key_id)}", open_route=True).value()
+
+    def key_set(self) -> shapes.KeySet:
+        """GET /.well-known/jwks.json: save it, it is what offline verification stands on."""
+        return self._read("/.well-known/jwks.json", open_route=True).value()
+
+    def caller_identity(self) -> shapes.CallerIdentity:
+        """GET /callers/me"""
+        return self._read("/callers/me").value()
+
+    def documentation(self) -> str:
+        """GET /documentation"""
+        return self._read("/documentation", open_route=True).text()
+
+    def documentation_asset(self, asset: str) -> bytes:
+        """GET /documentation/{asset}"""
+        return self._read(f"/documentation/{_part(asset)}", open_route=True).content
+
+    def reference(self) -> str:
+        """GET /reference"""
+        return self._read("/reference", open_route=True).text()
+
+    def reference_asset(self, asset: str) -> bytes:
+        """GET /reference/{asset}"""
+        return self._read(f"/reference/{_part(asset)}", open_route=True).content
+
+    def handbook(self) -> str:
+        """GET /handbook"""
+        return self._read("/handbook", open_route=True).text()
+
+    def handbook_page(self, page: str) -> str:
+        """GET /handbook/{page}"""
+        return self._read(f"/handbook/{_part(page)}", open_route=True).text()
+
+    def verifier_page(self) -> str:
+        """GET /verifier"""
+        return self._read("/verifier", open_route=True).text()
+
+    # Execution and transactions, interface §4.2
+
+    def execute(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        """POST /execute: at most one execution, whatever happens to the connection.
+
+        A 429 stored nothing and is repeated. After a lost connection, 502, 503 or 504 the record is read before
+        anything is sent again: it is returned where it exists; only a transaction that the service does not know is sent again.
+
+        Raises CountersignError 409 where the id was used before this call (see ``execute_or_read``), and NoRecordError
+        where the transaction turns out to be stored without a record.
+        """
+        return self._execute("/execute", transaction)
+
+    def submit_transaction(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        """POST /transactions: as ``execute``."""
+        return self._execute("/transactions", transaction)
+
+    def execute_or_read(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        """Executes, or reads the record of the execution that this id already had: 409 means 'already submitted; read it'.
+
+        Raises IdUsedForAnotherIntent where that record is of another intent, NoRecordError where there is none, and
+        the CountersignError 409 itself where the id is another caller's.
+        """
+        try:
+            return self.execute(transaction)
+        except CountersignError as error:
+            if error.status != 409:
+                raise
+            record = self._settled(transaction["businessTransactionId"])
+            if record is None:
+                raise
+        if _bound_intent(record["transaction"]) != _bound_intent(transaction):
+            raise IdUsedForAnotherIntent(record)
+        return record
+
+    def transactions(
+        self, *, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.BusinessTransaction]:
+        """GET /transactions: newest first."""
+        return self._read("/transactions", {"page": page, "pageSize": page_size}).value()
+
+    def transaction(self, business_transaction_id: str) -> shapes.BusinessTransaction:
+        """GET /transactions/{id}"""
+        return self._read(f"/transactions/{_part(business_transaction_id)}").value()
+
+    # Verification, receipts, replay, records, interface §4.3
+
+    def verify(self, business_transaction_id: str) -> shapes.Verification:
+        """POST /verify: appends a fresh verification, so it is not repeated after a lost connection."""
+        return self._write("/verify", {"businessTransactionId": business_transaction_id}).value()
+
+    def verification(self, business_transaction_id: str) -> shapes.Verification:
+        """GET /verification/{id}"""
+        return self._read(f"/verification/{_part(business_transaction_id)}").value()
+
+    def receipt(self, business_transaction_id: str) -> shapes.Receipt:
+        """POST /receipt: generates a new receipt, so it is not repeated after a lost connection."""
+        return self._write("/receipt", {"businessTransactionId": business_transaction_id}).value()
+
+    def latest_receipt(self, business_transaction_id: str) -> shapes.Receipt:
+        """GET /receipt/latest/{id}"""
+        return self._read(f"/receipt/latest/{_part(business_transaction_id)}").value()
+
+    def replay(self, business_transaction_id: str) -> shapes.ReplayResult:
+        """POST /replay"""
+        return self._ask("/replay", {"businessTransactionId": business_transaction_id}).value()
+
+    def trust_records(
+        self,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        cursor: Optional[str] = None,
+    ) -> List[shapes.ExecutionTrustRecord]:
+        """GET /trust-records: one page, newest first."""
+        query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor}
+        return self._read("/trust-records", query).value()
+
+    def export_trust_records(
+        self, *, page_size: int = 100, since: Optional[str] = None, until: Optional[str] = None
+    ) -> Iterator[shapes.ExecutionTrustRecord]:
+        """Every record, newest first, a page at a time by the ``Link`` header's next page."""
+        query: Optional[Mapping[str, Any]] = {"pageSize": page_size, "since": since, "until": until}
+        while query is not None:
+            answer = self._read("/trust-records", query)
+            yield from answer.value()
+            query = _next_page(answer.headers.get("link", ""))
+
+    def trust_record(self, business_transaction_id: str) -> shapes.ExecutionTrustRecord:
+        """GET /trust-records/{id}"""
+        return self._read(f"/trust-records/{_part(business_transaction_id)}").value()
+
+    # Policies, interface §4.4
+
+    def validate_policy(self, policy_id: str, policy_version: str) -> shapes.Validity:
+        """POST /policies/validate: 400 and 404 are answers too, with their ``errors``."""
+        body = {"policyId": policy_id, "policyVersion": policy_version}
+        return self._ask("/policies/validate", body, answers=(200, 400, 404)).value()
+
+    # Refusals and audit, decisions §9
+
+    def refusal(self, business_transaction_id: str) -> shapes.RefusalRecord:
+        """GET /refusal/{businessTransactionId}"""
+        return self._read(f"/refusal/{_part(business_transaction_id)}").value()
+
+    def verify_refusal(self, refusal: shapes.RefusalRecord) -> Mapping[str, Any]:
+        """POST /refusal/verify"""
+        return self._ask("/refusal/verify", refusal, open_route=True).value()
+
+    def audit_events(
+        self,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        event_type: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+    ) -> List[shapes.SignedAuditEvent]:
+        """GET /audit/events"""
+        query = {"page": page, "pageSize": page_size, "type": event_type, "since": since, "until": until}
+        return self._read("/audit/events", query).value()["events"]
+
+    def verify_audit_event(self, signed_event: shapes.SignedAuditEvent) -> Mapping[str, Any]:
+        """POST /audit/verify"""
+        return self._ask("/audit/verify", signed_event, open_route=True).value()
+
+    # How often a request is sent
+
+    def _read(
+        self,
+        path: str,
+        query: Optional[Mapping[str, Any]] = None,
+        *,
+        open_route: bool = False,
+        answers: Tuple[int, ...] = (200,),
+    ) -> Answer:
+        def send() -> Answer:
+            return self._send("GET", path, query=query or {}, open_route=open_route, answers=answers)
+
+        return self._repeat(send, repeatable=_is_passing)
+
+    def _ask(self, path: str, body: Any, *, open_route: bool = False, answers: Tuple[int, ...] = (200,)) -> Answer:
+        """A POST that stores nothing: as safe to repeat as a GET."""
+
+        def send() -> Answer:
+            return self._send("POST", path, body=body, open_route=open_route, answers=answers)
+
+        return self._repeat(send, repeatable=_is_passing)
+
+    def _write(self, path: str, body: Any) -> Answer:
+        return self._repeat(lambda: self._send("POST", path, body=body, answers=(200,)), repeatable=_stored_nothing)
+
+    def _execute(self, path: str, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        unanswered = False
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._send("POST", path, body=transaction, answers=(200, 201)).value()
+            except (ConnectionLost, CountersignError) as error:
+                failure = error
+            # A 409 after an unanswered first try is our own first try.
+            if _is_unanswered(failure) or (unanswered and _status(failure) == 409):
+                unanswered = True
+                # A read that fails ends the call: nothing is sent again on a guess.
+                record = self._settled(transaction["businessTransactionId"])
+                if record is not None:
+                    return record
+            if not (_is_unanswered(failure) or _stored_nothing(failure)):
+                raise failure
+            self._wait(failure, attempt)
+        raise AssertionError("unreachable")
+
+    def _settled(self, business_transaction_id: str) -> Optional[shapes.ExecutionTrustRecord]:
+        """The record of what was sent; None where the service does not know the id.
+
+        Raises NoRecordError where the transaction stays without a record for as many reads as there are attempts.
+        """
+        for attempt in range(self._attempts):
+            if attempt > 0:
+                self._sleep(_WAIT_SECONDS)
+            record = self._found(f"/trust-records/{_part(business_transaction_id)}")
+            if record is not None:
+                return cast(shapes.ExecutionTrustRecord, record)
+            refusal = self._found(f"/refusal/{_part(business_transaction_id)}")
+            if refusal is not None:
+                raise NoRecordError(business_transaction_id, refusal)
+            if self._found(f"/transactions/{_part(business_transaction_id)}") is None:
+                return None
+        raise NoRecordError(business_transaction_id)
+
+    def _found(self, path: str) -> Optional[Any]:
+        answer = self._read(path, answers=(200, 404))
+        return answer.value() if answer.status == 200 else None
+
+    def _repeat(self, send: Callable[[], Answer], *, repeatable: Callable[[Exception], bool]) -> Answer:
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return send()
+            except (ConnectionLost, CountersignError) as error:
+                if not repeatable(error):
+                    raise
+                self._wait(error, attempt)
+        raise AssertionError("unreachable")
+
+    def _wait(self, failure: Exception, attempt: int) -> None:
+        """Raises the failure where this was the last attempt or the wait is too long."""
+        wait_seconds = _wait_seconds(failure)
+        if attempt == self._attempts or wait_seconds > self._wait_max_seconds:
+            raise failure
+        self._sleep(wait_seconds)
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Optional[Mapping[str, Any]] = None,
+        body: Any = None,
+        open_route: bool = False,
+        answers: Tuple[int, ...],
+    ) -> Answer:
+        answer = self._exchange.send(method, path, query=query or {}, body=body, open_route=open_route)
+        if answer.status not in answers:
+            raise answer.error()
+        return answer
+
+
+def _status(error: Exception) -> Optional[int]:
+    return error.status if isinstance(error, CountersignError) else None
+
+
+def _stored_nothing(error: Exception) -> bool:
+    """The limiter comes before anything is parsed (decisions §3)."""
+    return _status(error) == 429
+
+
+def _is_passing(error: Exception) -> bool:
+    return isinstance(error, ConnectionLost) or _status(error) in (429, 502, 503, 504)
+
+
+def _is_unanswered(error: Exception) -> bool:
+    """The service, or a proxy before it, does not say what became of the request."""
+    return isinstance(error, ConnectionLost) or _status(error) in (502, 503, 504)
+
+
+def _wait_seconds(error: Exception) -> float:
+    named = error.headers.get("retry-after", "") if isinstance(error, CountersignError) else ""
+    return float(named) if named.isascii() and named.isdigit() else _WAIT_SECONDS
+
+
+def _bound_intent(transaction: Mapping[str, Any]) -> bytes:
+    intent = transaction["intent"]
+    return canonicalize([intent["action"], intent["target"], intent.get("parameters") or {}])
+
+
+def _next_page(link: str) -> Optional[Mapping[str, Any]]:
+    """The query of ``<...>; rel="next"``. Only the query: the address stays the one this client was given."""
+    found = re.search(r'<([^>]*)>[^,]*;\s*rel="?next"?', link)
+    if found is None:
+        return None
+    query = parse_qs(urlsplit(found[1]).query)
+    return {name: values[-1] for name, values in query.items()}
+
+
+def _part(value: str) -> str:
+    return quote(value, safe="")

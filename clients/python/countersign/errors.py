@@ -1,0 +1,52 @@
+"""What a call can raise. Branch on ``status`` first, then on ``code``, never on the message (interface §7)."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping, Optional
+
+
+class CountersignError(Exception):
+    """The service answered with another status than success."""
+
+    def __init__(
+        self,
+        status: int,
+        code: Optional[str],
+        message: str,
+        request_id: Optional[str] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> None:
+        super().__init__(f"{status} {code or ''} {message}".replace("  ", " "))
+        self.status = status
+        self.code = code
+        self.message = message
+        #: Quote it to the operator: it finds the log line.
+        self.request_id = request_id
+        #: Names in lower case.
+        self.headers = dict(headers or {})
+
+
+class ConnectionLost(Exception):
+    """No whole answer arrived. Whether the service saw the request is not known."""
+
+
+class NoRecordError(Exception):
+    """The transaction is stored, its id is used, and it has no Execution Trust Record: it must not be sent again.
+
+    ``refusal`` holds the signed Refusal Record where the policy refused it, which is final. Without one the execution
+    is still running, was ended before its connector, or is in doubt: read the record again later, or ask the operator.
+    """
+
+    def __init__(self, business_transaction_id: str, refusal: Optional[Any] = None) -> None:
+        why = "it was refused" if refusal is not None else "it is still running, has no connector or policy, or is in doubt"
+        super().__init__(f"Business Transaction '{business_transaction_id}' is stored without a record: {why}; do not send it again.")
+        self.business_transaction_id = business_transaction_id
+        self.refusal = refusal
+
+
+class IdUsedForAnotherIntent(Exception):
+    """The id was used before, for another action, target or parameters: the record read is not what was asked for now."""
+
+    def __init__(self, record: Any) -> None:
+        super().__init__(f"Business Transaction '{record['businessTransactionId']}' was executed for another intent.")
+        self.record = record

@@ -1,0 +1,79 @@
+"""One HTTP exchange with the service, and its answer or error; nothing here is ever sent twice."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from dataclasses import dataclass
+from typing import Any, Dict, Mapping, Optional, Tuple
+from urllib.parse import urlencode, urlsplit
+
+from . import canonical
+from .errors import ConnectionLost, CountersignError
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    #: Names in lower case.
+    headers: Dict[str, str]
+    content: bytes
+
+    def value(self) -> Any:
+        """The JSON body, with one reading or none."""
+        return canonical.parse(self.content)
+
+    def text(self) -> str:
+        return self.content.decode("utf-8")
+
+    def error(self) -> CountersignError:
+        message, code = f"HTTP {self.status}", None
+        try:
+            body = json.loads(self.content)
+        except ValueError:  # an answer of something in between, such as a proxy
+            body = None
+        if isinstance(body, dict):
+            message, code = str(body.get("error", message)), body.get("code")
+        return CountersignError(self.status, code, message, self.headers.get("x-request-id"), self.headers)
+
+
+class Exchange:
+    """Where requests go and what they carry. A connection per request, so that threads may share it."""
+
+    def __init__(self, base_url: str, *, api_key: Optional[str], timeout_seconds: float) -> None:
+        url = urlsplit(base_url)
+        if url.scheme not in ("http", "https") or not url.hostname or url.query or url.fragment:
+            raise ValueError(f"not the address of a service: {base_url}")
+        self._secure = url.scheme == "https"
+        self._address: Tuple[str, Optional[int]] = (url.hostname, url.port)
+        self._prefix = url.path.rstrip("/")
+        self._api_key = api_key
+        self._timeout_seconds = timeout_seconds
+
+    def send(self, method: str, path: str, *, query: Mapping[str, Any], body: Any, open_route: bool) -> Answer:
+        """Raises ConnectionLost where no whole answer arrived; any status is an answer."""
+        asked = {name: value for name, value in query.items() if value is not None}
+        target = self._prefix + path + (f"?{urlencode(asked)}" if asked else "")
+        headers = {"Accept": "application/json, */*"}
+        if self._api_key is not None and not open_route:
+            headers["Authorization"] = f"Bearer {self._api_key}"
+        content = None
+        if body is not None:
+            # Canonical: what could not be signed is refused before it is sent.
+            content = canonical.canonicalize(body)
+            headers["Content-Type"] = "application/json"
+        connection = self._connect()
+        try:
+            connection.request(method, target, body=content, headers=headers)
+            response = connection.getresponse()
+            received = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            raise ConnectionLost(f"{method} {path}: {type(error).__name__} {error}") from error
+        finally:
+            connection.close()
+        return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
+
+    def _connect(self) -> http.client.HTTPConnection:
+        host, port = self._address
+        kind = http.client.HTTPSConnection if self._secure else http.client.HTTPConnection
+        return kind(host, port, timeout=self._timeout_seconds)

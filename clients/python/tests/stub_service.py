@@ -1,0 +1,66 @@
+"""A service that answers by script: what the client may meet on the wire and a real service does not show on demand."""
+
+from __future__ import annotations
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any, Dict, List, NamedTuple, Optional
+
+
+class Scripted(NamedTuple):
+    #: `METHOD /path` that must be asked next.
+    asked: str
+    #: None: the connection is closed without an answer.
+    status: Optional[int]
+    body: Any = None
+    headers: Dict[str, str] = {}
+
+
+class Seen(NamedTuple):
+    asked: str
+    headers: Dict[str, str]
+    body: Any
+
+
+class StubService:
+    def __init__(self, script: List[Scripted]) -> None:
+        self._script = list(script)
+        self.seen: List[Seen] = []
+        stub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def _answer(self) -> None:
+                content = self.rfile.read(int(self.headers.get("content-length", 0)))
+                asked = f"{self.command} {self.path}"
+                headers = {name.lower(): value for name, value in self.headers.items()}
+                stub.seen.append(Seen(asked, headers, json.loads(content) if content else None))
+                due = stub._script.pop(0) if stub._script else Scripted("nothing", None)
+                if due.status is None:
+                    self.close_connection = True
+                    return
+                status = due.status if due.asked == asked else 599
+                body = json.dumps(due.body).encode("utf-8")
+                self.send_response(status)
+                for name, value in {**due.headers, "Content-Length": str(len(body))}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            do_GET = do_POST = _answer
+
+            def log_message(self, *_: Any) -> None:
+                """Quiet."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self._thread = Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self._thread.start()
+
+    def asked(self) -> List[str]:
+        return [seen.asked for seen in self.seen]
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,224 @@
+"""When the client repeats a call, and when it must not."""
+
+from __future__ import annotations
+
+import unittest
+import uuid
+from typing import Any, List
+
+from countersign import Client, ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError, NotCanonical
+from countersign import deterministic_id
+from stub_service import Scripted, StubService
+
+ID = "0b6f3c1e-6a3e-5c3b-9a51-2f4f7d1c8a90"
+INTENT = {"action": "sandbox:echo", "target": "test", "parameters": {"amount": 42}}
+TRANSACTION: Any = {"businessTransactionId": ID, "intent": INTENT}
+RECORD = {"businessTransactionId": ID, "trustRecordId": "r", "transaction": TRANSACTION}
+REFUSAL = {"refusalRecordId": "f", "businessTransactionId": ID}
+
+POST, READ_RECORD = "POST /execute", f"GET /trust-records/{ID}"
+READ_REFUSAL, READ_TRANSACTION = f"GET /refusal/{ID}", f"GET /transactions/{ID}"
+
+NOT_FOUND = {"error": "Not Found"}
+DUPLICATE = Scripted(POST, 409, {"error": f"Business Transaction '{ID}' already exists."})
+LIMITED = {"error": "Rate limit exceeded. Try again later.", "code": "RATE_LIMITED"}
+UNKNOWN = [Scripted(ask, 404, NOT_FOUND) for ask in (READ_RECORD, READ_REFUSAL, READ_TRANSACTION)]
+STORED_ONLY = [*UNKNOWN[:2], Scripted(READ_TRANSACTION, 200, TRANSACTION)]
+LOST = Scripted(POST, None)
+
+
+class ClientCase(unittest.TestCase):
+    def against(self, *script: Scripted, **options: Any) -> Client:
+        self.service = StubService(list(script))
+        self.addCleanup(self.service.stop)
+        self.slept: List[float] = []
+        return Client(self.service.url, "csk_test", sleep=self.slept.append, **options)
+
+    def assert_posted(self, times: int) -> None:
+        self.assertEqual(self.service.asked().count(POST), times)
+
+
+class Reads(ClientCase):
+    def test_a_read_waits_as_long_as_retry_after_says_and_asks_again(self) -> None:
+        for status in (429, 503):
+            with self.subTest(status=status):
+                client = self.against(
+                    Scripted("GET /version", status, LIMITED, {"Retry-After": "7"}),
+                    Scripted("GET /version", 200, {"api": "v1"}),
+                )
+                self.assertEqual(client.version(), {"api": "v1"})
+                self.assertEqual(self.slept, [7.0])
+
+    def test_a_read_is_asked_again_after_a_lost_connection(self) -> None:
+        client = self.against(Scripted("GET /version", None), Scripted("GET /version", 200, {"api": "v1"}))
+        self.assertEqual(client.version(), {"api": "v1"})
+
+    def test_a_read_ends_after_its_attempts_with_everything_the_service_said(self) -> None:
+        limited = Scripted("GET /version", 429, LIMITED, {"Retry-After": "1", "X-Request-Id": "abc"})
+        client = self.against(*[limited] * 3, attempts=3)
+        with self.assertRaises(CountersignError) as raised:
+            client.version()
+        error = raised.exception
+        self.assertEqual((error.status, error.code, error.message, error.request_id), (429, *reversed(LIMITED.values()), "abc"))
+        self.assertEqual((len(self.service.seen), self.slept), (3, [1.0, 1.0]))
+
+    def test_a_longer_wait_than_allowed_is_not_waited(self) -> None:
+        client = self.against(Scripted("GET /version", 429, LIMITED, {"Retry-After": "61"}))
+        with self.assertRaises(CountersignError):
+            client.version()
+        self.assertEqual(self.slept, [])
+
+    def test_other_errors_are_raised_at_once(self) -> None:
+        client = self.against(Scripted("GET /version", 401, {"error": "authentication required"}))
+        with self.assertRaises(CountersignError) as raised:
+            client.version()
+        self.assertEqual((raised.exception.status, raised.exception.code), (401, None))
+
+    def test_not_ready_is_an_answer(self) -> None:
+        body = {"status": "NOT_READY", "reason": "the database is gone", "authDisabled": False}
+        client = self.against(Scripted("GET /ready", 503, body, {"Retry-After": "1"}))
+        self.assertEqual(client.ready(), body)
+
+    def test_what_validate_policy_finds_missing_is_an_answer(self) -> None:
+        body = {"valid": False, "errors": ["Policy 'x' version '1' was not found."]}
+        client = self.against(Scripted("POST /policies/validate", 404, body))
+        self.assertEqual(client.validate_policy("x", "1"), body)
+
+    def test_the_key_is_sent_to_protected_routes_only(self) -> None:
+        client = self.against(Scripted("GET /version", 200, {}), Scripted("GET /health", 200, {}))
+        client.version()
+        client.health()
+        self.assertEqual(
+            [seen.headers.get("authorization") for seen in self.service.seen], ["Bearer csk_test", None]
+        )
+
+    def test_an_id_cannot_name_another_path(self) -> None:
+        client = self.against(Scripted("GET /trust-records/..%2Fkeys%3Fa", 200, {}))
+        self.assertEqual(client.trust_record("../keys?a"), {})
+
+    def test_an_export_follows_the_links_on_the_service_it_was_given(self) -> None:
+        link = {"Link": '<https://elsewhere.example/trust-records?pageSize=2&cursor=a%2Cb>; rel="next"'}
+        client = self.against(
+            Scripted("GET /trust-records?pageSize=2", 200, [1, 2], link),
+            Scripted("GET /trust-records?pageSize=2&cursor=a%2Cb", 200, [3]),
+        )
+        self.assertEqual(list(client.export_trust_records(page_size=2)), [1, 2, 3])
+
+
+class Writes(ClientCase):
+    def test_a_lost_verify_is_not_sent_again(self) -> None:
+        client = self.against(Scripted("POST /verify", None))
+        with self.assertRaises(ConnectionLost):
+            client.verify(ID)
+        self.assertEqual(self.service.asked(), ["POST /verify"])
+
+
+class Executes(ClientCase):
+    def test_a_limited_execute_is_sent_again_without_a_read(self) -> None:
+        client = self.against(Scripted(POST, 429, LIMITED, {"Retry-After": "3"}), Scripted(POST, 200, RECORD))
+        self.assertEqual(client.execute(TRANSACTION), RECORD)
+        self.assertEqual((self.service.asked(), self.slept), ([POST, POST], [3.0]))
+        self.assertEqual(self.service.seen[1].body, TRANSACTION)
+
+    def test_an_unanswered_execute_whose_record_exists_is_not_sent_again(self) -> None:
+        for unanswered in (LOST, *(Scripted(POST, status, {"error": "?"}) for status in (502, 503, 504))):
+            with self.subTest(status=unanswered.status):
+                client = self.against(unanswered, Scripted(READ_RECORD, 200, RECORD))
+                self.assertEqual(client.execute(TRANSACTION), RECORD)
+                self.assertEqual(self.service.asked(), [POST, READ_RECORD])
+
+    def test_an_unanswered_execute_that_the_service_does_not_know_is_sent_again(self) -> None:
+        for unanswered in (LOST, Scripted(POST, 503, {"error": "?"}, {"Retry-After": "2"})):
+            with self.subTest(status=unanswered.status):
+                client = self.against(unanswered, *UNKNOWN, Scripted(POST, 200, RECORD))
+                self.assertEqual(client.execute(TRANSACTION), RECORD)
+                self.assert_posted(2)
+
+    def test_an_execute_that_is_never_answered_ends_after_its_attempts(self) -> None:
+        client = self.against(LOST, *UNKNOWN, LOST, *UNKNOWN, attempts=2)
+        with self.assertRaises(ConnectionLost):
+            client.execute(TRANSACTION)
+        self.assert_posted(2)
+
+    def test_a_record_that_is_written_meanwhile_is_found(self) -> None:
+        client = self.against(LOST, *STORED_ONLY, Scripted(READ_RECORD, 200, RECORD))
+        self.assertEqual(client.execute(TRANSACTION), RECORD)
+        self.assert_posted(1)
+
+    def test_a_transaction_without_a_record_is_never_sent_again(self) -> None:
+        for unanswered in (LOST, Scripted(POST, 502, {"error": "?", "code": "EXECUTION_OUTCOME_UNKNOWN"})):
+            with self.subTest(status=unanswered.status):
+                client = self.against(unanswered, *STORED_ONLY, *STORED_ONLY, attempts=2)
+                with self.assertRaises(NoRecordError) as raised:
+                    client.execute(TRANSACTION)
+                self.assertEqual((raised.exception.business_transaction_id, raised.exception.refusal), (ID, None))
+                self.assert_posted(1)
+
+    def test_a_refusal_that_was_not_heard_is_raised_with_its_record(self) -> None:
+        client = self.against(LOST, UNKNOWN[0], Scripted(READ_REFUSAL, 200, REFUSAL))
+        with self.assertRaises(NoRecordError) as raised:
+            client.execute(TRANSACTION)
+        self.assertEqual(raised.exception.refusal, REFUSAL)
+
+    def test_nothing_is_sent_again_when_the_read_fails(self) -> None:
+        client = self.against(LOST, *[Scripted(READ_RECORD, None)] * 2, attempts=2)
+        with self.assertRaises(ConnectionLost):
+            client.execute(TRANSACTION)
+        self.assertEqual(self.service.asked(), [POST, READ_RECORD, READ_RECORD])
+
+    def test_a_duplicate_of_the_own_first_try_is_read(self) -> None:
+        client = self.against(LOST, *UNKNOWN, DUPLICATE, Scripted(READ_RECORD, 200, RECORD))
+        self.assertEqual(client.execute(TRANSACTION), RECORD)
+
+    def test_a_refused_or_failed_execute_is_raised_and_not_sent_again(self) -> None:
+        for status in (400, 403, 404, 409, 500):
+            with self.subTest(status=status):
+                client = self.against(Scripted(POST, status, {"error": "no", "code": "RUNTIME_ERROR"}))
+                with self.assertRaises(CountersignError) as raised:
+                    client.execute(TRANSACTION)
+                self.assertEqual((raised.exception.status, self.service.asked()), (status, [POST]))
+
+    def test_an_error_that_is_not_the_services_own_has_its_status(self) -> None:
+        client = self.against(Scripted(POST, 413, ["not an envelope"]))
+        with self.assertRaises(CountersignError) as raised:
+            client.execute(TRANSACTION)
+        self.assertEqual((raised.exception.status, raised.exception.message), (413, "HTTP 413"))
+
+    def test_what_could_not_be_signed_is_not_sent(self) -> None:
+        client = self.against()
+        with self.assertRaises(NotCanonical):
+            client.execute({"businessTransactionId": ID, "signals": {"amount": float("nan")}})
+        self.assertEqual(self.service.seen, [])
+
+    def test_execute_or_read_reads_what_was_submitted_before(self) -> None:
+        client = self.against(DUPLICATE, Scripted(READ_RECORD, 200, RECORD))
+        self.assertEqual(client.execute_or_read(TRANSACTION), RECORD)
+
+    def test_execute_or_read_does_not_pass_off_another_intent(self) -> None:
+        client = self.against(DUPLICATE, Scripted(READ_RECORD, 200, RECORD))
+        other: Any = {**TRANSACTION, "intent": {**INTENT, "parameters": {"amount": 43}}}
+        with self.assertRaises(IdUsedForAnotherIntent) as raised:
+            client.execute_or_read(other)
+        self.assertEqual(raised.exception.record, RECORD)
+
+    def test_execute_or_read_raises_the_409_for_an_id_of_another_caller(self) -> None:
+        client = self.against(DUPLICATE, *UNKNOWN)
+        with self.assertRaises(CountersignError) as raised:
+            client.execute_or_read(TRANSACTION)
+        self.assertEqual(raised.exception.status, 409)
+
+
+class Ids(unittest.TestCase):
+    def test_the_same_name_gets_the_same_id(self) -> None:
+        # RFC 9562 appendix A.4.
+        self.assertEqual(deterministic_id(uuid.NAMESPACE_DNS, "www.example.com"), "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+        self.assertEqual(deterministic_id(str(uuid.NAMESPACE_DNS), "www.example.com"), "2ed6657d-e927-568b-95e1-2665a8aea6a2")
+
+    def test_an_address_that_is_none_is_refused(self) -> None:
+        for address in ("localhost:3000", "ftp://localhost", "http://", "http://localhost/?a=b"):
+            with self.subTest(address=address), self.assertRaises(ValueError):
+                Client(address)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,46 @@
+// Writes the published vectors: `node test/vectors/generate.ts`. The same bytes every time; test/vectors.test.ts compares.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format } from 'prettier'
+import { auditCases } from './audit-events.ts'
+import { Cases, type Case } from './case.ts'
+import { keys, publicKeyJson } from './keys.ts'
+import { receiptCases } from './receipts.ts'
+import { refusalCases } from './refusal-records.ts'
+import { appendedTo } from './trust-records/appended.ts'
+import { changedRecords } from './trust-records/changed.ts'
+import { malformedRecords } from './trust-records/malformed.ts'
+import { forgedRecords } from './trust-records/signed.ts'
+import { recordTexts } from './trust-records/texts.ts'
+import { validRecords } from './trust-records/valid.ts'
+
+export const folder = join(import.meta.dirname, 'countersign')
+
+/** By file name, in the order in which a reader meets them. */
+export function allCases(): Record<string, readonly Case[]> {
+  const records = new Cases('trust-record')
+  for (const add of [validRecords, changedRecords, malformedRecords, forgedRecords, appendedTo, recordTexts])
+    add(records)
+  return {
+    'trust-records.json': records.cases,
+    'receipts.json': receiptCases(),
+    'refusal-records.json': refusalCases(),
+    'audit-events.json': auditCases(),
+  }
+}
+
+/** The files' texts by name. */
+export async function vectorFiles(): Promise<Record<string, string>> {
+  const published = Object.values(keys).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+  const files: Record<string, object> = { 'keys.json': { keys: published.map(publicKeyJson) } }
+  for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }
+  const texts = Object.entries(files).map(async ([name, value]) => [
+    name,
+    // The project's own format, so that `prettier --check` has nothing to say.
+    await format(JSON.stringify(value), { parser: 'json', printWidth: 110 }),
+  ])
+  return Object.fromEntries((await Promise.all(texts)) as [string, string][])
+}
+
+if (import.meta.main)
+  for (const [name, text] of Object.entries(await vectorFiles())) writeFileSync(join(folder, name), text)

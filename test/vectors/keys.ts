@@ -1,0 +1,112 @@
+// The keys of the published vectors and how they sign (decisions §4 "Signature"), by OpenSSL, noble and a second
+// implementation of canonical JSON: deterministic, so that the same files come out every time.
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  sign as cryptoSign,
+  type KeyObject,
+} from 'node:crypto'
+import { ml_dsa65 as mlDsa65 } from '@noble/post-quantum/ml-dsa.js'
+import jcs from 'canonicalize'
+import * as serviceEd25519 from '../../src/signing/ed25519.ts'
+import * as serviceMlDsa65 from '../../src/signing/ml-dsa-65.ts'
+import type { Json } from './edit.ts'
+
+type Algorithm = 'ed25519' | 'ml-dsa-65'
+
+export interface Key {
+  readonly algorithm: Algorithm
+  readonly keyId: string
+  readonly seed: Uint8Array
+}
+
+export type Signature = { algorithm: string; keyId: string; value: string }
+
+/** What a forger does otherwise than the server when it signs. */
+export interface Forgery {
+  /** Signs in place of the key that is due; keyId and algorithm stay those of the one that is due. */
+  readonly key?: Key
+  readonly keyId?: string
+  readonly algorithm?: string
+  /** The artifact named in the signed bytes. */
+  readonly artifact?: string
+  /** The bytes that are signed, made of the canonical text. */
+  readonly message?: (canonicalText: string) => string
+  /** The base64 that is carried in place of the signature's. */
+  readonly value?: (base64: string) => string
+}
+
+/** Those of the key set: the older two are rotated out, and still resolvable. */
+export const keys = {
+  oldEd25519: key('ed25519', '20260601T000000Z'),
+  ed25519: key('ed25519', '20261101T000000Z'),
+  oldMlDsa65: key('ml-dsa-65', '20260601T000000Z'),
+  mlDsa65: key('ml-dsa-65', '20261101T000000Z'),
+}
+
+/** Made as the others are, and never published. */
+export const unpublished = {
+  ed25519: key('ed25519', '20261201T000000Z'),
+  mlDsa65: key('ml-dsa-65', '20261201T000000Z'),
+}
+
+export const modes = {
+  ed25519: [keys.ed25519],
+  'ml-dsa-65': [keys.mlDsa65],
+  hybrid: [keys.ed25519, keys.mlDsa65],
+} as const satisfies Record<string, readonly Key[]>
+export type Mode = keyof typeof modes
+
+function key(algorithm: Algorithm, createdAt: string): Key {
+  const keyId = `${createdAt}-${algorithm}`
+  return { algorithm, keyId, seed: createHash('sha256').update(`countersign vectors ${keyId}`).digest() }
+}
+
+/** As GET /.well-known/jwks.json answers it (interface §2.7). */
+export function publicKeyJson({ algorithm, keyId, seed }: Key): Json {
+  const { pkcs8Prefix, publicKeyBytes, jwk } = algorithm === 'ed25519' ? serviceEd25519 : serviceMlDsa65
+  const publicKey = createPublicKey(privateKey(pkcs8Prefix, seed))
+  const bytes = publicKey.export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  return { keyId, algorithm, use: 'sig', pem, jwk: { ...jwk(bytes), kid: keyId, use: 'sig' } }
+}
+
+/** RFC 8785 text. */
+export function canonical(value: Json): string {
+  const text = jcs(value)
+  if (text === undefined) throw new Error('no canonical form')
+  return text
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+export function sign(artifact: string, text: string, due: Key, forgery: Forgery = {}): Signature {
+  const message = forgery.message?.(text) ?? preAuthEncoding(forgery.artifact ?? artifact, text)
+  const value = Buffer.from(rawSignature(message, forgery.key ?? due)).toString('base64')
+  return { ...claimed(due, forgery), value: forgery.value?.(value) ?? value }
+}
+
+/** The key that the evidence names. */
+export function claimed(due: Key, forgery: Forgery = {}): { algorithm: string; keyId: string } {
+  return { algorithm: forgery.algorithm ?? due.algorithm, keyId: forgery.keyId ?? due.keyId }
+}
+
+export function preAuthEncoding(artifact: string, text: string): string {
+  const type = `application/vnd.countersign.${artifact}.v1+json`
+  return `DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`
+}
+
+function rawSignature(message: string, { algorithm, seed }: Key): Uint8Array {
+  const bytes = Buffer.from(message)
+  if (algorithm === 'ed25519') return cryptoSign(null, bytes, privateKey(serviceEd25519.pkcs8Prefix, seed))
+  // OpenSSL's are different each time.
+  return mlDsa65.sign(bytes, mlDsa65.keygen(seed).secretKey, { extraEntropy: false })
+}
+
+function privateKey(pkcs8Prefix: string, seed: Uint8Array): KeyObject {
+  const der = Buffer.concat([Buffer.from(pkcs8Prefix, 'hex'), seed])
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+}

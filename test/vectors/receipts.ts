@@ -1,0 +1,231 @@
+// The receipts among the published vectors (interface §2.4, decisions §4 "Receipt").
+import { Cases, forgeries, spoiled, type Case } from './case.ts'
+import { change, drop, put, textAt, type Json, type Members } from './edit.ts'
+import {
+  aReceipt,
+  aRecordBody,
+  aVerification,
+  receiptOf,
+  seal,
+  sealRefusal,
+  aRefusalBody,
+  uuid,
+} from './evidence.ts'
+import { hybridTampering } from './hybrid.ts'
+import { keys, modes, sha256, sign, canonical, type Mode } from './keys.ts'
+
+const HASH = 'receipt hash'
+const SIGNATURE = 'receipt signature'
+const BOTH = [HASH, SIGNATURE]
+
+export function receiptCases(): Case[] {
+  const all = new Cases('receipt')
+  const record = seal(aRecordBody({ name: 'receipt' }, modes.ed25519), modes.ed25519)
+  const content = receiptOf(record, aVerification(record))
+  const receipt = aReceipt(content, modes.ed25519)
+  const hybrid = aReceipt(content, modes.hybrid)
+
+  for (const mode of Object.keys(modes) as Mode[])
+    all.add(`valid-${mode}`, `A receipt as the server issues it, ${mode}.`, aReceipt(content, modes[mode]))
+  const turned = [keys.mlDsa65, keys.ed25519]
+  all.add(
+    'valid-hybrid-ml-dsa-65-first',
+    'A hybrid receipt whose first algorithm is ML-DSA-65.',
+    aReceipt(content, turned),
+  )
+  all.add(
+    'valid-rotated-key',
+    'Signed by a key that was rotated out and is still published.',
+    aReceipt(content, [keys.oldEd25519]),
+  )
+  all.add(
+    'valid-reversed-members',
+    'The order of members means nothing.',
+    Object.fromEntries(Object.entries(receipt).toReversed()),
+  )
+
+  const other: Record<string, Json> = {
+    receiptId: uuid('another'),
+    businessTransactionId: uuid('another'),
+    verificationId: uuid('another'),
+    trustRecordHash: sha256('another'),
+    issuedAt: '2026-11-21T01:00:00.021Z',
+    keyId: keys.oldEd25519.keyId,
+    algorithm: 'ml-dsa-65',
+    receiptHash: sha256('another'),
+  }
+  for (const [member, value] of Object.entries(other))
+    all.add(
+      `changed-${member}`,
+      `${member} was changed after the receipt was signed.`,
+      put(receipt, member, value),
+      BOTH,
+    )
+  for (const member of Object.keys(receipt).filter((name) => name !== 'receiptId')) {
+    const failing = member === 'signature' ? [SIGNATURE] : BOTH
+    all.add(`missing-${member}`, `${member} is missing.`, drop(receipt, member), failing)
+    all.add(`null-${member}`, `${member} is null.`, put(receipt, member, null), failing)
+  }
+  all.add('number-signature', 'The signature is a number.', put(receipt, 'signature', 1), [SIGNATURE])
+  all.add(
+    'object-signature',
+    "The signature has a record's form.",
+    put(receipt, 'signature', {
+      algorithm: 'ed25519',
+      keyId: keys.ed25519.keyId,
+      value: receipt['signature'] as Json,
+    }),
+    [SIGNATURE],
+  )
+  all.add(
+    'list-signature',
+    'The signature stands in a list.',
+    put(receipt, 'signature', [receipt['signature'] as Json]),
+    [SIGNATURE],
+  )
+  all.add(
+    'added-member',
+    'A member was added, which the signature would have to cover.',
+    put(receipt, 'note', 'approved'),
+    BOTH,
+  )
+  all.add(
+    'embedded-key',
+    'A key that is not published signed, and the receipt brings it along.',
+    put(aReceipt(content, [{ ...keys.ed25519, seed: keys.oldEd25519.seed }]), 'jwk', {
+      kty: 'OKP',
+      crv: 'Ed25519',
+    }),
+    BOTH,
+  )
+
+  all.add(
+    'wrong-hash-signed',
+    'Its hash is another, and the right key signed that.',
+    aReceipt(content, modes.ed25519, { receiptHash: sha256('another') }),
+    [HASH],
+  )
+  all.add(
+    'upper-case-hash-signed',
+    'Its hash is in upper case, and the right key signed that.',
+    aReceipt(content, modes.ed25519, { receiptHash: textAt(receipt, 'receiptHash').toUpperCase() }),
+    [HASH],
+  )
+  all.add(
+    'hash-of-record-signed',
+    "Its hash is the record's, and the right key signed that.",
+    aReceipt(content, modes.ed25519, { receiptHash: textAt(record, 'trustRecordHash') }),
+    [HASH],
+  )
+  const another = aReceipt({ ...content, receiptId: uuid('another') }, modes.ed25519)
+  all.add(
+    'hash-of-other',
+    'It carries the hash of another receipt.',
+    put(receipt, 'receiptHash', another['receiptHash'] as Json),
+    BOTH,
+  )
+  all.add(
+    'signature-of-other',
+    'It carries the signature of another receipt.',
+    put(receipt, 'signature', another['signature'] as Json),
+    [SIGNATURE],
+  )
+  all.add(
+    'seal-of-other',
+    'It carries hash and signature of another receipt.',
+    { ...receipt, receiptHash: another['receiptHash'] as Json, signature: another['signature'] as Json },
+    BOTH,
+  )
+  all.add(
+    'signature-of-record',
+    "It carries its record's signature.",
+    put(receipt, 'signature', (record['signature'] as Members)['value'] as Json),
+    [SIGNATURE],
+  )
+  const refusal = sealRefusal(aRefusalBody('receipt', 'rule'))
+  all.add(
+    'signature-of-refusal',
+    "It carries a refusal record's signature.",
+    put(receipt, 'signature', (refusal['signature'] as Members)['value'] as Json),
+    [SIGNATURE],
+  )
+  all.add(
+    'signature-over-its-hashed-members',
+    'The right key signed the receipt without its hash.',
+    put(
+      receipt,
+      'signature',
+      sign('receipt', canonical(drop(drop(receipt, 'signature'), 'receiptHash')), keys.ed25519).value,
+    ),
+    [SIGNATURE],
+  )
+
+  for (const [id, what, forgery] of forgeries('receipt'))
+    all.add(id, what, aReceipt(content, modes.ed25519, forgery), [SIGNATURE])
+  for (const [id, what, forgery] of spoiled)
+    all.add(
+      `ml-dsa-65-${id}`,
+      `${what} It is an ML-DSA-65 one.`,
+      aReceipt(content, modes['ml-dsa-65'], forgery),
+      [SIGNATURE],
+    )
+
+  for (const { id, what, evidence, kind } of hybridTampering(hybrid, 'signature'))
+    all.add(id, what, evidence, kind === 'signed members' ? BOTH : [SIGNATURE])
+  for (const [id, what, required] of [
+    ['one', 'one algorithm, which is no hybrid', ['ed25519']],
+    ['none', 'no algorithm', []],
+    ['twice', 'one algorithm twice', ['ed25519', 'ed25519']],
+    ['unknown', 'an algorithm that nobody knows', ['ed25519', 'rsa']],
+    ['text', 'a text', 'ed25519,ml-dsa-65'],
+  ] as const) {
+    // aReceipt writes what the keys require: the claim is signed in its place.
+    const claim = {
+      ...content,
+      algorithm: 'ed25519',
+      keyId: keys.ed25519.keyId,
+      requiredAlgorithms: typeof required === 'string' ? required : [...required],
+    }
+    const signed = { ...claim, receiptHash: sha256(canonical(claim)) }
+    const one = sign('receipt', canonical(signed), keys.ed25519)
+    const signatures = typeof required === 'string' ? [one] : required.map(() => one)
+    all.add(
+      `hybrid-signed-requires-${id}`,
+      `The right key signed that it requires ${what}.`,
+      { ...signed, signature: one.value, signatures },
+      [SIGNATURE],
+    )
+  }
+  all.add(
+    'signatures-added',
+    'A list of signatures was added to a receipt that requires one.',
+    put(receipt, 'signatures', hybrid['signatures'] as Json),
+    [SIGNATURE],
+  )
+  all.add(
+    'hybrid-first-key-id',
+    'keyId is not that of the first signature.',
+    change(hybrid, 'keyId', () => keys.oldEd25519.keyId),
+    BOTH,
+  )
+
+  const text = JSON.stringify(receipt)
+  all.addText(
+    'text-whitespace',
+    'White space between the members means nothing.',
+    JSON.stringify(receipt, null, 4),
+  )
+  all.addText(
+    'text-escapes',
+    'A character may be written as its escape.',
+    text.replace('"receiptId"', String.raw`"\u0072eceiptId"`),
+  )
+  all.addUnusable(
+    'text-duplicate-key',
+    'A member stands there twice, first with another value.',
+    text.replace('{', '{"trustRecordHash":"00",'),
+  )
+  all.addUnusable('text-trailing', 'Text stands after the receipt.', `${text} {}`)
+  all.addUnusable('text-truncated', 'The end is missing.', text.slice(0, -1))
+  return all.cases
+}
