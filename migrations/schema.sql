@@ -1,5 +1,16 @@
 -- Made by migrations/dump-schema.ts from all migrations; not to be edited.
 
+CREATE TABLE audit_events (
+  event_id uuid NOT NULL,
+  occurred_at timestamp with time zone NOT NULL,
+  type text NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT audit_events_pkey PRIMARY KEY (event_id)
+);
+CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at, event_id);
+CREATE INDEX audit_events_by_type ON public.audit_events USING btree (type, occurred_at, event_id);
+
 CREATE TABLE business_transactions (
   business_transaction_id uuid NOT NULL,
   caller_id text NOT NULL,
@@ -64,6 +75,8 @@ CREATE TABLE trust_records (
   seal text STORAGE EXTERNAL NOT NULL,
   CONSTRAINT trust_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=8160);
+CREATE INDEX trust_records_by_caller ON public.trust_records USING btree (caller_id, created_at, business_transaction_id);
+CREATE INDEX trust_records_by_time ON public.trust_records USING btree (created_at, business_transaction_id);
 
 CREATE TABLE verifications (
   business_transaction_id uuid NOT NULL,

@@ -1,4 +1,14 @@
 // Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+import type { AuditType } from './schemas/audit-event.ts'
+
+/** The part of an audit event that whoever refuses knows (decisions §9). */
+export interface Audited {
+  readonly type: AuditType
+  /** The sentence that the caller gets. */
+  readonly reason: string
+  readonly capability?: string
+  readonly principalId?: string
+}
 
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
 export class Failure {
@@ -8,17 +18,25 @@ export class Failure {
   readonly headers: Readonly<Record<string, string>>
   /** For the log line, never for the caller. */
   readonly cause: unknown
+  /** Written to the audit before the caller is answered. */
+  readonly audit: Audited | undefined
 
   constructor(
     status: number,
     message: string,
-    more: { code?: string; headers?: Record<string, string>; cause?: unknown } = {},
+    more: {
+      code?: string
+      headers?: Record<string, string>
+      cause?: unknown
+      audit?: Omit<Audited, 'reason'>
+    } = {},
   ) {
     this.status = status
     this.message = message
     this.code = more.code
     this.headers = more.headers ?? {}
     this.cause = more.cause
+    this.audit = more.audit && { ...more.audit, reason: message }
   }
 
   /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
@@ -34,29 +52,53 @@ export const failures = {
   invalidBusinessTransactionId: () => new Failure(400, 'businessTransactionId must be a valid UUID.'),
   /** Every other rule of the body; the messages stand in decisions §3. */
   invalidTransaction: (message: string) => new Failure(400, message),
+  /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
+  fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
   authenticationRequired: () =>
     new Failure(401, 'authentication required', {
       headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
+      audit: { type: 'caller.rejected' },
     }),
   /** in  reason  as the decision holds it, see `denied` in src/policy/evaluate.ts */
   policyDenied: (reason: string) =>
     new Failure(403, `Execution rejected: ${reason}`, { code: 'POLICY_DENIED' }),
-  principalOutsideScope: () =>
-    new Failure(403, 'Caller is not permitted to assert this authority.principalId.'),
-  capabilityOutsideScope: () => new Failure(403, 'Caller is not permitted to invoke this capability.'),
+  nonHumanCaller: () =>
+    new Failure(
+      403,
+      'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
+      { code: 'NON_HUMAN_CALLER_DENIED', audit: { type: 'caller.non_human_denied' } },
+    ),
+  principalOutsideScope: (asked: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
+      audit: { type: 'caller.principal_denied', ...asked },
+    }),
+  capabilityOutsideScope: (asked: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to invoke this capability.', {
+      audit: { type: 'caller.capability_denied', ...asked },
+    }),
   policyNotFound: (policy: { name: string; version: string }) =>
     new Failure(404, `Policy '${policy.name}' version '${policy.version}' was not found.`),
   transactionNotFound: () => new Failure(404, 'Business Transaction not found.'),
+  /** The same sentence with a code on the routes that work on a record. */
+  noRecordToVerify: () =>
+    new Failure(404, 'Execution Trust Record not found.', { code: 'VERIFICATION_FAILED' }),
   trustRecordNotFound: () => new Failure(404, 'Execution Trust Record not found.'),
+  verificationNotFound: () => new Failure(404, 'Verification not found.'),
+  receiptNotFound: () => new Failure(404, 'Receipt not found.'),
   callerIdentityMissing: () => new Failure(404, 'No authenticated caller identity available.'),
   duplicateTransaction: (id: string) =>
     new Failure(409, `Business Transaction '${id}' already exists.`, {
       headers: { Location: `/trust-records/${id}` },
     }),
+  receiptNotVerified: () =>
+    new Failure(409, 'The Execution Trust Record must be verified before a receipt is generated.', {
+      code: 'RECEIPT_GENERATION_FAILED',
+    }),
   rateLimited: (retryAfterSeconds: number) =>
     new Failure(429, 'Rate limit exceeded. Try again later.', {
       code: 'RATE_LIMITED',
       headers: { 'Retry-After': String(retryAfterSeconds) },
+      audit: { type: 'rate_limited' },
     }),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
   executionRejected: (reason: string) =>
@@ -71,6 +113,9 @@ export const failures = {
   malformedJson: (cause: string) => new Failure(400, 'Malformed JSON body.', { cause }),
   invalidPage: () => new Failure(400, 'page must be a whole number, 1 or more.'),
   invalidPageSize: () => new Failure(400, 'pageSize must be a whole number from 1 to 100.'),
+  invalidQuery: (message: string) => new Failure(400, message),
+  /** Posted evidence that is none: POST /refusal/verify and /audit/verify (decisions §9). */
+  invalidEvidence: (message: string) => new Failure(400, message),
   refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
   keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
   pathNotFound: () => new Failure(404, 'Not Found'),

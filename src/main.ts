@@ -2,6 +2,7 @@
 // "Start and stop").
 import { once } from 'node:events'
 import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
+import { openAudit } from './door/audit.ts'
 import { openAuthentication } from './door/authenticate.ts'
 import { openDispatcher } from './door/dispatch.ts'
 import { openMemoryLimits } from './door/limit.ts'
@@ -12,7 +13,9 @@ import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
 import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
 import { openLog, type Log } from './log.ts'
+import { openapiTexts } from './openapi/document.ts'
 import { syncPolicies } from './policy/sync.ts'
+import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { migrate } from './tables/migrate.ts'
 import { readPolicyVersions } from './tables/policy-versions.ts'
@@ -103,6 +106,14 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   stops.push(() => dispatcher.close())
   signal.throwIfAborted()
 
+  const limits = openMemoryLimits()
+  const audit = openAudit({
+    submit: dispatcher.submit,
+    limits,
+    perMinute: config.rateLimits.publicPerMinute,
+    log: (line, message) => logger.error(line, message),
+  })
+  stops.push(() => audit.close(config.shutdownTimeoutMs))
   const room = openRoom(config.queueRequestsMax)
   let stopping = false
   const door = openDoor({
@@ -114,12 +125,14 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
         onError: (error) => logger.error({ err: error }, 'published keys'),
       }),
       dispatcher,
+      openapi: openapiTexts({ routes }),
       warnings: policies.differences.map(({ message }) => message),
       stopping: () => stopping,
     },
     authenticate: openAuthentication(callers),
-    limits: openMemoryLimits(),
+    limits,
     room,
+    audit,
     log: (line, failed) => logger[failed ? 'error' : 'info'](line, 'request'),
   })
   const listener = await listen({

@@ -10,6 +10,7 @@ import { aTransaction } from './transactions.ts'
 const now = '2026-11-21T10:00:00.000Z'
 const tester: Caller = {
   callerId: 'tester',
+  reads: 'tester',
   scope: { principalIds: new Set(['tester']), capabilities: new Set(['sandbox:echo']) },
 }
 
@@ -266,7 +267,7 @@ describe('the transaction is rebuilt', () => {
 describe('scope', () => {
   test('`all` invokes every capability', () => {
     const scope = { principalIds: new Set(['tester']), capabilities: 'all' } as const
-    expect(refusal(aTransaction({ intent: { action: 'x:y' } }), { callerId: 'c', scope })).toBeUndefined()
+    expect(refusal(aTransaction({ intent: { action: 'x:y' } }), { callerId: 'c', reads: 'c', scope })).toBeUndefined()
   })
 
   test('is compared exactly', () => {
@@ -277,7 +278,7 @@ describe('scope', () => {
   })
 
   test('is not checked where authentication is disabled', () => {
-    const anonymous: Caller = { callerId: 'anonymous', scope: 'unchecked' }
+    const anonymous: Caller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
     const body = aTransaction({ authority: { principalId: 'x' }, intent: { action: 'x:y' } })
     expect(stored(body, anonymous).metadata.submittedBy).toBe('anonymous')
   })

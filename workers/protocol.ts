@@ -1,5 +1,6 @@
 // The only types that cross between the door and the worker threads, and how bodies are packed to cross by transfer.
 import type { Caller, Config } from '../src/config.ts'
+import type { Audited } from '../src/errors.ts'
 import type { PolicyVersionRow } from '../src/tables/policy-versions.ts'
 
 /** What a thread is started with. */
@@ -13,8 +14,13 @@ export interface Boot {
   readonly policies: readonly PolicyVersionRow[]
 }
 
-/** One batch of requests: every body in one buffer that is transferred, not copied. */
+/** What a thread can be asked to do; each has its own road in thread.ts. */
+export type Operation =
+  'execute' | 'verify' | 'receipt' | 'replay' | 'verify-refusal' | 'verify-audit-event' | 'record-audit-event'
+
+/** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
 export interface Task {
+  readonly operation: Operation
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly requests: readonly TaskRequest[]
 }
@@ -36,22 +42,25 @@ export interface Replies {
 
 export interface TaskReply {
   readonly ticket: number
-  /** 200 is a trust record: POST /transactions answers it as 201. */
+  /** The 200 of an execution is a trust record: POST /transactions answers it as 201. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /** Where its body ends in `bodies`. */
   readonly end: number
   /** For the request's log line. */
   readonly log: Readonly<Record<string, unknown>>
+  /** What the audit must know before the reply goes out. */
+  readonly audit?: Audited
 }
 
 export interface QueuedRequest {
+  readonly operation: Operation
   readonly ticket: number
   readonly caller: number
   readonly body: Uint8Array
 }
 
-export function packTask(queued: readonly QueuedRequest[]): Task {
+export function packTask(operation: Operation, queued: readonly QueuedRequest[]): Task {
   const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
   let end = 0
   const requests = queued.map(({ ticket, caller, body }) => {
@@ -59,11 +68,12 @@ export function packTask(queued: readonly QueuedRequest[]): Task {
     end += body.byteLength
     return { ticket, caller, end }
   })
-  return { bodies, requests }
+  return { operation, bodies, requests }
 }
 
-export function unpackTask({ bodies, requests }: Task): QueuedRequest[] {
+export function unpackTask({ operation, bodies, requests }: Task): QueuedRequest[] {
   return requests.map(({ ticket, caller, end }, i) => ({
+    operation,
     ticket,
     caller,
     body: slice(bodies, requests, i, end),
@@ -76,6 +86,7 @@ export interface AnsweredRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
+  readonly audit: Audited | undefined
 }
 
 /** in  batchSize  how many shared the commit, for the log line */
@@ -84,9 +95,10 @@ export function packReplies(answered: readonly AnsweredRequest[], batchSize: num
   const bodies = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0))
   const target = Buffer.from(bodies.buffer)
   let end = 0
-  const replies = answered.map(({ request, status, headers, body, log }) => {
+  const replies = answered.map(({ request, status, headers, body, log, audit }) => {
     end += target.write(body, end)
-    return { ticket: request.ticket, status, headers, end, log: { ...log, batch: batchSize } }
+    const reply = { ticket: request.ticket, status, headers, end, log: { ...log, batch: batchSize } }
+    return audit === undefined ? reply : { ...reply, audit }
   })
   return { bodies, replies }
 }

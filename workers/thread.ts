@@ -1,18 +1,24 @@
 // One pipeline thread: boots once, then takes batches. Holds the private keys and its own database connections.
 import { parentPort } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
-import { failures } from '../src/errors.ts'
+import { readableOwner } from '../src/config.ts'
+import { failures, type Failure } from '../src/errors.ts'
 import { readSigningKeys } from '../src/signing/keys.ts'
 import { publishedKeys } from '../src/signing/published.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { verifySignature, type Signature } from '../src/signing/signature.ts'
-import { openPool } from '../src/tables/sql.ts'
+import { isUnavailable, openPool } from '../src/tables/sql.ts'
 import { openConnectors } from './connectors/index.ts'
+import { recordAuditEvents } from './evidence/audit.ts'
+import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
+import { receipt } from './evidence/receipt.ts'
+import { replay } from './evidence/replay.ts'
+import { verify } from './evidence/verify.ts'
 import { execute, finish, type Thread } from './execute/index.ts'
 import { openLateLane } from './execute/late.ts'
 import { Answered, type Caller, type Travelling } from './execute/road.ts'
 import { openPolicies } from './policies.ts'
-import { packReplies, unpackTask, type Boot, type Task } from './protocol.ts'
+import { packReplies, unpackTask, type Boot, type Operation, type Task } from './protocol.ts'
 
 /** A connection for each batch in flight, one for the late lane. */
 const CONNECTIONS_MAX = 4
@@ -47,30 +53,50 @@ function boot({ config, database, callers, policies }: Boot) {
     },
   )
 
+  const roads: Readonly<Record<Operation, Road>> = {
+    async execute(batch) {
+      const { answered, later } = await execute(batch, thread)
+      late.add(later)
+      return answered
+    },
+    verify: (batch) => verify(batch, thread),
+    receipt: (batch) => receipt(batch, thread),
+    replay: (batch) => replay(batch, thread),
+    'verify-refusal': (batch) => verifyRefusals(batch, thread),
+    'verify-audit-event': (batch) => verifyAuditEvents(batch, thread),
+    'record-audit-event': (batch) => recordAuditEvents(batch, thread),
+  }
+
   return async function run(task: Task) {
     const batch = unpackTask(task).map(({ ticket, caller, body }): Travelling => ({
       request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body },
     }))
-    return moved(packReplies(await answers(batch), batch.length))
+    return moved(packReplies(await answers(task.operation, batch), batch.length))
   }
 
-  async function answers(batch: readonly Travelling[]): Promise<Answered[]> {
+  async function answers(operation: Operation, batch: readonly Travelling[]): Promise<Answered[]> {
     try {
-      const { answered, later } = await execute(batch, thread)
-      late.add(later)
-      return answered
+      return await roads[operation](batch)
     } catch (error) {
-      // The one catch. What gets here is a mistake of ours, and how far the batch had come is not known.
-      return batch.map(({ request }) => new Answered(request, failures.outcomeUnknown(error)))
+      // The one catch. What gets here from an execution is a mistake of ours, and how far the batch had come is not known.
+      return batch.map(({ request }) => new Answered(request, failureOf(operation, error)))
     }
   }
 }
 
-const ANONYMOUS: Caller = { callerId: 'anonymous', scope: 'unchecked' }
+type Road = (batch: readonly Travelling[]) => Answered[] | Promise<Answered[]>
+
+function failureOf(operation: Operation, error: unknown): Failure {
+  if (operation === 'execute') return failures.outcomeUnknown(error)
+  return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)
+}
+
+const ANONYMOUS: Caller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
 
 function callerScope(caller: Boot['callers'][number]): Caller {
   return {
     callerId: caller.callerId,
+    reads: readableOwner(caller),
     scope: {
       principalIds: new Set(caller.allowedPrincipalIds),
       capabilities: caller.unrestrictedCapabilities ? 'all' : new Set(caller.allowedCapabilities),

@@ -6,6 +6,7 @@ import {
   packTask,
   unpackReplies,
   type Boot,
+  type Operation,
   type QueuedRequest,
   type Replies,
   type TaskReply,
@@ -19,17 +20,18 @@ const BATCHES_PER_THREAD = 2
 /** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 
-export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log'> & {
+export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log' | 'audit'> & {
   readonly body: string | Uint8Array
 }
 
 export interface Dispatcher {
-  /** Sends a request down the road. in  caller  index into `Boot.callers`, -1 for anonymous */
-  readonly submit: (body: Uint8Array, caller: number) => Promise<WorkerReply>
+  /** Sends a request to a thread. in  caller  index into `Boot.callers`, -1 for anonymous */
+  readonly submit: (operation: Operation, body: Uint8Array, caller: number) => Promise<WorkerReply>
   readonly close: () => Promise<void>
 }
 
 interface Waiting {
+  readonly operation: Operation
   readonly resolve: (reply: WorkerReply) => void
   readonly since: number
 }
@@ -76,21 +78,28 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
     flushing = false
     while (queue.length > 0 && batches < workerThreads * BATCHES_PER_THREAD) {
       const idleThreads = Math.max(1, workerThreads - batches)
-      const size = Math.min(BATCH_MAX, Math.ceil(queue.length / idleThreads))
-      const batch = withinBytes(queue.slice(0, size))
-      void send(batch)
-      queue = queue.slice(batch.length)
+      // The oldest request says what is next; all that wait for the same travel with it.
+      const operation = queue[0]?.operation as Operation
+      const alike = queue.filter((request) => request.operation === operation)
+      const size = Math.min(BATCH_MAX, Math.ceil(alike.length / idleThreads))
+      const batch = withinBytes(alike.slice(0, size))
+      void send(operation, batch)
+      if (batch.length === alike.length && alike.length === queue.length) queue = []
+      else {
+        const sent = new Set(batch)
+        queue = queue.filter((request) => !sent.has(request))
+      }
     }
   }
 
-  async function send(batch: readonly QueuedRequest[]): Promise<void> {
+  async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
     batches++
-    const task = packTask(batch)
+    const task = packTask(operation, batch)
     try {
       deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies)
     } catch (error) {
       log(error)
-      for (const { ticket } of batch) answer(ticket, outcomeUnknown('the thread died'))
+      for (const { ticket } of batch) answer(ticket, lost(operation, 'the thread died'))
     }
     batches--
     flush()
@@ -98,28 +107,28 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
 
   const backstop = setInterval(() => {
     const oldest = performance.now() - ANSWER_MAX_MS
-    for (const [ticket, { since }] of waiting) {
+    for (const [ticket, { operation, since }] of waiting) {
       if (since > oldest) break // tickets are handed out in the order of time
       const unsent = queue.some((request) => request.ticket === ticket)
       if (unsent) queue = queue.filter((request) => request.ticket !== ticket)
       answer(
         ticket,
-        unsent ? replyOf(failures.overloaded()) : outcomeUnknown(`no answer within ${ANSWER_MAX_MS} ms`),
+        unsent ? replyOf(failures.overloaded()) : lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
       )
     }
   }, 1_000)
 
-  await Promise.all(pool.threads.map(() => pool.run(packTask([]))))
+  await Promise.all(pool.threads.map(() => pool.run(packTask('execute', []))))
   return {
-    submit(body, caller) {
+    submit(operation, body, caller) {
       const ticket = nextTicket++
-      queue.push({ ticket, caller, body })
+      queue.push({ operation, ticket, caller, body })
       if (!flushing) {
         flushing = true
         setImmediate(flush)
       }
       return new Promise((resolve) => {
-        waiting.set(ticket, { resolve, since: performance.now() })
+        waiting.set(ticket, { operation, resolve, since: performance.now() })
       })
     },
     async close() {
@@ -136,8 +145,10 @@ function withinBytes(queued: readonly QueuedRequest[]): readonly QueuedRequest[]
   return over === -1 ? queued : queued.slice(0, over)
 }
 
-function outcomeUnknown(cause: string): WorkerReply {
-  return { ...replyOf(failures.outcomeUnknown(cause)), log: { cause } }
+/** Only an execution can have done something outside. */
+function lost(operation: Operation, cause: string): WorkerReply {
+  const failure = operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause)
+  return { ...replyOf(failure), log: { cause } }
 }
 
 function replyOf(failure: Failure): WorkerReply {

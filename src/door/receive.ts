@@ -6,6 +6,7 @@ import { Failure, failures } from '../errors.ts'
 import { isUnavailable } from '../tables/sql.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
+import type { Audit } from './audit.ts'
 import type { Authenticate, AuthenticatedCaller } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
 import { limitHeaders, type Limit, type LimitStore } from './limit.ts'
@@ -27,20 +28,32 @@ export interface DoorWith {
   readonly authenticate: Authenticate
   readonly limits: LimitStore
   readonly room: Room
+  readonly audit: Audit
   readonly log: LogRequest
 }
 
-export function openDoor({ service, authenticate, limits, room, log }: DoorWith): OnHead {
+type Replying = (outcome: Answer | Failure) => Reply | Promise<Reply>
+
+export function openDoor({ service, authenticate, limits, room, audit, log }: DoorWith): OnHead {
   const match = openMatching(routes)
   const limitOf = configuredLimits(service.config)
 
   return (head) => {
     const exchange = openExchange(head)
-    const reply = (outcome: Answer | Failure) => respond(outcome, exchange, log)
+    const reply: Replying = (outcome) => {
+      // What the audit must know is answered when it does.
+      const stored =
+        outcome.audit && audit.record(outcome.audit, { ...exchange, clientAddress: unknownClient() })
+      const replied = () => respond(outcome, exchange, log)
+      return stored === undefined ? replied() : stored.then(replied)
+    }
+    /** Asked only while the head is there: whoever is refused later has a key. */
+    const unknownClient = () => (exchange.callerId === undefined ? clientOf(head) : undefined)
     const matched = match(head.method, head.path)
     if (matched.kind === 'no such path') return reply(failures.pathNotFound())
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow))
     const { route, params } = matched
+    exchange.route = route
 
     // Disabled, a key that would have been known makes nobody of its bearer either (interface §5.6).
     const authenticated = service.config.authDisabled ? undefined : authenticate(head.header('authorization'))
@@ -76,7 +89,7 @@ export function openDoor({ service, authenticate, limits, room, log }: DoorWith)
   }
 
   /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
-  function answer(route: Route, incoming: Incoming, reply: (outcome: Answer | Failure) => Reply) {
+  function answer(route: Route, incoming: Incoming, reply: Replying): Reply | Promise<Reply> {
     const thrown = (error: unknown) =>
       reply(isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error))
     const handled = (outcome: Answer | Failure) =>
@@ -90,15 +103,11 @@ export function openDoor({ service, authenticate, limits, room, log }: DoorWith)
   }
 
   /** A large reply takes room until it has been sent: a client that does not read it must not fill the memory. */
-  function withRoom(
-    outcome: Answer,
-    { caller }: Incoming,
-    reply: (outcome: Answer | Failure) => Reply,
-  ): Reply {
+  function withRoom(outcome: Answer, { caller }: Incoming, reply: Replying): Reply | Promise<Reply> {
     const bodyBytes = Buffer.byteLength(outcome.body)
     if (bodyBytes < LARGE_REPLY_BYTES) return reply(outcome)
     const sent = room.take(bodyBytes, caller?.callerId ?? ANONYMOUS)
-    return sent === undefined ? reply(failures.overloaded()) : { ...reply(outcome), sent }
+    return reply(sent === undefined ? failures.overloaded() : { ...outcome, sent })
   }
 
   function checkLimit(
@@ -130,6 +139,7 @@ function openExchange(head: Head): Exchange {
     path: head.path,
     ifNoneMatch: head.header('if-none-match'),
     startedMs: performance.now(),
+    route: undefined,
     callerId: undefined,
     limitHeaders: {},
   }

@@ -1,7 +1,7 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { hash } from 'node:crypto'
 import { Failure } from '../errors.ts'
-import type { Answer } from '../routes/route.ts'
+import type { Answer, Route } from '../routes/route.ts'
 import type { Reply } from './listen/listener.ts'
 
 /** What the door knows of a request by the time it answers. */
@@ -12,6 +12,7 @@ export interface Exchange {
   readonly path: string
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number
+  route: Route | undefined
   callerId: string | undefined
   /** The RateLimit fields, on limited routes. */
   limitHeaders: Readonly<Record<string, string>>
@@ -21,7 +22,7 @@ export type LogRequest = (line: Record<string, unknown>, failed: boolean) => voi
 
 export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogRequest): Reply {
   const { status, headers, body, cause } =
-    outcome instanceof Failure ? failureReply(outcome) : answerReply(outcome, exchange)
+    outcome instanceof Failure ? failureReply(outcome, exchange) : answerReply(outcome, exchange)
   log(
     {
       requestId: exchange.requestId,
@@ -46,13 +47,16 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogR
       ...headers,
     },
     body,
+    ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
   }
 }
 
-function failureReply(failure: Failure) {
+function failureReply(failure: Failure, { route }: Exchange) {
   const cause =
     failure.cause instanceof Error ? (failure.cause.stack ?? failure.cause.message) : failure.cause
-  return { status: failure.status, headers: failure.headers, body: failure.body(), cause }
+  const body =
+    route?.failureBody === undefined || failure.status === 401 ? failure.body() : route.failureBody(failure)
+  return { status: failure.status, headers: failure.headers, body, cause }
 }
 
 function answerReply(answer: Answer, { ifNoneMatch }: Exchange) {

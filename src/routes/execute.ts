@@ -7,6 +7,6 @@ export const execute: Handler = (request, service) => submit(request, service, 2
 export const executeAsTransaction: Handler = (request, service) => submit(request, service, 201)
 
 async function submit(request: Incoming, { dispatcher }: Service, successStatus: 200 | 201): Promise<Answer> {
-  const reply = await dispatcher.submit(request.body, request.callerIndex)
+  const reply = await dispatcher.submit('execute', request.body, request.callerIndex)
   return { ...reply, status: reply.status === 200 ? successStatus : reply.status }
 }

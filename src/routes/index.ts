@@ -1,26 +1,81 @@
-// THE route table: every path and method of the service, in the order of interface §4.
+// THE route table: every path and method of the service, in the order of interface §4. The OpenAPI document is made from it.
+import { auditEvents, verifyAuditEvent } from './audit.ts'
+import { documentation, documentationAsset, reference, referenceAsset } from './documentation.ts'
+import { manifest, openapiJson, openapiYaml } from './documents.ts'
+import { latestReceipt, latestVerification, receipt, replay, verify } from './evidence.ts'
 import { execute, executeAsTransaction } from './execute.ts'
+import { handbook, handbookPage } from './handbook.ts'
 import { key, keySet } from './keys.ts'
-import { refusal } from './refusals.ts'
-import type { Route } from './route.ts'
+import { validatePolicy } from './policies.ts'
+import { refusal, verifyRefusal } from './refusals.ts'
+import { validityBody, type Route } from './route.ts'
 import { callerIdentity, health, ready, root, version } from './system.ts'
 import { transaction, transactions } from './transactions.ts'
-import { trustRecord } from './trust-records.ts'
+import { trustRecord, trustRecords } from './trust-records.ts'
+import { verifierPage } from './verifier.ts'
 
-export const routes: readonly Route[] = [
+const table = [
   { method: 'GET', path: '/', handle: root },
   { method: 'GET', path: '/health', open: true, limit: 'health', handle: health },
   { method: 'GET', path: '/ready', open: true, limit: 'health', handle: ready },
   { method: 'GET', path: '/version', handle: version },
+  { method: 'GET', path: '/openapi.yaml', open: true, limit: 'public', handle: openapiYaml },
+  { method: 'GET', path: '/openapi.json', open: true, limit: 'public', handle: openapiJson },
+  { method: 'GET', path: '/api-manifest.json', open: true, limit: 'public', handle: manifest },
   { method: 'GET', path: '/keys/{keyId}', open: true, limit: 'public', handle: key },
   { method: 'GET', path: '/.well-known/jwks.json', open: true, limit: 'public', handle: keySet },
   { method: 'GET', path: '/callers/me', handle: callerIdentity },
+  { method: 'GET', path: '/documentation', open: true, limit: 'public', handle: documentation },
+  { method: 'GET', path: '/documentation/{asset}', open: true, limit: 'public', handle: documentationAsset },
+  { method: 'GET', path: '/reference', open: true, limit: 'public', handle: reference },
+  { method: 'GET', path: '/reference/{asset}', open: true, limit: 'public', handle: referenceAsset },
+  { method: 'GET', path: '/handbook', open: true, limit: 'public', handle: handbook },
+  { method: 'GET', path: '/handbook/{page}', open: true, limit: 'public', handle: handbookPage },
+  { method: 'GET', path: '/verifier', open: true, limit: 'public', handle: verifierPage },
 
   { method: 'POST', path: '/execute', limit: 'execute', takesBody: true, handle: execute },
   { method: 'POST', path: '/transactions', limit: 'execute', takesBody: true, handle: executeAsTransaction },
   { method: 'GET', path: '/transactions', handle: transactions },
   { method: 'GET', path: '/transactions/{id}', handle: transaction },
 
+  { method: 'POST', path: '/verify', takesBody: true, handle: verify },
+  { method: 'GET', path: '/verification/{id}', handle: latestVerification },
+  { method: 'POST', path: '/receipt', takesBody: true, handle: receipt },
+  { method: 'GET', path: '/receipt/latest/{id}', handle: latestReceipt },
+  { method: 'POST', path: '/replay', takesBody: true, handle: replay },
+  { method: 'GET', path: '/trust-records', handle: trustRecords },
   { method: 'GET', path: '/trust-records/{id}', handle: trustRecord },
+
+  {
+    method: 'POST',
+    path: '/policies/validate',
+    takesBody: true,
+    failureBody: validityBody,
+    handle: validatePolicy,
+  },
+
   { method: 'GET', path: '/refusal/{businessTransactionId}', handle: refusal },
-]
+  {
+    method: 'POST',
+    path: '/refusal/verify',
+    open: true,
+    limit: 'public',
+    takesBody: true,
+    handle: verifyRefusal,
+  },
+  { method: 'GET', path: '/audit/events', handle: auditEvents },
+  {
+    method: 'POST',
+    path: '/audit/verify',
+    open: true,
+    limit: 'public',
+    takesBody: true,
+    handle: verifyAuditEvent,
+  },
+] as const satisfies readonly Route[]
+
+export const routes: readonly Route[] = table
+
+/** `METHOD /path` of each row. */
+export type RouteName = RouteNameOf<(typeof table)[number]>
+type RouteNameOf<R extends Route> = R extends unknown ? `${R['method']} ${R['path']}` : never

@@ -1,9 +1,13 @@
-// GET /refusal/{businessTransactionId} (decisions §9).
+// Refusal Records: GET /refusal/{businessTransactionId}, and POST /refusal/verify for anyone who holds one (decisions §9).
+import { readableOwner } from '../config.ts'
 import { failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { sealedText } from '../sealed.ts'
 import { readRefusal } from '../tables/refusal-records.ts'
-import { readableOwner, type Handler } from './route.ts'
+import { submitted } from './evidence.ts'
+import type { Handler } from './route.ts'
+
+export const verifyRefusal: Handler = submitted('verify-refusal')
 
 export const refusal: Handler = async ({ params, caller }, { pool }) => {
   const id = params['businessTransactionId'] ?? ''

@@ -2,7 +2,8 @@
 import type pg from 'pg'
 import type { Caller, Config } from '../config.ts'
 import type { Dispatcher } from '../door/dispatch.ts'
-import type { Failure } from '../errors.ts'
+import type { Audited, Failure } from '../errors.ts'
+import type { OpenApiTexts } from '../openapi/document.ts'
 import type { PublishedKeys } from '../signing/published.ts'
 
 /** What handlers work with, made once at start. */
@@ -14,6 +15,8 @@ export interface Service {
   readonly readyPool: pg.Pool
   readonly keys: PublishedKeys
   readonly dispatcher: Dispatcher
+  /** The OpenAPI document, rendered once. */
+  readonly openapi: OpenApiTexts
   /** Differences that an operator should look at, shown by GET /ready. */
   readonly warnings: readonly string[]
   /** True from the first signal to stop. */
@@ -41,6 +44,10 @@ export interface Answer {
   readonly cache?: string
   /** For the request's log line. */
   readonly log?: Readonly<Record<string, unknown>>
+  /** A refusal that a thread made; the audit knows of it before the caller does. */
+  readonly audit?: Audited
+  /** Called once when the reply has left this process, or its client has gone. */
+  readonly sent?: () => void
 }
 
 export type Handler = (request: Incoming, service: Service) => Answer | Failure | Promise<Answer | Failure>
@@ -54,15 +61,16 @@ export interface Route {
   readonly limit?: 'execute' | 'health' | 'public'
   /** Takes a body, which then counts against the queues while it is on its way. */
   readonly takesBody?: true
+  /** The body of a failure where it is not the envelope of interface §7; a 401 always is. */
+  readonly failureBody?: (failure: Failure) => string
   readonly handle: Handler
+}
+
+/** Every failure of POST /policies/validate (interface §4.4). */
+export function validityBody({ message }: Failure): string {
+  return JSON.stringify({ valid: false, errors: [message] })
 }
 
 export function json(value: unknown, more: Partial<Answer> = {}): Answer {
   return { status: 200, body: JSON.stringify(value), ...more }
-}
-
-/** Whose rows a caller may read: its own; null, everybody's, for humans, auditors and disabled authentication (decisions §2). */
-export function readableOwner(caller: Caller | undefined): string | null {
-  if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
-  return caller.callerId
 }

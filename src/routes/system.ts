@@ -4,8 +4,8 @@ import { checkIntentsUsable } from '../tables/execution-intents.ts'
 import { json, type Answer, type Handler, type Service } from './route.ts'
 
 /** The name of the product and of the REST API's version (interface §9.1). */
-const NAME = 'countersign'
-const API_VERSION = 'v1'
+export const NAME = 'countersign'
+export const API_VERSION = 'v1'
 
 export const root: Handler = () => json({ name: NAME, status: 'UP' })
 

@@ -1,9 +1,10 @@
 // GET /transactions and GET /transactions/{id} (interface §4.2): stored text, as it was signed.
+import { readableOwner } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { listTransactions, readTransaction } from '../tables/business-transactions.ts'
 import { readPage } from './paging.ts'
-import { readableOwner, type Handler } from './route.ts'
+import type { Handler } from './route.ts'
 
 export const transactions: Handler = async ({ query, caller }, { pool }) => {
   const page = readPage(query)

@@ -1,15 +1,15 @@
 // BusinessTransaction (interface §2.1): what a caller submits.
 import { Type } from 'typebox'
-import { NonEmptyText, Text, Timestamp, Uuid } from './primitives.ts'
+import { Instant, NonEmptyText, Text, Timestamp, Uuid } from './primitives.ts'
 
 /** Type.String() as a key is the pattern `^.*$`, which a key with a line break escapes, and its value with it. */
-const AnyKey = Type.String({ pattern: '^[\\s\\S]*$' })
+export const AnyKey = Type.String({ pattern: '^[\\s\\S]*$' })
 
 const AuthorityType = Type.Enum(['USER', 'ROLE', 'SERVICE', 'ORGANIZATION'], {
   description: 'one of USER, ROLE, SERVICE, ORGANIZATION',
 })
 
-const Metadata = Type.Object({
+export const Metadata = Type.Object({
   businessTransactionId: Uuid,
   correlationId: Type.Optional(Uuid),
   sourceSystem: Type.Optional(Text),
@@ -17,7 +17,7 @@ const Metadata = Type.Object({
   submittedAt: Type.Optional(Timestamp),
 })
 
-const Authority = Type.Object({
+export const Authority = Type.Object({
   authorityId: Uuid,
   authorityType: AuthorityType,
   principalId: NonEmptyText,
@@ -25,14 +25,14 @@ const Authority = Type.Object({
   issuedAt: Timestamp,
 })
 
-const Authorization = Type.Object({
+export const Authorization = Type.Object({
   authorizationId: Uuid,
   authorityId: Uuid,
   purpose: Type.Optional(Text),
   issuedAt: Timestamp,
 })
 
-const Intent = Type.Object({
+export const Intent = Type.Object({
   intentId: Uuid,
   authorizationId: Uuid,
   action: NonEmptyText,
@@ -41,7 +41,7 @@ const Intent = Type.Object({
   createdAt: Timestamp,
 })
 
-const PolicyReference = Type.Object({
+export const PolicyReference = Type.Object({
   name: NonEmptyText,
   version: NonEmptyText,
   schemaVersion: Type.Optional(Text),
@@ -49,7 +49,7 @@ const PolicyReference = Type.Object({
 
 const SignalValue = Type.Union([Type.Boolean(), Type.Number()], { description: 'a boolean or a number' })
 
-const Signals = Type.Record(AnyKey, SignalValue, { description: 'an object' })
+export const Signals = Type.Record(AnyKey, SignalValue, { description: 'an object' })
 
 /** The transaction after it was rebuilt field by field: optional maps are there, unknown fields are gone. */
 export const BusinessTransactionInput = Type.Object({
@@ -62,6 +62,27 @@ export const BusinessTransactionInput = Type.Object({
   signals: Signals,
 })
 export type BusinessTransactionInput = Type.Static<typeof BusinessTransactionInput>
+
+/**
+ * The body of POST /execute as callers may send it: what has a default may be left out, and whatever else is sent is dropped
+ * (interface §2.1 rule 1). For the OpenAPI document; the road checks the rebuilt transaction above.
+ */
+export const SubmittedTransaction = Type.Object({
+  ...BusinessTransactionInput.properties,
+  intent: Type.Object({
+    ...Intent.properties,
+    parameters: Type.Optional(Intent.properties.parameters),
+  }),
+  signals: Type.Optional(Signals),
+})
+
+/** As stored and signed: with what the service assigns, and with who submitted it. */
+export const BusinessTransaction = Type.Object({
+  ...BusinessTransactionInput.properties,
+  metadata: Type.Object({ ...Metadata.properties, submittedBy: NonEmptyText }),
+  status: Type.Enum(['RECEIVED'], { description: 'RECEIVED, the only value assigned on acceptance' }),
+  createdAt: Instant,
+})
 
 /** The nested objects whose absence is the contract's 500 (interface §7). */
 export const NESTED_OBJECTS = ['metadata', 'authority', 'authorization', 'intent', 'policy'] as const

@@ -45,3 +45,17 @@ export const Timestamp = Type.Refine(
   Type.String({ pattern: TIMESTAMP_PATTERN, description: 'an RFC 3339 timestamp' }),
   isTimestamp,
 )
+
+/** A time that the service writes (decisions §4): UTC, milliseconds and `Z`. */
+export const Instant = Type.String({
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  description: 'a UTC time with milliseconds',
+})
+
+/** SHA-256 of canonical bytes (decisions §4). */
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: '64 lowercase hex characters' })
+
+export const Base64 = Type.String({
+  pattern: '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
+  description: 'base64 with padding',
+})

@@ -44,3 +44,16 @@ export async function readPolicyVersions(sql: Sql): Promise<PolicyVersionRow[]> 
   })
   return result.rows
 }
+
+/** One version's content; null where there is none. */
+export async function readPolicyContent(
+  sql: Sql,
+  { name, version }: { name: string; version: string },
+): Promise<string | null> {
+  const result = await sql.query<{ content: string }>({
+    name: 'policy_versions_content',
+    text: `SELECT content FROM policy_versions WHERE name = $1::text AND version = $2::text`,
+    values: [name, version],
+  })
+  return result.rows[0]?.content ?? null
+}

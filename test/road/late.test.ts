@@ -8,7 +8,7 @@ import { aRequest } from './thread.ts'
 
 /** As far as the lane looks at it. */
 const aPerformed = () => aRequest({}) as Performed
-const answerTo = ({ request }: Performed) => new Answered(request, { trustRecord: '{}' })
+const answerTo = ({ request }: Performed) => new Answered(request, { body: '{}' })
 
 test('what has come by then is finished together, 128 at most, never two batches at a time', async () => {
   const finishing: { size: number; done: () => void }[] = []

@@ -44,7 +44,7 @@ export function aRequest(transaction: object): Travelling {
   return {
     request: {
       ticket: 0,
-      caller: { callerId: 'tester', scope: 'unchecked' },
+      caller: { callerId: 'tester', reads: 'tester', scope: 'unchecked' },
       body: Buffer.from(JSON.stringify(transaction)),
     },
   }

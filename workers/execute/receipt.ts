@@ -20,13 +20,14 @@ export async function receipt(
   return { ...execution, receipt: await receiptText(businessTransactionId, execution.verification, keys) }
 }
 
+/** fails where the verification did */
 export async function receiptText(
   businessTransactionId: string,
-  verification: Verification,
+  verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
   keys: readonly SigningKey[],
 ): Promise<string> {
   if (verification.status !== 'VERIFIED')
-    throw new Error(`the new record does not verify: ${verification.text}`)
+    throw new Error(`the record of ${businessTransactionId} does not verify`)
   const [first] = keys
   if (first === undefined) throw new Error('no signing key')
   const unhashed = {

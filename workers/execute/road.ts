@@ -1,9 +1,11 @@
 // What travels the road: requests on their way, and the answers of those that have left it.
-import { Failure, failures } from '../../src/errors.ts'
+import { Failure, failures, type Audited } from '../../src/errors.ts'
 
 /** Who asks, with the scope that its key carries (interface §5.5). */
 export interface Caller {
   readonly callerId: string
+  /** Whose records it may read; null: everyone's. */
+  readonly reads: string | null
   /** Unchecked only where authentication is disabled (decisions §2). */
   readonly scope:
     | 'unchecked'
@@ -23,9 +25,11 @@ export class Answered {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
+  readonly audit: Audited | undefined
 
-  constructor(request: Request, reply: Failure | { trustRecord: string }) {
+  constructor(request: Request, reply: Failure | { body: string }) {
     this.request = request
+    this.audit = reply instanceof Failure ? reply.audit : undefined
     if (reply instanceof Failure) {
       this.status = reply.status
       this.headers = reply.headers
@@ -34,7 +38,7 @@ export class Answered {
     } else {
       this.status = 200
       this.headers = {}
-      this.body = reply.trustRecord
+      this.body = reply.body
       this.log = {}
     }
   }

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
 import { Failure, failures } from '../../src/errors.ts'
-import { MalformedJson, parseJson } from '../../src/json.ts'
+import { isObject, parseBody, type Fields } from '../../src/body.ts'
 import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/schemas/business-transaction.ts'
 import { isUuid } from '../../src/schemas/primitives.ts'
 import type { Request, Travelling } from './road.ts'
@@ -23,13 +23,11 @@ export interface Accepted extends Travelling {
   }
 }
 
-type Fields = Record<string, unknown>
-
 const validTransaction = Compile(BusinessTransactionInput)
 
 /** Checks one request in the order of decisions §3. Pure. */
 export function validate({ request }: Travelling, now: string): Accepted | Failure {
-  const body = parse(request.body)
+  const body = parseBody(request.body)
   if (body instanceof Failure) return body
   if (!isObject(body) || !isUuid(body['businessTransactionId']))
     return failures.invalidBusinessTransactionId()
@@ -43,19 +41,6 @@ export function validate({ request }: Travelling, now: string): Accepted | Failu
 
   const transaction = lowerCaseIds(rebuilt as unknown as BusinessTransactionInput, request.caller.callerId)
   return scopeFailure(request, transaction) ?? accept(request, transaction, now)
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (error instanceof MalformedJson) return failures.malformedJson(error.message)
-    throw error
-  }
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Field by field, so that an unknown one cannot ride along into what is signed (interface §2.1 rule 1). */
@@ -178,10 +163,12 @@ function lowerCaseIds(body: BusinessTransactionInput, callerId: string): Busines
 
 function scopeFailure({ caller }: Request, transaction: BusinessTransactionInput): Failure | undefined {
   if (caller.scope === 'unchecked') return undefined
-  if (!caller.scope.principalIds.has(transaction.authority.principalId))
-    return failures.principalOutsideScope()
-  if (caller.scope.capabilities !== 'all' && !caller.scope.capabilities.has(transaction.intent.action))
-    return failures.capabilityOutsideScope()
+  const { principalId } = transaction.authority
+  const capability = transaction.intent.action
+  if (!caller.scope.principalIds.has(principalId))
+    return failures.principalOutsideScope({ principalId, capability })
+  if (caller.scope.capabilities !== 'all' && !caller.scope.capabilities.has(capability))
+    return failures.capabilityOutsideScope({ principalId, capability })
   return undefined
 }
 

@@ -1,0 +1,87 @@
+// What a newer document lacks of an older one (interface §9.4): within v1 nothing that a client may rely on disappears.
+
+/**
+ * One sentence for each path, method, status, parameter, header, property, enum value, error example and schema that is gone; empty
+ * when the newer document only adds.
+ * in  both are parsed documents
+ */
+export function missingFrom(newer: unknown, older: unknown): string[] {
+  const present = new Set(promises(newer))
+  return promises(older).filter((promise) => !present.has(promise))
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Everything that a document promises, a line each. */
+function promises(document: unknown): string[] {
+  const { paths, components } = members(document)
+  const { schemas } = members(components)
+  return [
+    ...entries(paths).flatMap(([path, item]) => [
+      `path ${path}`,
+      ...entries(item).flatMap(([method, operation]) =>
+        operationPromises(`${method.toUpperCase()} ${path}`, members(operation)),
+      ),
+    ]),
+    ...entries(schemas).flatMap(([name, schema]) => [`schema ${name}`, ...schemaPromises(name, schema)]),
+  ]
+}
+
+function operationPromises(at: string, operation: Members): string[] {
+  const parameters = list(operation['parameters']).map(members)
+  return [
+    `method ${at}`,
+    ...parameters.flatMap((parameter) => {
+      const name = `${at} parameter ${String(parameter['in'])} ${String(parameter['name'])}`
+      return [name, ...schemaPromises(name, parameter['schema'])]
+    }),
+    ...contentPromises(`${at} body`, operation['requestBody']),
+    ...entries(operation['responses']).flatMap(([status, response]) => [
+      `${at} status ${status}`,
+      ...Object.keys(members(members(response)['headers'])).map((name) => `${at} ${status} header ${name}`),
+      ...contentPromises(`${at} ${status}`, response),
+    ]),
+  ]
+}
+
+function contentPromises(at: string, holder: unknown): string[] {
+  return entries(members(holder)['content']).flatMap(([type, media]) => [
+    `${at} ${type}`,
+    ...Object.keys(members(members(media)['examples'])).map((row) => `${at} example ${row}`),
+    ...schemaPromises(`${at} ${type}`, members(media)['schema']),
+  ])
+}
+
+/** Properties, whether they are sure to be there, types, enum values and references, however deep. */
+function schemaPromises(at: string, schema: unknown): string[] {
+  const { $ref, type, enum: values, properties, required, items, anyOf, patternProperties } = members(schema)
+  return [
+    ...(typeof $ref === 'string' ? [`${at} is ${$ref}`] : []),
+    ...(typeof type === 'string' ? [`${at} is a ${type}`] : []),
+    ...list(values).map((value) => `${at} value ${JSON.stringify(value)}`),
+    ...list(required).map((name) => `${at} requires ${String(name)}`),
+    ...entries(properties).flatMap(([name, property]) => [
+      `${at} property ${name}`,
+      ...schemaPromises(`${at}.${name}`, property),
+    ]),
+    ...schemaPromisesIf(`${at}[]`, items),
+    ...list(anyOf).flatMap((variant) => schemaPromises(at, variant)),
+    ...Object.values(members(patternProperties)).flatMap((value) => schemaPromises(`${at}.*`, value)),
+  ]
+}
+
+function schemaPromisesIf(at: string, schema: unknown): string[] {
+  return schema === undefined ? [] : schemaPromises(at, schema)
+}
+
+function members(value: unknown): Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
+}
+
+function entries(value: unknown): [string, unknown][] {
+  return Object.entries(members(value))
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,104 @@
+// The schemas of the document by name, in the order of interface §2, and what TypeBox holds of one as plain JSON Schema.
+import type { TSchema } from 'typebox'
+import {
+  AuditEvent,
+  AuditEventPage,
+  AuditEventWithSignature,
+  AuditVerification,
+} from '../schemas/audit-event.ts'
+import {
+  Authority,
+  Authorization,
+  BusinessTransaction,
+  Intent,
+  PolicyReference,
+  Signals,
+  SubmittedTransaction,
+} from '../schemas/business-transaction.ts'
+import { CallerIdentity } from '../schemas/caller-identity.ts'
+import { Decision } from '../schemas/decision.ts'
+import { ErrorBody, PolicyValidity, PolicyVersion } from '../schemas/error.ts'
+import { Base64, Instant, Sha256, Timestamp, Uuid } from '../schemas/primitives.ts'
+import { Receipt } from '../schemas/receipt.ts'
+import { RefusalRecord, RefusalVerification } from '../schemas/refusal-record.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../schemas/replay.ts'
+import { Algorithm, CarriedSignature, Signature } from '../schemas/signature.ts'
+import { KeySet, PublicSigningKey } from '../schemas/signing-key.ts'
+import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../schemas/system.ts'
+import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../schemas/trust-record.ts'
+import { Verification } from '../schemas/verification.ts'
+
+/** Names are part of the contract: client code is generated from them. */
+const named: Readonly<Record<string, TSchema>> = {
+  Uuid,
+  Timestamp,
+  Instant,
+  Sha256,
+  Base64,
+  SubmittedTransaction,
+  BusinessTransaction,
+  Authority,
+  Authorization,
+  Intent,
+  PolicyReference,
+  Signals,
+  ExecutionTrustRecord,
+  Execution,
+  Decision,
+  ExecutionAuthorization,
+  Algorithm,
+  Signature,
+  CarriedSignature,
+  RecordReference,
+  Verification,
+  Receipt,
+  ReplayRequest,
+  ReplayResult,
+  CallerIdentity,
+  PublicSigningKey,
+  KeySet,
+  Error: ErrorBody,
+  PolicyVersion,
+  PolicyValidity,
+  RefusalRecord,
+  RefusalVerification,
+  AuditEvent,
+  AuditEventWithSignature,
+  AuditEventPage,
+  AuditVerification,
+  ServiceStatus,
+  Health,
+  Ready,
+  NotReady,
+  Version,
+  ApiManifest,
+}
+
+/** By its text: an optional member is a copy of its schema, and still the same noun. */
+const nameOf = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
+
+/** A schema as the document has it: a reference where it has a name, never a copy. */
+export function schemaOf(schema: TSchema): unknown {
+  return refer(plain(schema))
+}
+
+/** `components.schemas`. */
+export function componentSchemas(): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, members(plain(schema))]))
+}
+
+/** Without what TypeBox keeps beside JSON Schema: it is not enumerable, so JSON leaves it out. */
+function plain(schema: TSchema): unknown {
+  return JSON.parse(JSON.stringify(schema))
+}
+
+function refer(schema: unknown): unknown {
+  const name = nameOf.get(JSON.stringify(schema))
+  return name === undefined ? members(schema) : { $ref: `#/components/schemas/${name}` }
+}
+
+function members(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(refer)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
+}

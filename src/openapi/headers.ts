@@ -1,0 +1,61 @@
+// The headers of replies (decisions §2, §3, §5, §11), each described once and referred to.
+
+const text = (pattern?: string) => ({ type: 'string', ...(pattern === undefined ? {} : { pattern }) })
+
+export const headers: Readonly<Record<string, { description: string; schema: object; example: string }>> = {
+  'X-Request-Id': {
+    description: "Of the request, where it brought a UUID; else the service's own. The log line has it too.",
+    schema: text('^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'),
+    example: 'e3f0d9a2-6f0b-4b57-9c34-90f6a1d9a0c1',
+  },
+  'X-Content-Type-Options': {
+    description: 'No browser is to guess a type.',
+    schema: { type: 'string', enum: ['nosniff'] },
+    example: 'nosniff',
+  },
+  'RateLimit-Policy': {
+    description: 'The budget: its name, its quota `q` and its window `w` in seconds (IETF draft 11).',
+    schema: text('^"[a-z]+";q=\\d+;w=60$'),
+    example: '"execute";q=600;w=60',
+  },
+  RateLimit: {
+    description: 'What remains of it, `r`, and in how many seconds it is whole again, `t`.',
+    schema: text('^"[a-z]+";r=\\d+;t=\\d+$'),
+    example: '"execute";r=599;t=1',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before asking again.',
+    schema: text('^[1-9]\\d*$'),
+    example: '1',
+  },
+  ETag: {
+    description: 'Strong: of the bytes of the body.',
+    schema: text('^"[0-9a-f]{64}"$'),
+    example: '"19a2b2314f3a48909ebfc609d36b0fef23b356319ff838a6c5cbdfdbdce39abd"',
+  },
+  'Cache-Control': {
+    description: 'Who may keep the reply, and for how long.',
+    schema: text(),
+    example: 'private, no-cache',
+  },
+  Link: {
+    description: 'The next page, as `<…>; rel="next"`; absent on the last one.',
+    schema: text('^<[^>]+>; rel="next"$'),
+    example: '</trust-records?pageSize=25&cursor=…>; rel="next"',
+  },
+  Location: {
+    description: 'Where what exists already is read.',
+    schema: text('^/trust-records/'),
+    example: '/trust-records/938ec07b-1041-456a-8ca2-c3b3567616ef',
+  },
+  'WWW-Authenticate': {
+    description: 'The scheme that is asked for (RFC 6750).',
+    schema: text('^Bearer '),
+    example: 'Bearer realm="countersign"',
+  },
+  'Content-Security-Policy': {
+    description: 'Nothing from elsewhere, no inline script.',
+    schema: text("^default-src 'none'"),
+    example: "default-src 'none'; script-src 'self'",
+  },
+}

@@ -1,0 +1,48 @@
+// Audit events (decisions §9).
+import { Type } from 'typebox'
+import {
+  AuditEventPage,
+  AuditVerification,
+  AuditEventWithSignature,
+  auditTypes,
+} from '../../schemas/audit-event.ts'
+import auditEvent from '../examples/audit-event.json' with { type: 'json' }
+import type { Operation } from '../operation.ts'
+import { paging, timeRange } from '../parameters.ts'
+
+export const audit = {
+  'GET /audit/events': {
+    operationId: 'listAuditEvents',
+    tag: 'Audit',
+    summary: 'What was refused and changed',
+    description: 'For humans and auditors.',
+    query: {
+      ...paging,
+      type: { schema: Type.Enum([...auditTypes]), description: 'Only events of this type.' },
+      ...timeRange,
+    },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: AuditEventPage,
+        example: { events: [auditEvent] },
+      },
+    },
+    failures: ['nonHumanCaller', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
+    readsDatabase: true,
+  },
+  'POST /audit/verify': {
+    operationId: 'verifyAuditEvent',
+    tag: 'Audit',
+    summary: 'Check an audit event that somebody shows you',
+    body: { schema: AuditEventWithSignature, example: auditEvent },
+    answers: {
+      200: {
+        description: 'Whether this service signed it.',
+        schema: AuditVerification,
+        example: { valid: true },
+      },
+    },
+    failures: ['invalidEvidence', 'internal'],
+  },
+} as const satisfies Record<string, Operation>

@@ -1,0 +1,119 @@
+// Verifications, receipts, replays and records (interface §4.3).
+import { Type } from 'typebox'
+import { Receipt } from '../../schemas/receipt.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../../schemas/replay.ts'
+import { ExecutionTrustRecord } from '../../schemas/trust-record.ts'
+import { Verification } from '../../schemas/verification.ts'
+import trustRecord from '../examples/trust-record.json' with { type: 'json' }
+import type { Operation } from '../operation.ts'
+import { paging, timeRange, transactionId } from '../parameters.ts'
+
+const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
+const id = transactionId(businessTransactionId)
+const asked = { businessTransactionId }
+
+export const evidence = {
+  'POST /verify': {
+    operationId: 'verify',
+    tag: 'Evidence',
+    summary: 'Verify a record anew',
+    description: 'A fresh Verification is appended; earlier ones are kept.',
+    body: { schema: RecordReference, example: asked },
+    answers: {
+      200: {
+        description: '`status` tells whether the record holds.',
+        schema: Verification,
+        example: verifications[0],
+      },
+    },
+    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify'],
+    readsDatabase: true,
+  },
+  'GET /verification/{id}': {
+    operationId: 'getLatestVerification',
+    tag: 'Evidence',
+    summary: 'The latest verification',
+    description: 'Runs none.',
+    params: { id },
+    answers: {
+      200: { description: 'The latest.', schema: Verification, example: verifications[0] },
+    },
+    failures: ['trustRecordNotFound', 'verificationNotFound'],
+    readsDatabase: true,
+  },
+  'POST /receipt': {
+    operationId: 'createReceipt',
+    tag: 'Evidence',
+    summary: 'Generate a receipt',
+    description: 'The latest verification must be VERIFIED.',
+    body: { schema: RecordReference, example: asked },
+    answers: { 200: { description: 'The new receipt.', schema: Receipt, example: receipts[0] } },
+    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'receiptNotVerified'],
+    readsDatabase: true,
+  },
+  'GET /receipt/latest/{id}': {
+    operationId: 'getLatestReceipt',
+    tag: 'Evidence',
+    summary: 'The latest receipt',
+    description: 'Generates none.',
+    params: { id },
+    answers: {
+      200: { description: 'The latest.', schema: Receipt, example: receipts[0], cached: true },
+    },
+    failures: ['trustRecordNotFound', 'receiptNotFound'],
+    readsDatabase: true,
+  },
+  'POST /replay': {
+    operationId: 'replay',
+    tag: 'Evidence',
+    summary: "Check a record's signature again",
+    description: 'Executes and evaluates nothing, and stores nothing.',
+    body: { schema: ReplayRequest, example: asked },
+    answers: {
+      200: {
+        description: 'Whether the signature holds.',
+        schema: ReplayResult,
+        example: { businessTransactionId, trustRecordHash, verified: true },
+      },
+    },
+    failures: ['fieldRequired', 'noRecordToVerify'],
+    readsDatabase: true,
+  },
+  'GET /trust-records': {
+    operationId: 'listTrustRecords',
+    tag: 'Evidence',
+    summary: 'Export records in bulk',
+    description: 'Follow `Link` to the end: a page costs the same however deep it is.',
+    query: {
+      ...paging,
+      ...timeRange,
+      cursor: { schema: Type.String(), description: 'Of a `Link`; where the page before ended.' },
+    },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(ExecutionTrustRecord),
+        example: [trustRecord],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
+    readsDatabase: true,
+  },
+  'GET /trust-records/{id}': {
+    operationId: 'getTrustRecord',
+    tag: 'Evidence',
+    summary: 'One record',
+    params: { id },
+    answers: {
+      200: {
+        description: 'With its verifications and receipts.',
+        schema: ExecutionTrustRecord,
+        example: trustRecord,
+        cached: true,
+      },
+    },
+    failures: ['trustRecordNotFound', 'overloaded'],
+    readsDatabase: true,
+  },
+} as const satisfies Record<string, Operation>

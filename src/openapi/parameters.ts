@@ -1,0 +1,26 @@
+// Parameters that several operations have (decisions §5).
+import { Type } from 'typebox'
+import { NonEmptyText, Timestamp } from '../schemas/primitives.ts'
+
+export const paging = {
+  page: {
+    schema: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+    description: 'From 1, newest first.',
+  },
+  pageSize: {
+    schema: Type.Integer({ minimum: 1, maximum: 100, default: 25 }),
+    description: 'Entries of a page.',
+  },
+}
+
+export const timeRange = {
+  since: { schema: Timestamp, description: 'Nothing older than this time.' },
+  until: { schema: Timestamp, description: 'Only what is older than this time.' },
+}
+
+/** Any text may be asked for: what is no id is the id of nothing, a 404. */
+export const transactionId = (example: string) => ({
+  schema: NonEmptyText,
+  description: 'A businessTransactionId.',
+  example,
+})

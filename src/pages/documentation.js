@@ -1,0 +1,8 @@
+// Starts Swagger UI on GET /documentation. A key typed into "Authorize" lives in this page's memory and ends with it.
+SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#documentation',
+  deepLinking: true,
+  validatorUrl: null,
+  persistAuthorization: false,
+})

@@ -1,0 +1,93 @@
+// The handbook (decisions §9): the chapters of docs/handbook as web pages, for those who call, operate and audit the service.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Marked, type Token } from 'marked'
+import { failures } from '../errors.ts'
+import { escapeHtml, htmlAnswer } from '../pages/html.ts'
+import type { Answer, Handler } from './route.ts'
+
+const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', 'docs', 'handbook')
+
+/** In reading order: `/handbook/<name>` is `<name>.md`, which begins with its title and a paragraph that sums it up. */
+const chapterNames = ['callers', 'executions', 'evidence', 'auditing', 'operating']
+
+interface Chapter {
+  readonly name: string
+  readonly title: string
+  /** HTML. */
+  readonly summary: string
+  readonly text: string
+}
+
+export const handbook: Handler = () => pages().index
+
+export const handbookPage: Handler = ({ params }) =>
+  pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound()
+
+interface Pages {
+  readonly index: Answer
+  readonly chapters: ReadonlyMap<string, Answer>
+}
+
+let rendered: Pages | undefined
+
+/** Rendered when first asked for, then kept. */
+function pages(): Pages {
+  rendered ??= renderPages()
+  return rendered
+}
+
+function renderPages(): Pages {
+  const chapters = chapterNames.map(readChapter)
+  const style = readFileSync(new URL('../pages/handbook.css', import.meta.url), 'utf8')
+  const page = (title: string, current: string | undefined, main: string) =>
+    htmlAnswer({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
+  return {
+    index: page('Contents', undefined, contents(chapters)),
+    chapters: new Map(chapters.map(({ name, title, text }) => [name, page(title, name, text)])),
+  }
+}
+
+function readChapter(name: string): Chapter {
+  const marked = new Marked({ walkTokens: linkPages })
+  const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
+  const [heading, summary] = marked.lexer(source).filter(({ type }) => type !== 'space')
+  if (heading?.type !== 'heading' || summary?.type !== 'paragraph')
+    throw new Error(`${name}.md must begin with its title and a paragraph`)
+  return {
+    name,
+    title: String(heading['text']),
+    summary: marked.parse(summary.raw, { async: false }),
+    text: marked.parse(source, { async: false }),
+  }
+}
+
+/** Chapters link each other as files, so that the links hold in the repository too. */
+function linkPages(token: Token): void {
+  if (token.type === 'link') token['href'] = String(token['href']).replace(/^(\w+)\.md$/, '/handbook/$1')
+}
+
+function contents(chapters: readonly Chapter[]): string {
+  const entries = chapters.map(
+    ({ name, title, summary }) => `<h2><a href="/handbook/${name}">${escapeHtml(title)}</a></h2>\n${summary}`,
+  )
+  return `<h1>Handbook</h1>
+<p>Countersign executes business transactions of automated systems under policy, and proves with signed receipts what was done
+and under which authority. This handbook is for the people around it.</p>
+${entries.join('\n')}`
+}
+
+function layout(chapters: readonly Chapter[], current: string | undefined, main: string): string {
+  const links = chapters.map(({ name, title }) => {
+    const here = name === current ? ' aria-current="page"' : ''
+    return `<li><a href="/handbook/${name}"${here}>${escapeHtml(title)}</a></li>`
+  })
+  return `<header><a href="/handbook">Countersign handbook</a></header>
+<nav aria-label="Chapters"><ol>
+${links.join('\n')}
+</ol></nav>
+<main>
+${main}
+</main>
+<footer><a href="/documentation">Try the API</a><a href="/reference">API reference</a><a href="/verifier">Verify offline</a><a href="/openapi.yaml">OpenAPI document</a></footer>`
+}

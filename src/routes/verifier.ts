@@ -1,0 +1,38 @@
+// GET /verifier: the offline verifier, one page that is its own program (decisions §5).
+import { readFileSync } from 'node:fs'
+import type { Handler } from './route.ts'
+
+/** Made from src/pages/verifier/ by `npm run pages`. */
+const PAGE_FILE = new URL('../pages/verifier.html', import.meta.url)
+
+interface Page {
+  readonly body: Buffer
+  readonly policy: string
+}
+
+let page: Page | undefined
+
+export const verifierPage: Handler = () => {
+  page ??= readPage()
+  return {
+    status: 200,
+    body: page.body,
+    cache: 'public, max-age=300',
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      // A saved copy finds its name; the page itself stays one to look at.
+      'Content-Disposition': 'inline; filename="countersign-verifier.html"',
+      // Framing can only be forbidden by the header: a meta element's frame-ancestors is ignored (CSP Level 3 §3.3).
+      'Content-Security-Policy': `${page.policy}; frame-ancestors 'none'`,
+      'Referrer-Policy': 'no-referrer',
+    },
+  }
+}
+
+/** The policy is the one that the page carries: it names the hashes of this very script and style. */
+function readPage(): Page {
+  const body = readFileSync(PAGE_FILE)
+  const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(body.toString())?.[1]
+  if (policy === undefined) throw new Error('the verifier page carries no security policy')
+  return { body, policy }
+}

@@ -1,0 +1,34 @@
+// Audit events and their signatures (decisions §9).
+import { Type } from 'typebox'
+import { AnyKey } from './business-transaction.ts'
+import { Instant, NonEmptyText, Text, Uuid } from './primitives.ts'
+import { Signature } from './signature.ts'
+
+/** What is audited so far. Evidence of a later release may name more. */
+export const auditTypes = [
+  'caller.rejected',
+  'caller.capability_denied',
+  'caller.principal_denied',
+  'caller.non_human_denied',
+  'rate_limited',
+] as const
+export type AuditType = (typeof auditTypes)[number]
+
+export const AuditEvent = Type.Object({
+  eventId: Uuid,
+  type: Type.String({ pattern: '^[a-z_]+(\\.[a-z_]+)?$', description: 'such as `caller.rejected`' }),
+  occurredAt: Instant,
+  route: NonEmptyText,
+  callerId: Type.Optional(NonEmptyText),
+  reason: Type.Optional(Text),
+  capability: Type.Optional(Text),
+  principalId: Type.Optional(Text),
+  severity: NonEmptyText,
+  detail: Type.Optional(Type.Record(AnyKey, Type.Unknown())),
+})
+
+export const AuditEventWithSignature = Type.Object({ event: AuditEvent, signature: Signature })
+
+export const AuditEventPage = Type.Object({ events: Type.Array(AuditEventWithSignature) })
+
+export const AuditVerification = Type.Object({ valid: Type.Boolean() })

@@ -1,0 +1,24 @@
+// Decision (interface §2.2, decisions §4): what the policy said, with its rule trace.
+import { Type } from 'typebox'
+import { AnyKey, PolicyReference, Signals } from './business-transaction.ts'
+import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+
+const VerifiedSignal = Type.Object({
+  value: Type.Union([Type.Boolean(), Type.Number()]),
+  by: NonEmptyText,
+  approvals: Type.Optional(Type.Array(Type.Record(AnyKey, Type.Unknown()))),
+})
+
+export const Decision = Type.Object({
+  decisionId: Uuid,
+  intentId: Uuid,
+  policy: PolicyReference,
+  policyContentHash: Sha256,
+  signals: Signals,
+  outcome: Type.Enum(['APPROVED', 'REJECTED']),
+  reason: Text,
+  matchedRuleId: Type.Union([NonEmptyText, Type.Null()], { description: 'null where no rule decided' }),
+  evaluatedRules: Type.Array(NonEmptyText, { description: 'ids in order, the one that decided last' }),
+  verifiedSignals: Type.Record(AnyKey, VerifiedSignal),
+  evaluatedAt: Instant,
+})

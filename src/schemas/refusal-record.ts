@@ -1,0 +1,35 @@
+// Refusal Record (decisions §4) and what POST /refusal/verify says of one (decisions §9).
+import { Type } from 'typebox'
+import { Intent } from './business-transaction.ts'
+import { Decision } from './decision.ts'
+import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
+import { Signature } from './signature.ts'
+
+const Scalar = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()])
+
+const Mismatch = Type.Object({
+  signal: NonEmptyText,
+  declared: Scalar,
+  verified: Scalar,
+  source: Type.String({ description: 'the path in the intent, or the state verifier' }),
+})
+
+export const RefusalRecord = Type.Object({
+  refusalRecordId: Uuid,
+  businessTransactionId: Uuid,
+  decision: Decision,
+  evaluatedIntent: Intent,
+  mismatches: Type.Array(Mismatch),
+  submittedBy: NonEmptyText,
+  createdAt: Instant,
+  refusalRecordHash: Sha256,
+  signature: Signature,
+})
+
+const Check = Type.Object({
+  name: NonEmptyText,
+  valid: Type.Boolean(),
+  problem: Type.Optional(NonEmptyText),
+})
+
+export const RefusalVerification = Type.Object({ valid: Type.Boolean(), checks: Type.Array(Check) })

@@ -1,0 +1,14 @@
+// The replay result (interface §2.5), and what POST /verify, /receipt and /replay ask for (§4.3).
+import { Type } from 'typebox'
+import { NonEmptyText, Uuid } from './primitives.ts'
+
+export const ReplayResult = Type.Object({
+  businessTransactionId: Uuid,
+  trustRecordHash: Type.String({ description: 'as stored, whatever became of it there' }),
+  verified: Type.Boolean(),
+})
+
+export const RecordReference = Type.Object({ businessTransactionId: Uuid })
+
+/** Only presence is checked. */
+export const ReplayRequest = Type.Object({ businessTransactionId: NonEmptyText })

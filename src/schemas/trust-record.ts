@@ -1,0 +1,72 @@
+// ExecutionTrustRecord with its Execution (interface §2.2) and the execution authorization (decisions §4).
+import { Type } from 'typebox'
+import { AnyKey, BusinessTransaction } from './business-transaction.ts'
+import { Decision } from './decision.ts'
+import { Base64, Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+import { Receipt } from './receipt.ts'
+import { Signature, hybridMembers } from './signature.ts'
+import { Verification } from './verification.ts'
+
+const Evidence = Type.Object({
+  businessTransactionId: Uuid,
+  action: NonEmptyText,
+  target: NonEmptyText,
+  parameters: Type.Record(AnyKey, Type.Unknown()),
+  success: Type.Boolean(),
+  executedAt: Instant,
+  connector: Type.Object({
+    connectorId: NonEmptyText,
+    connectorVersion: NonEmptyText,
+    endpoint: Text,
+    responseHash: Sha256,
+  }),
+  result: Type.Unknown({ description: 'whatever the connector answered' }),
+})
+
+export const Execution = Type.Object({
+  executionId: Uuid,
+  businessTransactionId: Uuid,
+  decision: Decision,
+  status: Type.Enum(['COMPLETED', 'FAILED']),
+  mode: Type.Enum(['SYNC']),
+  startedAt: Instant,
+  completedAt: Instant,
+  evidence: Evidence,
+  metadata: Type.Object({ authorizationId: Uuid }),
+})
+
+export const ExecutionAuthorization = Type.Object({
+  payload: Type.Object({
+    version: Type.Enum([1]),
+    authorizationId: Uuid,
+    nonce: NonEmptyText,
+    decisionId: Uuid,
+    businessTransactionId: Uuid,
+    policyName: NonEmptyText,
+    policyVersion: NonEmptyText,
+    policyContentHash: Sha256,
+    businessTransactionHash: Sha256,
+    signalsHash: Sha256,
+    callerId: NonEmptyText,
+    authorizedAt: Instant,
+    expiresAt: Instant,
+  }),
+  keyId: NonEmptyText,
+  algorithm: Type.Enum(['ed25519']),
+  signature: Base64,
+})
+
+export const ExecutionTrustRecord = Type.Object({
+  trustRecordId: Uuid,
+  businessTransactionId: Uuid,
+  transaction: BusinessTransaction,
+  authorization: ExecutionAuthorization,
+  overrides: Type.Array(Type.Unknown()),
+  executions: Type.Array(Execution),
+  verifications: Type.Array(Verification),
+  receipts: Type.Array(Receipt),
+  createdAt: Instant,
+  trustRecordHash: Sha256,
+  signature: Signature,
+  ...hybridMembers,
+})

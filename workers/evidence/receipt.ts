@@ -1,0 +1,58 @@
+// POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
+import { failures } from '../../src/errors.ts'
+import { inTransaction, type Sql } from '../../src/tables/sql.ts'
+import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/tables/trust-records.ts'
+import type { Thread } from '../execute/index.ts'
+import { receiptText } from '../execute/receipt.ts'
+import { Answered, forward, forwardAsync, stillGoing, type Travelling } from '../execute/road.ts'
+import { verifyStored, type Verification } from '../execute/verify.ts'
+import { askedById, find, idsInOrder, type Found } from './asked.ts'
+import { numbered } from './numbered.ts'
+
+type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
+
+export async function receipt(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
+  const found = await find(forward(batch, askedById), thread.pool) // 400 404
+  const ids = idsInOrder(stillGoing(found))
+  if (ids.length === 0) return found.filter((item) => item instanceof Answered)
+  return inTransaction(thread.pool, async (sql) => {
+    // Until the commit no verification can come between the one that is read here and the receipt for it.
+    await lockRecords(sql, ids)
+    return receiptLocked(found, { ids, sql, thread })
+  })
+}
+
+async function receiptLocked(
+  found: readonly (Found | Answered)[],
+  { ids, sql, thread }: { ids: readonly string[]; sql: Sql; thread: Thread },
+): Promise<Answered[]> {
+  const [verifications, receipts] = await Promise.all([
+    readLast(sql, 'verifications', ids),
+    readLast(sql, 'receipts', ids),
+  ])
+  const receipted = await forwardAsync(found, async (item) => {
+    const latest = latestOf(verifications.get(item.id))
+    if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
+      return failures.receiptNotVerified() // 409
+    return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
+  })
+  await appendRows(sql, 'receipts', numbered(stillGoing(receipted), receipts))
+  return receipted.map((item) =>
+    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+  )
+}
+
+/** Undefined where there is none, or where the row was changed until it is none. */
+function latestOf(row: AppendedRow | undefined): Latest | undefined {
+  try {
+    return row === undefined ? undefined : (JSON.parse(row.body) as Latest)
+  } catch {
+    return undefined
+  }
+}
+
+/** A verification is not signed: we sign what verifies now, never what a row says did. */
+function stillHolds(item: Found, latest: Latest, { crypto }: Thread): boolean {
+  const now = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+  return now.status === 'VERIFIED' && now.trustRecordHash === latest.trustRecordHash
+}

@@ -1,0 +1,37 @@
+// POST /replay (interface §4.3): whether the record's signature still holds. Executes and evaluates nothing, stores nothing.
+import { sealedText } from '../../src/sealed.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import { checkTrustRecord } from '../../src/verifier/trust-record.ts'
+import type { Json } from '../../src/canonical.ts'
+import type { Thread } from '../execute/index.ts'
+import { Answered, forward, type Travelling } from '../execute/road.ts'
+import { askedByAnything, find, type Found } from './asked.ts'
+
+export async function replay(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
+  const found = await find(forward(batch, askedByAnything), pool) // 400 404
+  return found.map((item) => {
+    if (item instanceof Answered) return item
+    const body = { businessTransactionId: item.id, ...signatureOf(item, crypto) }
+    return new Answered(item.request, { body: JSON.stringify(body) })
+  })
+}
+
+function signatureOf({ stored }: Found, crypto: Thread['crypto']) {
+  const signature = checkTrustRecord(parsed(sealedText(stored)), crypto).find(
+    ({ name }) => name === 'record signature',
+  )
+  return {
+    // Of the bytes that stand there, as a verification states it: where the record holds, it is the one that the seal names.
+    trustRecordHash: sha256Hex(stored.body),
+    verified: signature !== undefined && signature.problem === undefined,
+  }
+}
+
+/** What was changed in the database until it is no JSON is no record: nothing in it holds. */
+function parsed(text: string): { readonly [name: string]: Json } {
+  try {
+    return JSON.parse(text) as { readonly [name: string]: Json }
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,28 @@
+// POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
+import { inTransaction } from '../../src/tables/sql.ts'
+import { appendRows, lockRecords, readLast } from '../../src/tables/trust-records.ts'
+import type { Thread } from '../execute/index.ts'
+import { Answered, forward, stillGoing, type Travelling } from '../execute/road.ts'
+import { verifyStored } from '../execute/verify.ts'
+import { askedById, find, idsInOrder, type Found } from './asked.ts'
+import { numbered } from './numbered.ts'
+
+/** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). */
+export async function verify(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
+  const found = await find(forward(batch, askedById), pool) // 400 404
+  const verified = forward(found, (item: Found) => {
+    const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+    return { ...item, text }
+  })
+  const items = stillGoing(verified)
+  const ids = idsInOrder(items)
+  if (ids.length > 0) {
+    await inTransaction(pool, async (sql) => {
+      await lockRecords(sql, ids)
+      await appendRows(sql, 'verifications', numbered(items, await readLast(sql, 'verifications', ids)))
+    })
+  }
+  return verified.map((item) =>
+    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+  )
+}
