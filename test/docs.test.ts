@@ -20,7 +20,12 @@ test("the README's configuration table names every variable that is read, and no
   expect(named.toSorted()).toEqual(Object.keys(Environment.properties).toSorted())
 })
 
-const pages = ['README.md', ...readdirSync(join(ROOT, 'docs')).map((name) => join('docs', name))]
+const pages = [
+  'README.md',
+  ...readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+]
 
 test.each(pages)('every relative link of %s leads to a file', (page) => {
   const links = Array.from(read(ROOT, page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link)

@@ -23,9 +23,10 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Every route with an id where it has a parameter. */
+/** Every route with an id where it has a parameter, and which paths are its own. */
 const requests = routes.map(({ method, path, open }) => ({
   method,
+  fits: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{.*?\}/g, '[^/]+')}$`),
   path: path.replace(/\{.*\}/, '3f2504e0-4f89-41d3-9a0c-0305e82c3301'),
   open: open === true,
 }))
@@ -57,7 +58,7 @@ describe('405 methodNotAllowed', () => {
     '%s tells the methods it has, also without a key',
     async (path) => {
       const allowed = requests
-        .filter((request) => request.path === path)
+        .filter(({ fits }) => fits.test(path))
         .map(({ method }) => method as string)
       if (allowed.includes('GET')) allowed.push('HEAD')
       for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'GET', 'POST']) {

@@ -2,9 +2,11 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 
+const { transaction } = trustRecord
 const PAGE = '/transactions?pageSize=100'
 
 let database: TestDatabase
@@ -15,9 +17,12 @@ beforeAll(async () => {
   database = await createDatabase()
   service = await startService({ databaseUrl: database.url })
   // A page of 10 MB.
-  await database.pool.query(`
-    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body)
-    SELECT gen_random_uuid(), 'tester', now(), '{"a":"' || repeat('x', 100000) || '"}' FROM generate_series(1, 100)`)
+  const body = { ...transaction, intent: { ...transaction.intent, target: 'x'.repeat(100_000) } }
+  await database.pool.query(
+    `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body)
+    SELECT gen_random_uuid(), 'tester', now(), $1::text FROM generate_series(1, 100)`,
+    [JSON.stringify(body)],
+  )
 })
 
 afterAll(async () => {

@@ -1,0 +1,124 @@
+// GET /documentation, GET /reference and GET /handbook as a browser shows them: everything from our origin, nothing that
+// their policy forbids, and a key that stays where it was typed (decisions §11).
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { describeInBrowser, launchChromium, openPage } from './chromium.ts'
+
+let database: TestDatabase
+let service: TestService
+let browser: Browser
+
+interface Operation {
+  readonly summary: string
+}
+type OpenApi = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> }
+
+describeInBrowser('in a browser', () => {
+  beforeAll(async () => {
+    database = await createDatabase()
+    service = await startService({ databaseUrl: database.url })
+    browser = await launchChromium()
+  })
+
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())))
+
+  afterAll(async () => {
+    await browser.close()
+    expect(await service.stop()).toBe(0)
+    await database.drop()
+  })
+
+  test('the documentation shows every operation, and the page breaks none of its rules', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/documentation`)
+    await page.locator('.opblock').first().waitFor()
+    const shown = await page.locator('.opblock-summary-description').allInnerTexts()
+    expect(shown.toSorted()).toEqual((await summaries()).toSorted())
+    expect(problems).toEqual([])
+  })
+
+  test('the documentation executes GET /health, which needs no key', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/documentation`)
+    expect(await tryOut(page, '/health')).toEqual({ status: '200', body: { status: 'UP' } })
+    expect(problems).toEqual([])
+  })
+
+  test('a key typed into the documentation goes with its requests, and is forgotten with the page', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/documentation`)
+    await page.locator('.auth-wrapper > .authorize').click()
+    await page.locator('.auth-container input').fill(service.key)
+    await page.locator('.auth-btn-wrapper .authorize').click()
+    await page.locator('.auth-btn-wrapper .btn-done').click()
+    const { status, body } = await tryOut(page, '/version')
+    expect(status).toBe('200')
+    expect(body).toEqual((await service.get('/version')).body)
+    expect(problems).toEqual([])
+
+    const kept = await page.context().storageState()
+    expect(JSON.stringify(kept)).not.toContain(service.key)
+    await page.reload()
+    await page.locator('.auth-wrapper > .authorize.unlocked').waitFor()
+  })
+
+  test.each(['/documentation', '/reference', '/handbook'])(
+    'a script on %s could send nothing to another origin',
+    async (path) => {
+      const { page, problems } = await openPage(browser, service.url + path)
+      const sent = await page.evaluate(() => fetch('https://elsewhere.example/').then(String, String))
+      expect(sent).toContain('TypeError')
+      await until(
+        () =>
+          problems.some((problem) => problem.includes('violation of connect-src: https://elsewhere.example')),
+        'the violation',
+      )
+      expect(problems.filter((problem) => problem.startsWith('request to'))).toEqual([])
+    },
+  )
+
+  test('the reference shows every operation, in its styles, and the page breaks none of its rules', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/reference`)
+    await page.locator('[data-section-id] h2').first().waitFor()
+    const shown = await page.locator('h2').allInnerTexts()
+    expect(shown).toEqual(expect.arrayContaining(await summaries()))
+    // The menu stands beside the text: it would be above it if the styles had been refused.
+    const menu = await page.locator('.menu-content').boundingBox()
+    const text = await page.locator('.api-content').boundingBox()
+    expect((menu?.x ?? 0) + (menu?.width ?? 0)).toBeLessThanOrEqual(text?.x ?? 0)
+    expect(problems).toEqual([])
+  })
+
+  test('the handbook is read from its contents to its last chapter without an objection', async () => {
+    const { page, problems } = await openPage(browser, `${service.url}/handbook`)
+    const titles = await page.locator('main h2').allInnerTexts()
+    expect(titles).toHaveLength(5)
+    for (const title of titles) {
+      await page.locator('nav').getByRole('link', { name: title, exact: true }).click()
+      await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+      expect(await page.locator('nav [aria-current=page]').innerText()).toBe(title)
+      // Beside the text, by the page's own style sheet.
+      expect(await page.locator('body').evaluate((body) => getComputedStyle(body).display)).toBe('grid')
+    }
+    expect(problems).toEqual([])
+  })
+})
+
+/** "Try it out" and "Execute" of a GET operation; what the page then shows as the answer. */
+async function tryOut(page: Page, path: string): Promise<{ status: string; body: unknown }> {
+  const operation = page.locator('.opblock-get', { has: page.locator(`[data-path="${path}"]`) })
+  await operation.locator('.opblock-summary-control').click()
+  await operation.locator('.try-out__btn').click()
+  await operation.locator('.execute').click()
+  const answer = operation.locator('.live-responses-table tbody tr').first()
+  const status = await answer.locator('.response-col_status').innerText()
+  return {
+    status: status.trim(),
+    body: JSON.parse(await answer.locator('.highlight-code code').first().innerText()),
+  }
+}
+
+/** Of every operation of the document. */
+async function summaries(): Promise<string[]> {
+  const { paths } = (await service.get('/openapi.json')).body as OpenApi
+  return Object.values(paths).flatMap((operations) => Object.values(operations).map(({ summary }) => summary))
+}

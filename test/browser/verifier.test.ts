@@ -1,0 +1,281 @@
+// The offline verifier page (decisions §5), as an auditor has it: a saved file in Chromium, the network off, records and keys dropped on it.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { buildPage, PAGE_FILE } from '../../src/pages/verifier/build.ts'
+import type { Algorithm } from '../../src/signing/keys.ts'
+import { describeInBrowser, launchChromium } from './chromium.ts'
+import { savedFiles } from './saved.ts'
+
+interface Dropped {
+  readonly name: string
+  readonly content: string | Buffer
+}
+
+let folder: string
+let browser: Browser
+let context: BrowserContext
+let page: Page
+/** Everything that the page asked of anyone, and everything that went wrong in it. */
+let requests: string[]
+let complaints: string[]
+
+async function drop(zone: 'evidence' | 'key-set', ...files: readonly Dropped[]): Promise<void> {
+  const given = files.map(({ name, content }) => ({
+    name,
+    base64: Buffer.from(content).toString('base64'),
+  }))
+  const transfer = await page.evaluateHandle((list) => {
+    const data = new DataTransfer()
+    for (const { name, base64 } of list)
+      data.items.add(new File([Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0))], name))
+    return data
+  }, given)
+  await page.dispatchEvent(`#${zone}`, 'drop', { dataTransfer: transfer })
+}
+
+/** Drops both and waits for the answer. out  the heading and the whole text of each result */
+async function dropped(
+  evidence: readonly Dropped[],
+  keySet: string,
+): Promise<{ title: string; text: string }[]> {
+  await drop('key-set', { name: 'jwks.json', content: keySet })
+  await drop('evidence', ...evidence)
+  return shown()
+}
+
+async function shown(): Promise<{ title: string; text: string }[]> {
+  await page.waitForSelector('article')
+  const articles = await page.locator('article').all()
+  return Promise.all(
+    articles.map(async (one) => ({
+      title: (await one.locator('h3').innerText()).replace(/^\W+/, ''),
+      text: (await one.textContent()) ?? '',
+    })),
+  )
+}
+
+const file = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) })
+
+const record = (content: string | Buffer): Dropped[] => [{ name: 'record.json', content }]
+
+/** The names of the checks that do not hold. */
+const failedChecks = () =>
+  page
+    .locator('tr', { has: page.locator('.failed') })
+    .evaluateAll((rows) => rows.map((row) => row.querySelector('td')?.textContent ?? ''))
+
+test('the committed page is what its sources make', async () => {
+  expect(readFileSync(PAGE_FILE, 'utf8')).toBe(await buildPage())
+})
+
+describeInBrowser('the verifier page, saved and opened with the network off', () => {
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'countersign-verifier-'))
+    writeFileSync(join(folder, 'countersign-verifier.html'), readFileSync(PAGE_FILE))
+    browser = await launchChromium()
+  })
+
+  afterAll(async () => {
+    await browser.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  beforeEach(async () => {
+    requests = []
+    complaints = []
+    context = await browser.newContext({ offline: true })
+    context.on('request', (request) => requests.push(request.url()))
+    page = await context.newPage()
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await page.goto(pathToFileURL(join(folder, 'countersign-verifier.html')).href)
+    await page.evaluate(() => {
+      document.addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective))
+    })
+  })
+
+  afterEach(async () => {
+    expect(requests).toEqual([page.url()])
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  test('a page that was just opened asks for what it needs and trusts no key', async () => {
+    expect(await page.locator('#summary').innerText()).toBe('Waiting for evidence and a key set.')
+    expect(await page.locator('#key-set-state').innerText()).toBe('No key set yet.')
+    expect(await page.locator('article').count()).toBe(0)
+    expect(await page.locator('[data-served]').count()).toBe(0)
+  })
+
+  test('the page itself forbids every connection, wherever it is opened', async () => {
+    const attempt = await page.evaluate(async () => {
+      const violated = new Promise<string>((resolve) => {
+        document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective))
+      })
+      await fetch('https://example.com/').catch(() => undefined)
+      return violated
+    })
+    expect(attempt).toBe('connect-src')
+    expect(complaints.splice(0)).toContainEqual(expect.stringContaining('Content Security Policy'))
+  })
+
+  describe('VALID', () => {
+    test.each<[string, Algorithm[]]>([
+      ['Ed25519', ['ed25519']],
+      ['ML-DSA-65', ['ml-dsa-65']],
+      ['both', ['ed25519', 'ml-dsa-65']],
+    ])('a record signed by %s, and the key set of its service', async (_, algorithms) => {
+      const { record: text, keySet } = await savedFiles(algorithms)
+      const [result, ...more] = await dropped(record(text), keySet)
+      expect(more).toEqual([])
+      expect(result?.title).toBe('VALID')
+      expect(await page.locator('#summary').innerText()).toBe('VALID: record.json')
+      expect(result?.text).toContain((JSON.parse(text) as { trustRecordId: string }).trustRecordId)
+      expect(await failedChecks()).toEqual([])
+      for (const algorithm of algorithms) expect(result?.text).toContain(algorithm)
+      expect(result?.text).toMatch(/[0-9a-f]{64}/)
+      expect(await page.locator('article li').count()).toBeGreaterThan(0)
+    })
+
+    test('pasted instead of dropped, by keyboard alone', async () => {
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      for (const [zone, content] of [
+        ['key-set', keySet],
+        ['evidence', text],
+      ] as const) {
+        await page.focus(`#${zone} summary`)
+        await page.keyboard.press('Enter')
+        await page.focus(`#${zone}-text`)
+        await page.keyboard.insertText(content)
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Enter')
+      }
+      expect((await shown()).map(({ title }) => title)).toEqual(['VALID'])
+    })
+
+    test('chosen instead of dropped', async () => {
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      await page.getByLabel('Drop evidence files here').setInputFiles(file('record.json', text))
+      await page.getByText('Evidence: record.json').waitFor()
+      expect(await page.locator('#summary').innerText()).toBe('Waiting for a key set.')
+      await page.getByLabel('Drop the key set here').setInputFiles(file('jwks.json', keySet))
+      expect((await shown()).map(({ title }) => title)).toEqual(['VALID'])
+    })
+  })
+
+  describe('NOT VALID', () => {
+    test('one changed byte is named by the checks that see it', async () => {
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      const changed = text.replaceAll('"amount":42', '"amount":43')
+      expect(changed).toHaveLength(text.length)
+      const [result] = await dropped(record(changed), keySet)
+      expect(result?.title).toBe('NOT VALID')
+      expect(await failedChecks()).toEqual(expect.arrayContaining(['canonical hash', 'record signature']))
+      expect(result?.text).toContain('The trust record hash does not match the canonical record')
+    })
+
+    test('a key set without the key, or with another one under its id', async () => {
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      const other = await savedFiles(['ed25519'])
+      const [key] = (JSON.parse(keySet) as { keys: { keyId: string }[] }).keys
+      const unknown = other.keySet.replaceAll(/\d{8}T\d{6}Z-ed25519/g, '20200101T000000Z-ed25519')
+      const swapped = other.keySet.replaceAll(/\d{8}T\d{6}Z-ed25519/g, key?.keyId ?? '')
+      for (const keys of [unknown, swapped]) {
+        const [result] = await dropped(record(text), keys)
+        expect(result?.title).toBe('NOT VALID')
+        expect(await failedChecks()).toContain('record signature')
+      }
+    })
+
+    test('keys that the evidence brings along are not used', async () => {
+      const { record: text } = await savedFiles(['ed25519'])
+      const { record: forged, keySet: forger } = await savedFiles(['ed25519'])
+      const { keySet } = await savedFiles(['ml-dsa-65'])
+      const { keys } = JSON.parse(forger) as { keys: unknown[] }
+      const withKeys = JSON.stringify({ ...JSON.parse(forged), keys, jwk: keys[0] })
+      for (const one of [text, withKeys]) {
+        const [result] = await dropped(record(one), keySet.replaceAll(/\d{8}T\d{6}Z/g, '20200101T000000Z'))
+        expect(result?.title).toBe('NOT VALID')
+      }
+    })
+  })
+
+  describe('CANNOT BE CHECKED', () => {
+    test.each<[string, string | Buffer]>([
+      ['no JSON', 'garbage'],
+      ['nothing', ''],
+      ['JSON that is no evidence', '{"hello":"world"}'],
+      ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
+    ])('evidence that is %s', async (_, content) => {
+      const { keySet } = await savedFiles(['ed25519'])
+      const [result] = await dropped(record(content), keySet)
+      expect(result?.title).toBe('CANNOT BE CHECKED')
+      expect(result?.text).toMatch(/(This|The evidence) is .*\.$/)
+    })
+
+    test.each<[string, string]>([
+      ['no JSON', 'garbage'],
+      ['no key set', '{"hello":"world"}'],
+    ])('a key set that is %s', async (_, keySet) => {
+      const { record: text } = await savedFiles(['ed25519'])
+      expect((await dropped(record(text), keySet)).map(({ title }) => title)).toEqual(['CANNOT BE CHECKED'])
+    })
+  })
+
+  test('several files are verified one by one, and counted', async () => {
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    const results = await dropped(
+      [
+        { name: 'whole.json', content: text },
+        { name: 'changed.json', content: text.replaceAll('"amount":42', '"amount":43') },
+        { name: 'garbage.json', content: 'garbage' },
+      ],
+      keySet,
+    )
+    expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID', 'CANNOT BE CHECKED'])
+    expect(await page.locator('#summary').innerText()).toBe(
+      '3 results: 1 valid, 1 not valid, 1 cannot be checked.',
+    )
+  })
+
+  test('a bulk export is verified record by record, and what is wrong stands open', async () => {
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    const changed = text.replaceAll('"amount":42', '"amount":43')
+    const results = await dropped(record(`[${text},${changed}]`), keySet)
+    expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID'])
+    expect(await page.getByText('The trust record hash does not match').isVisible()).toBe(true)
+    const folded = page.locator('article.valid table').first()
+    expect(await folded.isVisible()).toBe(false)
+    await page.getByText('Checks and keys').click()
+    expect(await folded.isVisible()).toBe(true)
+  })
+
+  test('a result goes as soon as what it was about is replaced', async () => {
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    await dropped(record(text), keySet)
+    await drop('key-set', { name: 'one.json', content: keySet }, { name: 'two.json', content: keySet })
+    await page.getByText('Give one key set, not several files.').waitFor()
+    expect(await page.locator('article').count()).toBe(0)
+    expect(await page.locator('#summary').innerText()).toBe('Waiting for a key set.')
+  })
+
+  test('markup in the evidence, in a file name and in the key set is shown, never run', async () => {
+    const hostile = '<img src=x onerror="console.error(1)"><script>console.error(2)</script>'
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    const tampered = JSON.parse(text) as { trustRecordId: string; signature: { keyId: string } }
+    tampered.trustRecordId = hostile
+    tampered.signature.keyId = hostile
+    const keys = JSON.stringify({
+      keys: [{ keyId: hostile, algorithm: hostile }, ...JSON.parse(keySet).keys],
+    })
+    const everywhere = await dropped([{ name: `${hostile}.json`, content: JSON.stringify(tampered) }], keySet)
+    expect(everywhere.map(({ title }) => title)).toEqual(['NOT VALID'])
+    expect(everywhere[0]?.text.split(hostile).length).toBeGreaterThan(2)
+    await dropped([{ name: `${hostile}.json`, content: JSON.stringify(tampered) }], keys)
+    expect(await page.locator('main img, main script').count()).toBe(0)
+  })
+})

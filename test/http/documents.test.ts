@@ -1,0 +1,247 @@
+// The documents that the service publishes about itself (interface §4.1, decisions §5, §9, §11): all open, none from elsewhere.
+// How the pages behave in a browser: test/browser.
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { reply, startService, type TestService } from '../service.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    env: { BUILD_VERSION: '2026.11.21+abc123' },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const open = { key: null }
+const get = (path: string) => service.get(path, open)
+
+/** A strict policy, with the hashes of the page's own style element and of `more`. */
+function policyOf(html: string, more: readonly string[] = []): string {
+  const styles = Array.from(html.matchAll(/<style>([^]*?)<\/style>/g), ([, text = '']) => text)
+  const hashes = [...styles.map((text) => hash('sha256', text, 'base64')), ...more]
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self' ${hashes.map((value) => `'sha256-${value}'`).join(' ')}; ` +
+    `img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+  )
+}
+
+/** What holds for every page: its headers, and that whatever it loads or links is ours and is there. */
+async function expectStrictPage(path: string, styleHashes: readonly string[] = []): Promise<string> {
+  const { status, headers, text } = await get(path)
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(headers.get('content-security-policy')).toBe(policyOf(text, styleHashes))
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cache-control')).toBe('no-cache')
+  // No inline script, no handler in an attribute, no address of another origin.
+  expect(text).not.toMatch(
+    /<script>|<script [^>]*>[^<]|<[^>]*\son\w+="|<[^>]*\s(?:src|href)="(?!\/[^/]|data:)/,
+  )
+  const named = new Set(Array.from(text.matchAll(/(?:src|href)="(\/[^"]*)"/g), ([, place = '']) => place))
+  for (const place of named) expect([place, (await get(place)).status]).toEqual([place, 200])
+  return text
+}
+
+async function expectAsset(path: string, type: string): Promise<void> {
+  const { status, headers, text } = await get(path)
+  expect(status).toBe(200)
+  expect(text.length).toBeGreaterThan(100)
+  expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('cache-control')).toBe('public, max-age=86400')
+  expect(headers.get('etag')).toBe(`"${hash('sha256', text, 'hex')}"`)
+}
+
+describe('GET /openapi.yaml 200', () => {
+  test('answers the whole document, which caches may keep for an hour', async () => {
+    const { status, headers, text } = await get('/openapi.yaml')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/yaml')
+    expect(headers.get('cache-control')).toBe('public, max-age=3600')
+    expect(parse(text)).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } })
+  })
+})
+
+describe('GET /openapi.json 200', () => {
+  test('answers the same document', async () => {
+    const { status, headers, body } = await get('/openapi.json')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(body).toEqual(parse((await get('/openapi.yaml')).text))
+  })
+})
+
+describe('GET /api-manifest.json 200', () => {
+  test('names the versions of GET /version, the documents, the authentication and the clients, and nothing else', async () => {
+    const { version, api } = (await service.get('/version')).body as { version: string; api: string }
+    expect(version).toBe('2026.11.21+abc123')
+    expect(reply(await get('/api-manifest.json'))).toEqual({
+      status: 200,
+      body: {
+        name: 'countersign',
+        apiVersion: api,
+        buildVersion: version,
+        openapi: { yaml: '/openapi.yaml', json: '/openapi.json' },
+        documentation: {
+          interactive: '/documentation',
+          reference: '/reference',
+          handbook: '/handbook',
+          verifier: '/verifier',
+        },
+        authentication: { type: 'bearer', header: 'Authorization' },
+        clients: {
+          typescript: { package: '@countersign/client', version: expect.any(String) },
+          python: { package: 'countersign-client', version: expect.any(String) },
+        },
+      },
+    })
+  })
+
+  test('names the client packages by the versions that they carry', async () => {
+    const { clients } = (await get('/api-manifest.json')).body as { clients: Record<string, unknown> }
+    const { name, version } = JSON.parse(read('clients', 'typescript', 'package.json')) as Record<
+      string,
+      string
+    >
+    expect(clients['typescript']).toEqual({ package: name, version })
+    const [, project = ''] =
+      /^\[project\]$([^]*?)(?=^\[|(?![^]))/m.exec(read('clients', 'python', 'pyproject.toml')) ?? []
+    const member = (key: string) => new RegExp(`^${key} *= *"(.*)"$`, 'm').exec(project)?.[1]
+    expect(clients['python']).toEqual({ package: member('name'), version: member('version') })
+  })
+
+  test('every place that it names is there, without a key', async () => {
+    const { openapi, documentation } = (await get('/api-manifest.json')).body as Record<
+      string,
+      Record<string, string>
+    >
+    const paths = [...Object.values(openapi ?? {}), ...Object.values(documentation ?? {})]
+    expect(paths).toHaveLength(6)
+    for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200])
+  })
+})
+
+describe('GET /documentation 200', () => {
+  test('is a page under a strict policy', async () => {
+    expect(await expectStrictPage('/documentation')).toContain('src="/documentation/swagger-ui-bundle.js"')
+  })
+})
+
+describe('GET /documentation/{asset} 200', () => {
+  test.each([
+    ['swagger-ui.css', 'text/css'],
+    ['swagger-ui-bundle.js', 'text/javascript'],
+    ['documentation.js', 'text/javascript'],
+  ])('answers %s', (name, type) => expectAsset(`/documentation/${name}`, type))
+})
+
+describe('GET /reference 200', () => {
+  test('is a page under a strict policy; the two style elements that Redoc makes are allowed by their hashes', async () => {
+    const html = await expectStrictPage('/reference', [
+      hash('sha256', '', 'base64'),
+      'QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc=',
+    ])
+    expect(html).toContain('src="/reference/redoc.standalone.js"')
+  })
+})
+
+describe('GET /reference/{asset} 200', () => {
+  test.each([
+    ['redoc.standalone.js', 'text/javascript'],
+    ['reference.js', 'text/javascript'],
+  ])('answers %s', (name, type) => expectAsset(`/reference/${name}`, type))
+
+  test('the logo that Redoc loads from its maker is not asked for', async () => {
+    expect((await get('/reference/redoc.standalone.js')).text).not.toContain('cdn.redoc.ly')
+  })
+})
+
+describe('GET /handbook 200', () => {
+  test('lists the chapters, and every one of them is there', async () => {
+    const html = await expectStrictPage('/handbook')
+    const chapters = Array.from(html.matchAll(/<h2><a href="([^"]+)">/g), ([, path]) => path)
+    expect(chapters).toEqual(
+      ['callers', 'executions', 'evidence', 'auditing', 'operating'].map((name) => `/handbook/${name}`),
+    )
+  })
+})
+
+describe('GET /handbook/{page} 200', () => {
+  test.each(['callers', 'executions', 'evidence', 'auditing', 'operating'])(
+    '%s is its chapter, rendered, and marked as the current one',
+    async (name) => {
+      const html = await expectStrictPage(`/handbook/${name}`)
+      const [title = ''] = read('docs', 'handbook', `${name}.md`).split('\n')
+      expect(html).toContain(`<h1>${title.slice('# '.length)}</h1>`)
+      expect(html).toContain(`<a href="/handbook/${name}" aria-current="page">`)
+      expect(html).not.toMatch(/href="[^"]*\.md"/)
+    },
+  )
+})
+
+const documents = [
+  '/openapi.yaml',
+  '/openapi.json',
+  '/api-manifest.json',
+  '/documentation',
+  '/documentation/swagger-ui-bundle.js',
+  '/reference',
+  '/reference/redoc.standalone.js',
+  '/handbook',
+  '/handbook/callers',
+]
+
+describe('304', () => {
+  test.each(documents)('%s is not sent again to who has it', async (path) => {
+    const etag = (await get(path)).headers.get('etag') ?? ''
+    const again = await service.get(path, { ...open, headers: { 'If-None-Match': etag } })
+    expect([again.status, again.text]).toEqual([304, ''])
+    const other = await service.get(path, { ...open, headers: { 'If-None-Match': '"other"' } })
+    expect(other.status).toBe(200)
+  })
+})
+
+describe('404 pathNotFound', () => {
+  test.each([
+    '/documentation/',
+    '/documentation/index.html',
+    '/documentation/swagger-ui.js',
+    '/documentation/..%2Fhtml.ts',
+    '/documentation/redoc.standalone.js',
+    '/documentation/constructor',
+    '/reference/..%2F..%2Fpackage.json',
+    '/reference/documentation.js',
+    '/handbook/approvals',
+    '/handbook/callers.md',
+    '/handbook/..%2Fdecisions',
+    '/handbook/__proto__',
+  ])('%s is nothing that is served', async (path) => {
+    expect(reply(await get(path))).toEqual({ status: 404, body: { error: 'Not Found' } })
+  })
+})
+
+describe('405 methodNotAllowed', () => {
+  test.each(documents)('%s can only be read', async (path) => {
+    const { status, headers, body } = await service.post(path, {}, open)
+    expect([status, headers.get('allow'), body]).toEqual([405, 'GET, HEAD', { error: 'Method Not Allowed' }])
+  })
+})
+
+function read(...path: string[]): string {
+  return readFileSync(join(ROOT, ...path), 'utf8')
+}

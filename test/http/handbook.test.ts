@@ -1,0 +1,122 @@
+// The chapters of docs/handbook against the service: what they tell a reader to send, to call and to run is there and works.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openMatching } from '../../src/door/match.ts'
+import { routes } from '../../src/routes/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCaller, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CLI = join(ROOT, 'src', 'cli.ts')
+const HANDBOOK = join(ROOT, 'docs', 'handbook')
+
+const chapters = new Map(
+  readdirSync(HANDBOOK).map((file) => [file, readFileSync(join(HANDBOOK, file), 'utf8')] as const),
+)
+const everything = [...chapters.values()].join('\n')
+
+/** The texts of a chapter's fenced blocks of one language. */
+function blocks(file: string, language: string): string[] {
+  const fenced = (chapters.get(file) ?? '').matchAll(/^```(\w+)\n([^]*?)^```$/gm)
+  return Array.from(fenced).flatMap(([, name, text = '']) => (name === language ? [text] : []))
+}
+
+const bot = aCaller('billing-bot', { allowedCapabilities: ['sandbox:echo'] })
+const auditor = aCaller('auditor', { allowedCapabilities: undefined, readAll: true })
+
+let database: TestDatabase
+let service: TestService
+let folder: string
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-test-handbook-'))
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [bot.entry, auditor.entry] })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+const named = new Set(Array.from(everything.matchAll(/`((?:GET|POST) \/[^`?]*)`/g), ([, name = '']) => name))
+
+test.each([...named])('%s is a route', (name) => {
+  const [method = '', path = ''] = name.split(' ')
+  expect(openMatching(routes)(method, path)).toMatchObject({ kind: 'route', route: { method, path } })
+})
+
+const commands = Array.from(everything.matchAll(/npx countersign ([a-z ]*[a-z])(.*)/g))
+
+test('the handbook names routes and commands', () => {
+  expect(named.size).toBeGreaterThan(10)
+  expect(commands.length).toBeGreaterThan(5)
+})
+
+test.each(commands.map(([, words = '', rest = '']) => ({ words, rest })))(
+  'countersign $words takes what is written behind it:$rest',
+  ({ words, rest }) => {
+    // Of the words behind a command some are its arguments: `callers issue auditor`.
+    const { status, stdout } = spawnSync(process.execPath, [CLI, ...words.split(' '), '--help'], {
+      encoding: 'utf8',
+    })
+    expect(status).toBe(0)
+    const [command = ''] = /(?<=Usage: countersign )[a-z ]+[a-z]/.exec(stdout) ?? []
+    expect(command).not.toBe('')
+    expect(words).toMatch(new RegExp(`^${command}`))
+    for (const [option] of rest.matchAll(/--[a-z-]+/g)) expect(stdout).toContain(`  ${option} `)
+  },
+)
+
+test('the transaction that is shown is executed as it is, and only once', async () => {
+  const [transaction = ''] = blocks('executions.md', 'json')
+  const submit = () => service.post('/execute', transaction, { key: bot.key })
+  const first = await submit()
+  expect([first.status, first.body.receipts.length]).toEqual([200, 1])
+  const again = await submit()
+  expect([again.status, again.headers.get('location')]).toEqual([
+    409,
+    `/trust-records/${first.body.businessTransactionId}`,
+  ])
+})
+
+test('the export script saves every record in pages, which the command that is shown finds valid', async () => {
+  for (let i = 0; i < 5; i++) expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  const run = (script: string) =>
+    spawnSync('sh', ['-c', script], {
+      cwd: folder,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], KEY: auditor.key },
+    })
+  const scripts = blocks('auditing.md', 'sh').filter((script) => !script.includes('callers issue'))
+  expect(scripts).toHaveLength(3)
+  for (const script of scripts) {
+    const { status, stderr } = run(forHere(script))
+    expect([status, stderr]).toEqual([0, ''])
+  }
+
+  const pages = readdirSync(folder).filter((name) => name.startsWith('page-'))
+  const saved = pages.flatMap(
+    (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as { businessTransactionId: string }[],
+  )
+  const { rows } = await database.pool.query<{ id: string }>(
+    'SELECT business_transaction_id::text AS id FROM trust_records',
+  )
+  expect(pages).toHaveLength(Math.ceil(rows.length / 2))
+  expect(saved.map((record) => record.businessTransactionId).toSorted()).toEqual(
+    rows.map(({ id }) => id).toSorted(),
+  )
+})
+
+/** A script as it is shown, but against the service under test, in small pages, with the command of this checkout. */
+function forHere(script: string): string {
+  return script
+    .replaceAll('http://127.0.0.1:3000', service.url)
+    .replace('pageSize=100', 'pageSize=2')
+    .replace('npx countersign', `'${process.execPath}' '${CLI}'`)
+}

@@ -1,0 +1,201 @@
+// POST /refusal/verify (decisions §9): anyone who holds a Refusal Record may have it checked, with the keys that are published.
+import { generateKeyPairSync } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { reply, startService, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+type Members = Record<string, unknown>
+
+let database: TestDatabase
+let service: TestService
+let rejected: Members
+let denied: Members
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url })
+  rejected = await aRefusal(aRejectedTransaction())
+  denied = await aRefusal(aMismatchedTransaction())
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+async function aRefusal(transaction: ReturnType<typeof aTransaction>): Promise<Members> {
+  await service.post('/execute', transaction)
+  const { status, body } = await service.get(`/refusal/${transaction.businessTransactionId}`)
+  expect(status).toBe(200)
+  return body as Members
+}
+
+const verify = (refusal: unknown) => service.post('/refusal/verify', refusal, { key: null })
+
+const NAMES = ['refusal hash', 'refusal signature', 'decision binding']
+
+/** The names of the checks that fail, where the answer is whole and agrees with itself. */
+async function failing(refusal: unknown): Promise<string[]> {
+  const { status, body } = await verify(refusal)
+  expect(status).toBe(200)
+  const checks = body.checks as { name: string; valid: boolean; problem?: string }[]
+  expect(checks.map(({ name }) => name)).toEqual(NAMES)
+  const failed = checks.filter(({ valid }) => !valid)
+  expect(checks.filter(({ problem }) => problem !== undefined)).toEqual(failed)
+  expect(body.valid).toBe(failed.length === 0)
+  return failed.map(({ name }) => name)
+}
+
+describe('POST /refusal/verify 200', () => {
+  test('a rejection and a denial hold, without a key and with any', async () => {
+    for (const refusal of [rejected, denied]) {
+      const valid = {
+        status: 200,
+        body: { valid: true, checks: NAMES.map((name) => ({ name, valid: true })) },
+      }
+      expect(reply(await verify(refusal))).toEqual(valid)
+      expect(reply(await service.post('/refusal/verify', refusal, { key: 'csk_unknown' }))).toEqual(valid)
+    }
+  })
+
+  test('stores nothing', async () => {
+    const before = await rowsOf(database)
+    await verify(rejected)
+    expect(await rowsOf(database)).toEqual(before)
+  })
+
+  test('the order of members and the white space do not matter', async () => {
+    const reversed = Object.fromEntries(Object.entries(denied).toReversed())
+    expect(await failing(JSON.stringify(reversed, undefined, 2))).toEqual([])
+  })
+
+  const id = '3fa85f64-5717-4562-b3fc-2c963f66afa6'
+  const decisionOf = (refusal: Members) => refusal['decision'] as Members
+
+  test.each<[string, (refusal: Members) => Members, string[]]>([
+    ['refusalRecordId', () => ({ refusalRecordId: id }), ['refusal hash', 'refusal signature']],
+    ['businessTransactionId', () => ({ businessTransactionId: id }), ['refusal hash', 'refusal signature']],
+    ['submittedBy', () => ({ submittedBy: 'somebody else' }), ['refusal hash', 'refusal signature']],
+    ['createdAt', () => ({ createdAt: '2001-01-01T00:00:00.000Z' }), ['refusal hash', 'refusal signature']],
+    ['a member more', () => ({ more: 1 }), ['refusal hash', 'refusal signature']],
+    [
+      'decision.reason',
+      (refusal) => ({ decision: { ...decisionOf(refusal), reason: 'None.' } }),
+      ['refusal hash', 'refusal signature'],
+    ],
+    [
+      'decision.outcome',
+      (refusal) => ({ decision: { ...decisionOf(refusal), outcome: 'APPROVED' } }),
+      ['refusal hash', 'refusal signature', 'decision binding'],
+    ],
+    [
+      'decision.intentId',
+      (refusal) => ({ decision: { ...decisionOf(refusal), intentId: id } }),
+      ['refusal hash', 'refusal signature', 'decision binding'],
+    ],
+    [
+      'mismatches',
+      () => ({ mismatches: [{ signal: 'amount', declared: 1, verified: 7, source: 'x' }] }),
+      ['refusal hash', 'refusal signature', 'decision binding'],
+    ],
+    ['refusalRecordHash', () => ({ refusalRecordHash: 'a'.repeat(64) }), ['refusal hash']],
+  ])('%s changed', async (_title, change, checks) => {
+    expect(await failing({ ...denied, ...change(denied) })).toEqual(checks)
+  })
+
+  test.each<[string, Members]>([
+    ['the signature of another', {}],
+    ['no base64 of 64 bytes', { value: 'AAAA' }],
+    ['a keyId that nobody knows', { keyId: '20200101T000000Z-ed25519' }],
+    ['a keyId that leads out of its folder', { keyId: '../keys/x' }],
+    ['a keyId of a prototype', { keyId: '__proto__x' }],
+    ['another algorithm', { algorithm: 'ml-dsa-65' }],
+  ])('%s is no signature of it', async (title, members) => {
+    const from = title === 'the signature of another' ? rejected : denied
+    expect(
+      await failing({ ...denied, signature: { ...(from['signature'] as Members), ...members } }),
+    ).toEqual(['refusal signature'])
+  })
+
+  test('a key inside the record is not looked at', async () => {
+    const { publicKey } = generateKeyPairSync('ed25519')
+    const pem = publicKey.export({ type: 'spki', format: 'pem' })
+    const signature = {
+      ...(denied['signature'] as Members),
+      keyId: 'mine',
+      pem,
+      jwk: publicKey.export({ format: 'jwk' }),
+    }
+    expect(await failing({ ...denied, signature })).toEqual(['refusal signature'])
+  })
+})
+
+const without = (name: string) => {
+  const { [name]: _gone, ...rest } = denied
+  return rest
+}
+
+describe('POST /refusal/verify 400 invalidEvidence', () => {
+  test.each([
+    'refusalRecordId',
+    'businessTransactionId',
+    'decision',
+    'evaluatedIntent',
+    'mismatches',
+    'submittedBy',
+    'createdAt',
+    'refusalRecordHash',
+    'signature',
+  ])('without %s', async (name) => {
+    expect(reply(await verify(without(name)))).toEqual({
+      status: 400,
+      body: { error: `${name} is required.` },
+    })
+  })
+
+  test.each<[string, Members]>([
+    ['refusalRecordId', { refusalRecordId: 'x' }],
+    ['createdAt', { createdAt: 5 }],
+    ['decision', { decision: [] }],
+    ['decision.outcome', { decision: {} }],
+    ['mismatches', { mismatches: {} }],
+    ['mismatches.0', { mismatches: ['x'] }],
+    [
+      'signature.keyId',
+      { signature: { algorithm: 'ed25519', value: 'AAAA', signedAt: '2026-01-01T00:00:00.000Z' } },
+    ],
+    [
+      'signature.algorithm',
+      { signature: { algorithm: 'none', keyId: 'x', value: 'AAAA', signedAt: '2026-01-01T00:00:00.000Z' } },
+    ],
+    ['refusalRecordHash', { refusalRecordHash: null }],
+  ])('a %s that is none is named', async (path, members) => {
+    const { status, body } = await verify({ ...denied, ...members })
+    const [named = ''] = String(body.error).split(' ')
+    expect([status, body.code]).toEqual([400, undefined])
+    expect(named.startsWith(path.split('.')[0] ?? '?')).toBe(true)
+    expect(path === named || path === 'decision.outcome').toBe(true)
+  })
+
+  test.each(['[]', 'null', '5', '"x"'])('%s', async (body) => {
+    expect(reply(await verify(body))).toEqual({ status: 400, body: { error: 'the body must be object.' } })
+  })
+
+  test('an Execution Trust Record is none', async () => {
+    const { body } = await service.post('/execute', aTransaction())
+    expect((await verify(body)).status).toBe(400)
+  })
+})
+
+describe('POST /refusal/verify 400 malformedJson', () => {
+  test.each(['', '{', '{"a":1,"a":2}'])('%j', async (body) => {
+    expect(reply(await verify(body))).toEqual({ status: 400, body: { error: 'Malformed JSON body.' } })
+  })
+})
+
+describe('POST /refusal/verify 413 payloadTooLarge', () => {
+  test('a body over the limit', async () => {
+    expect((await verify('x'.repeat(200_000))).status).toBe(413)
+  })
+})

@@ -1,0 +1,76 @@
+// GET /verifier (decisions §5): the offline verifier, as the service hands it out.
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PAGE_FILE } from '../../src/pages/verifier/build.ts'
+import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, type TestService } from '../service.ts'
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+describe('GET /verifier 200', () => {
+  test('is the committed page, to anyone, under the name that a saved copy takes', async () => {
+    const { status, text, headers } = await service.get('/verifier', { key: null })
+    expect(status).toBe(200)
+    expect(text).toBe(readFileSync(PAGE_FILE, 'utf8'))
+    expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('Content-Disposition')).toBe('inline; filename="countersign-verifier.html"')
+    expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+  })
+
+  test('the policy of the header is the page’s own, allows its script and style by their hashes, and nothing else', async () => {
+    const { text, headers } = await service.get('/verifier')
+    const [, inPage] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(text) ?? []
+    expect(headers.get('Content-Security-Policy')).toBe(`${inPage}; frame-ancestors 'none'`)
+    const source = (tag: string) => {
+      const [, inline = ''] = new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(text) ?? []
+      return `'sha256-${hash('sha256', inline, 'base64')}'`
+    }
+    expect(inPage?.split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src ${source('script')}`,
+      `style-src ${source('style')}`,
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+    ])
+  })
+
+  test('is cached for minutes and asked for again by its ETag', async () => {
+    const { headers } = await service.get('/verifier')
+    expect(headers.get('Cache-Control')).toBe('public, max-age=300')
+    const again = await service.get('/verifier', { headers: { 'If-None-Match': headers.get('ETag') ?? '' } })
+    expect([again.status, again.text]).toEqual([304, ''])
+  })
+})
+
+describeInBrowser('GET /verifier 200 in a browser', () => {
+  test('the page breaks neither of its policies, and saves itself byte for byte', async () => {
+    const browser = await launchChromium()
+    try {
+      const { page, problems } = await openPage(browser, `${service.url}/verifier`)
+      await page.getByText('Waiting for evidence and a key set.').waitFor()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name: 'Save this page' }).click(),
+      ])
+      expect(download.suggestedFilename()).toBe('countersign-verifier.html')
+      expect(readFileSync(await download.path(), 'utf8')).toBe(readFileSync(PAGE_FILE, 'utf8'))
+      expect(problems).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
+})

@@ -1,0 +1,35 @@
+// The verifier runs in a browser as it stands: what it imports, and what imports that, is there too.
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+
+const SRC = join(import.meta.dirname, '..', '..', 'src')
+
+/** Every file of ours that the verifier is made of, and every package that they import. */
+function reached(file: string, files = new Set<string>(), packages = new Set<string>()) {
+  if (files.has(file)) return { files, packages }
+  files.add(file)
+  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(/ from '([^']+)'/g)) {
+    if (specifier.startsWith('.')) reached(join(dirname(file), specifier), files, packages)
+    else packages.add(specifier.split('/').slice(0, 2).join('/'))
+  }
+  return { files, packages }
+}
+
+const { files, packages } = reached(join(SRC, 'verifier', 'index.ts'))
+
+test('it imports nothing of Node, and of the server the two files that read and write JSON', () => {
+  const outside = Array.from(files, (file) => relative(SRC, file)).filter(
+    (file) => !file.startsWith('verifier'),
+  )
+  expect(files.size).toBeGreaterThan(10)
+  expect(outside.toSorted()).toEqual(['canonical.ts', 'json-text.ts'])
+  expect(Array.from(packages).toSorted()).toEqual(['@noble/curves', '@noble/hashes', '@noble/post-quantum'])
+})
+
+test('it uses no global of Node', () => {
+  for (const file of files) {
+    const code = readFileSync(file, 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')
+    expect(code.match(/\b(Buffer|process|require|global)\b/), file).toBeNull()
+  }
+})

@@ -1,0 +1,108 @@
+// countersign verify as a process of its own: what it exits with and what it prints.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { saved, type Saved } from './saved.ts'
+
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+
+let folder: string
+let source: Saved
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-verify-'))
+  source = await saved(['ed25519', 'ml-dsa-65'])
+  file('jwks.json', source.keySet)
+  file('record.json', source.record)
+  file('changed.json', { ...source.record, createdAt: 'x' })
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function file(name: string, content: unknown): void {
+  writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content))
+}
+
+function verify(args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'verify', ...args], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '' },
+    input,
+    encoding: 'utf8',
+  })
+  return { status, stdout, stderr }
+}
+
+const WITH_KEYS = ['--jwks', 'jwks.json']
+
+test('a valid record exits 0, with a line for each check and what a pass does not prove', () => {
+  const { status, stdout, stderr } = verify(['record.json', ...WITH_KEYS])
+  const lines = stdout.split('\n')
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(lines[0]).toBe(`trust-record ${source.record.trustRecordId}`)
+  expect(lines.filter((line) => line.startsWith('  ok      '))).toHaveLength(8)
+  expect(lines).toContain('valid')
+  expect(lines.indexOf('A pass does not prove:')).toBeGreaterThan(lines.indexOf('valid'))
+  for (const { public: key } of source.keys.receipt) expect(stdout).toContain(`key     ${key.keyId} SHA-256`)
+})
+
+test('a changed record exits 1 and names what failed', () => {
+  const { status, stdout } = verify(['changed.json', ...WITH_KEYS])
+  expect(status).toBe(1)
+  expect(stdout).toContain(
+    '  FAILED  canonical hash: The trust record hash does not match the canonical record\n',
+  )
+  expect(stdout.split('\n')).toContain('INVALID')
+})
+
+test("'-' reads the evidence from standard input", () => {
+  expect(verify(['-', ...WITH_KEYS], JSON.stringify(source.receipt)).status).toBe(0)
+  expect(verify(['-', ...WITH_KEYS], JSON.stringify({ ...source.receipt, issuedAt: '' })).status).toBe(1)
+})
+
+test('--json prints the report: one for one piece of evidence, a list for several', () => {
+  const one = verify(['changed.json', ...WITH_KEYS, '--json'])
+  expect(one.status).toBe(1)
+  expect(JSON.parse(one.stdout)).toMatchObject({ artifact: 'trust-record', valid: false })
+  expect(JSON.parse(one.stdout)).toHaveProperty('notProven.0')
+  const several = verify(['-', ...WITH_KEYS, '--json'], JSON.stringify([source.record, source.other]))
+  expect(several.status).toBe(0)
+  expect(JSON.parse(several.stdout)).toMatchObject([{ valid: true }, { valid: true }])
+})
+
+test('of several, one invalid is enough to exit 1, and the summary counts', () => {
+  const page = [source.record, { ...source.other, createdAt: 'x' }, source.other]
+  const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify(page))
+  expect(status).toBe(1)
+  expect(stdout).toContain('3 pieces of evidence: 2 valid, 1 INVALID\n')
+  expect(verify(['-', ...WITH_KEYS], JSON.stringify({ events: [source.event] })).status).toBe(0)
+})
+
+test('evidence cannot write to the terminal', () => {
+  const receiptId = 'x\n  ok      all\u001b[2J\u202e'
+  const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify({ ...source.receipt, receiptId }))
+  expect(status).toBe(1)
+  expect(stdout).toContain('receipt x\ufffd  ok      all\ufffd[2J\ufffd\n')
+})
+
+describe('exits 2 with one sentence and nothing else for', () => {
+  test.each<[string, string[], string, string]>([
+    ['a file that is not there', ['none.json', ...WITH_KEYS], '', 'none.json cannot be read (ENOENT).'],
+    ['a folder', ['.', ...WITH_KEYS], '', '. cannot be read (EISDIR).'],
+    ['no key set', ['record.json'], '', "required option '--jwks <file>' not specified"],
+    ['a key set that is not there', ['record.json', '--jwks', 'none'], '', 'none cannot be read (ENOENT).'],
+    ['evidence as a key set', ['record.json', '--jwks', 'record.json'], '', 'has no list `keys`'],
+    ['both from standard input', ['-', '--jwks', '-'], '{}', 'cannot both come from standard input'],
+    ['no JSON', ['-', ...WITH_KEYS], '<html>', 'not JSON with exactly one reading'],
+    ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
+    ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],
+    ['an empty page', ['-', ...WITH_KEYS], '[]', 'no evidence to verify'],
+    ['no file', WITH_KEYS, '', "missing required argument 'file'"],
+    ['an option that there is not', ['record.json', ...WITH_KEYS, '--fast'], '', "unknown option '--fast'"],
+  ])('%s', (_, args, input, sentence) => {
+    const { status, stdout, stderr } = verify(args, input)
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toContain(sentence)
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
+  })
+})
