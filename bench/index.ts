@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { execute, type ExecuteOptions } from './execute.ts'
+import { exportRecords, printedExport, type ExportOptions } from './export.ts'
 import { printed } from './report.ts'
 
 const program = new Command('bench').description(
@@ -22,20 +23,38 @@ program
   )
   .option('--profile <folder>', 'write a .cpuprofile of each thread of the service; slows it down')
   .option('--json <file>', 'write the report as JSON too')
-  .action(async ({ json, ...options }: ExecuteOptions & { json?: string }) => {
-    const stack = new AsyncDisposableStack()
-    try {
-      const { report, problems } = await Promise.race([interrupted(), execute(options, stack)])
-      if (report !== undefined && problems.length === 0) {
-        process.stdout.write(printed(report))
-        if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
-        process.exitCode = 0
-      }
-      for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
-    } finally {
-      await stack.disposeAsync()
+  .action(({ json, ...options }: ExecuteOptions & { json?: string }) =>
+    run((stack) => execute(options, stack), printed, json),
+  )
+program
+  .command('export')
+  .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
+  .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
+  .option('--pages <n>', 'pages at each depth', number(10, 100_000), 200)
+  .option('--json <file>', 'write the report as JSON too')
+  .action(({ json, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
+    run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, json),
+  )
+
+/** Runs a scenario, and prints its report where nothing was wrong with it. */
+async function run<Report>(
+  scenario: (stack: AsyncDisposableStack) => Promise<{ report: Report; problems: string[] }>,
+  print: (report: Report) => string,
+  json: string | undefined,
+): Promise<void> {
+  const stack = new AsyncDisposableStack()
+  try {
+    const { report, problems } = await Promise.race([interrupted(), scenario(stack)])
+    if (report !== undefined && problems.length === 0) {
+      process.stdout.write(print(report))
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
+      process.exitCode = 0
     }
-  })
+    for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
+  } finally {
+    await stack.disposeAsync()
+  }
+}
 
 /** At the first signal to stop, whose exit code is then the process's; a second one does not cut the clean-up short. */
 function interrupted(): Promise<{ report?: never; problems: string[] }> {

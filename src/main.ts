@@ -24,6 +24,9 @@ import { openPool } from './tables/sql.ts'
 /** Connections of the main thread, for reads. */
 const READ_CONNECTIONS_MAX = 4
 
+/** How long a stop waits, after the drain, for audit events that the database does not take. */
+const AUDIT_CLOSE_MS = 2_000
+
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
 
@@ -113,7 +116,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     perMinute: config.rateLimits.publicPerMinute,
     log: (line, message) => logger.error(line, message),
   })
-  stops.push(() => audit.close(config.shutdownTimeoutMs))
+  stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
   const room = openRoom(config.queueRequestsMax)
   let stopping = false
   const door = openDoor({

@@ -14,6 +14,10 @@ declare module 'vitest' {
     /** Of the server's maintenance database. */
     serverUrl: string
     templateName: string
+    /** Folder where test/openapi/conforms.ts notes the replies it has seen, a file for each test file. */
+    seenReplies: string
+    /** Not all tests of a file were asked for. */
+    testsFiltered: boolean
   }
 }
 
@@ -27,7 +31,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await migrate(databaseUrl(server.url, templateName))
   project.provide('serverUrl', server.url)
   project.provide('templateName', templateName)
-  return server.stop
+  const seenReplies = mkdtempSync(join(tmpdir(), 'countersign-seen-'))
+  project.vitest.provide('seenReplies', seenReplies)
+  project.vitest.provide('testsFiltered', project.vitest.config.testNamePattern !== undefined)
+  return async () => {
+    rmSync(seenReplies, { recursive: true })
+    await server.stop()
+  }
 }
 
 async function openServer(given: string | undefined): Promise<{ url: string; stop: () => Promise<void> }> {

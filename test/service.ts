@@ -8,6 +8,7 @@ import { afterAll } from 'vitest'
 import { makeRawKey } from '../src/config.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { generateKeys } from '../src/signing/keys.ts'
+import { expectConforming } from './openapi/conforms.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
 
@@ -152,7 +153,9 @@ async function send(url: string, path: string, call: CallOptions & { body?: unkn
     redirect: 'manual',
   })
   const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  const called = { status: response.status, headers: response.headers, text, body: parsed(text) }
+  expectConforming({ method: call.method ?? 'GET', path: new URL(url + path).pathname }, called)
+  return called
 }
 
 function parsed(text: string): unknown {

@@ -36,10 +36,12 @@ const TEXT_MAX = 256
 
 /** Decisions §9: "one per caller and minute". */
 const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }
+/** Above what a caller's executions can be refused by: a bound for the other routes, which have no limit of their own. */
+const PER_CALLER: Limit = { name: 'audit caller', perMinute: WITHOUT_KEY_PER_MINUTE }
 const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: WITHOUT_KEY_PER_MINUTE }
 
 /**
- * in  perMinute  events of one caller, or of one client address without a key, that are written (RATE_LIMIT_PUBLIC_PER_MINUTE)
+ * in  perMinute  events of one client address without a key that are written (RATE_LIMIT_PUBLIC_PER_MINUTE)
  */
 export function openAudit({
   submit,
@@ -61,7 +63,8 @@ export function openAudit({
   function tooMany({ type }: Audited, { callerId, clientAddress }: AuditContext): boolean {
     const now = performance.now()
     const who = callerId ?? clientAddress ?? ''
-    const own = limits.take(type === 'rate_limited' ? RATE_LIMITED : perClient, who, now)
+    const limit = type === 'rate_limited' ? RATE_LIMITED : callerId === undefined ? perClient : PER_CALLER
+    const own = limits.take(limit, who, now)
     const over = !own.allowed || (callerId === undefined && !limits.take(ALL_WITHOUT_KEY, '', now).allowed)
     if (over && type !== 'rate_limited') unwritten++
     return over
@@ -96,7 +99,7 @@ export function openAudit({
         severity: audited.type === 'rate_limited' ? 'INFO' : 'WARNING',
         ...(Object.keys(detail).length === 0 ? {} : { detail }),
       }
-      if (waiting.size >= WAITING_MAX) {
+      if (closed || waiting.size >= WAITING_MAX) {
         log({ event }, 'audit event lost')
         return undefined
       }
@@ -112,6 +115,7 @@ export function openAudit({
       late.abort()
       closed = true
       for (const event of waiting.keys()) log({ event }, 'audit event lost')
+      if (unwritten > 0) log({ unwritten }, 'audit events only counted')
     },
   }
 }

@@ -42,6 +42,7 @@ interface Waiting {
  */
 export async function openDispatcher(boot: Boot, log: (error: unknown) => void): Promise<Dispatcher> {
   const { workerThreads } = boot.config
+  const batchesMax = workerThreads * BATCHES_PER_THREAD
   const pool = new Piscina({
     filename: join(import.meta.dirname, '..', '..', 'workers', 'thread.ts'),
     workerData: boot,
@@ -49,7 +50,7 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
     maxThreads: workerThreads,
     concurrentTasksPerWorker: BATCHES_PER_THREAD,
     idleTimeout: Infinity,
-    maxQueue: workerThreads * BATCHES_PER_THREAD,
+    maxQueue: batchesMax,
     // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a late connector's.
     atomics: 'disabled',
   })
@@ -60,6 +61,7 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
   let queue: QueuedRequest[] = []
   let nextTicket = 0
   let batches = 0
+  const running = new Map<Operation, number>()
   let flushing = false
 
   function deliver(replies: Replies): void {
@@ -76,10 +78,11 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
   /** Once per turn of the event loop: what arrived together travels together. */
   function flush(): void {
     flushing = false
-    while (queue.length > 0 && batches < workerThreads * BATCHES_PER_THREAD) {
+    while (batches < batchesMax) {
       const idleThreads = Math.max(1, workerThreads - batches)
-      // The oldest request says what is next; all that wait for the same travel with it.
-      const operation = queue[0]?.operation as Operation
+      // The oldest request that may go says what is next; all that wait for the same travel with it.
+      const operation = queue.find((request) => mayStart(request.operation))?.operation
+      if (operation === undefined) return
       const alike = queue.filter((request) => request.operation === operation)
       const size = Math.min(BATCH_MAX, Math.ceil(alike.length / idleThreads))
       const batch = withinBytes(alike.slice(0, size))
@@ -92,8 +95,19 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
     }
   }
 
+  /**
+   * A batch that waits for a lock keeps its place. One place is for executions alone, and audit events, which anyone can cause, get no
+   * more than one.
+   */
+  function mayStart(operation: Operation): boolean {
+    if (operation === 'execute') return true
+    const others = batches - (running.get('execute') ?? 0)
+    return others < batchesMax - 1 && (operation !== 'record-audit-event' || !running.get(operation))
+  }
+
   async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
     batches++
+    running.set(operation, (running.get(operation) ?? 0) + 1)
     const task = packTask(operation, batch)
     try {
       deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies)
@@ -102,6 +116,7 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
       for (const { ticket } of batch) answer(ticket, lost(operation, 'the thread died'))
     }
     batches--
+    running.set(operation, (running.get(operation) ?? 1) - 1)
     flush()
   }
 

@@ -42,13 +42,10 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     const exchange = openExchange(head)
     const reply: Replying = (outcome) => {
       // What the audit must know is answered when it does.
-      const stored =
-        outcome.audit && audit.record(outcome.audit, { ...exchange, clientAddress: unknownClient() })
+      const stored = outcome.audit && audit.record(outcome.audit, exchange)
       const replied = () => respond(outcome, exchange, log)
       return stored === undefined ? replied() : stored.then(replied)
     }
-    /** Asked only while the head is there: whoever is refused later has a key. */
-    const unknownClient = () => (exchange.callerId === undefined ? clientOf(head) : undefined)
     const matched = match(head.method, head.path)
     if (matched.kind === 'no such path') return reply(failures.pathNotFound())
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow))
@@ -58,6 +55,8 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     // Disabled, a key that would have been known makes nobody of its bearer either (interface §5.6).
     const authenticated = service.config.authDisabled ? undefined : authenticate(head.header('authorization'))
     exchange.callerId = authenticated?.caller.callerId
+    // Now, while the head is there.
+    if (authenticated === undefined) exchange.clientAddress = clientOf(head)
     if (authenticated === undefined && route.open === undefined && !service.config.authDisabled) {
       return reply(failures.authenticationRequired())
     }
@@ -141,6 +140,7 @@ function openExchange(head: Head): Exchange {
     startedMs: performance.now(),
     route: undefined,
     callerId: undefined,
+    clientAddress: undefined,
     limitHeaders: {},
   }
 }

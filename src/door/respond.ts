@@ -14,6 +14,8 @@ export interface Exchange {
   readonly startedMs: number
   route: Route | undefined
   callerId: string | undefined
+  /** Of a request without a caller. */
+  clientAddress: string | undefined
   /** The RateLimit fields, on limited routes. */
   limitHeaders: Readonly<Record<string, string>>
 }

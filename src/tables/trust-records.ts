@@ -106,13 +106,19 @@ export async function listTrustRecords(
     values: [
       page.limit,
       page.offset,
-      page.after?.createdAt ?? page.until ?? 'infinity',
-      page.after?.id ?? LEAST_UUID,
+      ...upperEnd(page),
       page.since ?? '-infinity',
       ...(own ? [page.callerId] : []),
     ],
   })
   return result.rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }))
+}
+
+/** Where a page begins: behind `after` or at `until`, whichever is lower. */
+function upperEnd(page: { after: RecordPosition | null; until: string | null }): [string, string] {
+  const { after, until } = page
+  if (after !== null && (until === null || after.createdAt < until)) return [after.createdAt, after.id]
+  return [until ?? 'infinity', LEAST_UUID]
 }
 
 const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
@@ -168,10 +174,11 @@ export async function readLast(
   const result = await sql.query<AppendedRow>({
     name: `${table}_last`,
     text: `
-      SELECT DISTINCT ON (business_transaction_id)
-        business_transaction_id AS "businessTransactionId", ordinal, body
-      FROM ${table} WHERE business_transaction_id = ANY($1::uuid[])
-      ORDER BY business_transaction_id, ordinal DESC`,
+      SELECT asked.id AS "businessTransactionId", last.ordinal, last.body
+      FROM unnest($1::uuid[]) AS asked (id) CROSS JOIN LATERAL (
+        SELECT a.ordinal, a.body FROM ${table} AS a
+        WHERE a.business_transaction_id = asked.id ORDER BY a.ordinal DESC LIMIT 1
+      ) AS last`,
     values: [ids],
   })
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))

@@ -57,9 +57,7 @@ describe('405 methodNotAllowed', () => {
   test.each([...new Set(requests.map(({ path }) => path))])(
     '%s tells the methods it has, also without a key',
     async (path) => {
-      const allowed = requests
-        .filter(({ fits }) => fits.test(path))
-        .map(({ method }) => method as string)
+      const allowed = requests.filter(({ fits }) => fits.test(path)).map(({ method }) => method as string)
       if (allowed.includes('GET')) allowed.push('HEAD')
       for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS', 'GET', 'POST']) {
         if (allowed.includes(method)) continue

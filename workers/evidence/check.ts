@@ -9,49 +9,59 @@ import { RefusalRecord } from '../../src/schemas/refusal-record.ts'
 import { checkAuditEvent } from '../../src/verifier/audit-event.ts'
 import { checkRefusalRecord } from '../../src/verifier/refusal-record.ts'
 import type { Thread } from '../execute/index.ts'
-import { Answered, type Travelling } from '../execute/road.ts'
+import { Answered, forward, type Travelling } from '../execute/road.ts'
 
 const isRefusalRecord = openShape(RefusalRecord)
 const isAuditEvent = openShape(AuditEventWithSignature)
 
 export function verifyRefusals(batch: readonly Travelling[], { crypto }: Thread): Answered[] {
-  return batch.map(({ request }) => {
-    const evidence = isRefusalRecord(request.body)
-    if (evidence instanceof Failure) return new Answered(request, evidence)
+  return answered(batch, isRefusalRecord, (evidence) => {
     const checks = checkRefusalRecord(evidence, crypto).map(({ name, problem }) => ({
       name,
       valid: problem === undefined,
       problem,
     }))
-    const valid = checks.every((check) => check.valid)
-    return new Answered(request, { body: JSON.stringify({ valid, checks }) })
+    return { valid: checks.every(({ valid }) => valid), checks }
   })
 }
 
 export function verifyAuditEvents(batch: readonly Travelling[], { crypto }: Thread): Answered[] {
-  return batch.map(({ request }) => {
-    const evidence = isAuditEvent(request.body)
-    if (evidence instanceof Failure) return new Answered(request, evidence)
-    const valid = checkAuditEvent(evidence, crypto).every(({ problem }) => problem === undefined)
-    return new Answered(request, { body: JSON.stringify({ valid }) })
+  return answered(batch, isAuditEvent, (evidence) => ({
+    valid: checkAuditEvent(evidence, crypto).every(({ problem }) => problem === undefined),
+  }))
+}
+
+type Evidence = { readonly [name: string]: Json }
+
+/** Each by itself: what one body holds is nothing to the others. */
+function answered(
+  batch: readonly Travelling[],
+  read: (body: Uint8Array) => Evidence | Failure,
+  verdict: (evidence: Evidence) => object,
+): Answered[] {
+  const judged = forward(batch, ({ request }) => {
+    const evidence = read(request.body)
+    return evidence instanceof Failure ? evidence : { request, text: JSON.stringify(verdict(evidence)) }
   })
+  return judged.map((item) =>
+    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+  )
 }
 
 /** The evidence of a body, or a 400 that names the first member that is not as it must be. */
-function openShape(schema: TSchema): (body: Uint8Array) => { readonly [name: string]: Json } | Failure {
+function openShape(schema: TSchema): (body: Uint8Array) => Evidence | Failure {
   const shape = Compile(schema)
   return (bytes) => {
     const body = parseBody(bytes)
     if (body instanceof Failure) return body
     const [error] = shape.Errors(body)
-    if (error === undefined) return body as { readonly [name: string]: Json }
+    if (error === undefined) return body as Evidence
     const missing = error.keyword === 'required' ? error.params.requiredProperties[0] : undefined
     const path = [
       ...error.instancePath.split('/').slice(1),
       ...(missing === undefined ? [] : [missing]),
     ].join('.')
-    return failures.invalidEvidence(
-      `${path || 'the body'} ${missing === undefined ? error.message : 'is required'}.`,
-    )
+    const wrong = error.keyword === 'type' ? error.message : 'is not valid'
+    return failures.invalidEvidence(`${path || 'the body'} ${missing === undefined ? wrong : 'is required'}.`)
   }
 }

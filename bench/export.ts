@@ -1,0 +1,179 @@
+// The scenario `export`: GET /trust-records with a cursor over many stored records. Its claim is that a page costs the same at
+// any depth and that the service's memory does not grow; OFFSET pages stand beside it to show what that is worth.
+import { readFileSync } from 'node:fs'
+import { Client } from 'pg'
+import { describeMachine } from './machine.ts'
+import { startService, type MeasuredService, type ServiceOptions } from './service.ts'
+import { freshBody } from './transaction.ts'
+
+export interface ExportOptions extends ServiceOptions {
+  readonly records: number
+  /** Pages measured at each depth. */
+  readonly pages: number
+}
+
+interface Depth {
+  /** Records that lie above. */
+  readonly above: number
+  readonly pageMs: { readonly p50: number; readonly p99: number }
+  /** One page at the same depth by `page=`, milliseconds; undefined beyond what `page` can say. */
+  readonly offsetPageMs: number | undefined
+  readonly rssMiB: number
+}
+
+export interface ExportReport {
+  readonly scenario: 'export'
+  readonly startedAt: string
+  readonly machine: object
+  readonly service: { readonly listener: string; readonly threads: number }
+  readonly constants: { readonly [name: string]: number }
+  readonly depths: readonly Depth[]
+}
+
+const PAGE_SIZE = 100
+const SHARES = [0, 0.25, 0.5, 0.75, 0.99]
+/** Executed for real; every further row is a copy of one of them under its own id and time, a millisecond apart. */
+const EXECUTED = 100
+const COPIES_PER_STATEMENT = 20_000
+
+/** out  problems  what was not as it must be: with any of them the report is worth nothing */
+export async function exportRecords(
+  { records, pages, ...serviceOptions }: ExportOptions,
+  stack: AsyncDisposableStack,
+): Promise<{ report: ExportReport; problems: string[] }> {
+  const startedAt = new Date().toISOString()
+  const service = await startService(serviceOptions, stack)
+  for (let i = 0; i < EXECUTED; i++) await executed(service)
+  const newest = await fill(service.databaseUrl, records)
+
+  const problems: string[] = []
+  const depths: Depth[] = []
+  for (const share of SHARES) {
+    const above = Math.floor((records * share) / PAGE_SIZE) * PAGE_SIZE
+    const until = new Date(newest.getTime() + 1 - above).toISOString()
+    const pageMs = await chain(service, { until, pages, problems })
+    const page = above / PAGE_SIZE + 1
+    const offset = await timed(service, `/trust-records?pageSize=${PAGE_SIZE}&page=${page}`)
+    depths.push({
+      above,
+      pageMs: { p50: percentile(pageMs, 0.5), p99: percentile(pageMs, 0.99) },
+      offsetPageMs: offset.ms,
+      rssMiB: rssMiB(service.pids.service),
+    })
+  }
+  const exitCode = await service.stop()
+  if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
+  const report: ExportReport = {
+    scenario: 'export',
+    startedAt,
+    machine: describeMachine(),
+    service: { listener: service.listener, threads: service.threads },
+    constants: { records, 'records per page': PAGE_SIZE, 'pages per depth': pages },
+    depths,
+  }
+  return { report, problems }
+}
+
+/** Text for the terminal. */
+export function printedExport({ service, constants, depths }: ExportReport): string {
+  const rows = depths.map(({ above, pageMs, offsetPageMs, rssMiB: rss }) =>
+    [above, pageMs.p50.toFixed(1), pageMs.p99.toFixed(1), offsetPageMs?.toFixed(1) ?? '-', Math.round(rss)]
+      .map((cell) => String(cell).padStart(14))
+      .join(''),
+  )
+  const head = ['records above', 'page p50 ms', 'p99 ms', 'by page= ms', 'RSS MiB']
+  const given = Object.entries(constants).map(([name, value]) => `${name} ${value}`)
+  return `${[
+    `export · ${service.listener} · ${given.join(' · ')}`,
+    head.map((cell) => cell.padStart(14)).join(''),
+    ...rows,
+  ].join('\n')}\n`
+}
+
+async function executed(service: MeasuredService): Promise<void> {
+  const reply = await fetch(`${service.url}/execute`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
+    body: freshBody(),
+  })
+  if (reply.status !== 200) throw new Error(`an execution answered ${reply.status}: ${await reply.text()}`)
+}
+
+/** Copies rows until there are `records`, each a millisecond older than the one before. out  the newest one's time */
+async function fill(databaseUrl: string, records: number): Promise<Date> {
+  const client = new Client(databaseUrl)
+  await client.connect()
+  try {
+    await client.query(`CREATE TEMP TABLE source AS SELECT row_number() OVER (ORDER BY created_at DESC) - 1 AS n, *
+      FROM trust_records ORDER BY created_at DESC`)
+    await client.query('TRUNCATE trust_records')
+    const newest = new Date()
+    for (let from = 0; from < records; from += COPIES_PER_STATEMENT) {
+      await client.query(
+        `WITH copied AS (
+           INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
+           SELECT gen_random_uuid(), s.caller_id, $1::timestamptz - i * interval '1 millisecond', s.body, s.seal
+           FROM generate_series($2::bigint, $3::bigint) AS i JOIN source AS s ON s.n = i % $4::bigint
+           RETURNING business_transaction_id
+         ), verified AS (
+           INSERT INTO verifications SELECT business_transaction_id, 1, (SELECT body FROM verifications LIMIT 1) FROM copied
+         )
+         INSERT INTO receipts SELECT business_transaction_id, 1, (SELECT body FROM receipts LIMIT 1) FROM copied`,
+        [newest, from, Math.min(records, from + COPIES_PER_STATEMENT) - 1, EXECUTED],
+      )
+      process.stderr.write(`\r${Math.min(records, from + COPIES_PER_STATEMENT)} of ${records} records stored`)
+    }
+    process.stderr.write('\n')
+    // As autovacuum would have done by the time there are that many.
+    await client.query('VACUUM ANALYZE trust_records, verifications, receipts')
+    return newest
+  } finally {
+    await client.end()
+  }
+}
+
+/** Follows the Link headers down from `until`. out  milliseconds of each page */
+async function chain(
+  service: MeasuredService,
+  { until, pages, problems }: { until: string; pages: number; problems: string[] },
+): Promise<number[]> {
+  const times: number[] = []
+  let path: string | undefined = `/trust-records?pageSize=${PAGE_SIZE}&until=${until}`
+  let last = until
+  while (path !== undefined && times.length < pages) {
+    const { ms, next, count, lastAt } = await timed(service, path)
+    times.push(ms)
+    if (count !== PAGE_SIZE && next !== undefined) problems.push(`a page holds ${count} records`)
+    if (lastAt !== undefined && lastAt >= last) problems.push('a page does not go down')
+    last = lastAt ?? last
+    path = next
+  }
+  if (times.length < Math.min(pages, 2)) problems.push(`only ${times.length} pages below ${until}`)
+  return times
+}
+
+async function timed(
+  { url, key }: MeasuredService,
+  path: string,
+): Promise<{ ms: number; next: string | undefined; count: number; lastAt: string | undefined }> {
+  const start = performance.now()
+  const reply = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } })
+  const text = await reply.text()
+  const ms = performance.now() - start
+  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${text}`)
+  // Of a copy only the row's time is its own, and pages are in that order: the cursor holds the time of the page's last row.
+  const next = /<([^>]*)>; rel="next"/.exec(reply.headers.get('link') ?? '')?.[1]
+  const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor')
+  const lastAt = cursor === null ? undefined : Buffer.from(cursor, 'base64url').toString().split(' ')[0]
+  return { ms, next, count: (JSON.parse(text) as unknown[]).length, lastAt }
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+function rssMiB(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) / 1024
+}

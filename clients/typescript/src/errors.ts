@@ -1,0 +1,57 @@
+// What a call can fail with, beside the network's own errors. Branch on the status, then on the code, never on the text (interface §7).
+import type { components } from './schema.ts'
+
+type TrustRecord = components['schemas']['ExecutionTrustRecord']
+
+/** The service answered, and not with success. */
+export class CountersignError extends Error {
+  override readonly name = 'CountersignError'
+  readonly status: number
+  readonly code: string | undefined
+  /** Finds the service's log line. */
+  readonly requestId: string | undefined
+  /** How long the service asks to wait. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    message: string,
+    more: {
+      status: number
+      code?: string | undefined
+      requestId?: string | undefined
+      retryAfterSeconds?: number | undefined
+    },
+  ) {
+    super(message)
+    this.status = more.status
+    this.code = more.code
+    this.requestId = more.requestId
+    this.retryAfterSeconds = more.retryAfterSeconds
+  }
+}
+
+/**
+ * What became of the transaction is not known here: it is stored without a record, or nothing could be read. It was not sent again.
+ * It may still be running, be in doubt at the service, or have ended before its connector; ask again with `executeOrRead`, or ask the
+ * operator. `cause` is what went wrong.
+ */
+export class InDoubtError extends Error {
+  override readonly name = 'InDoubtError'
+  readonly businessTransactionId: string
+
+  constructor(businessTransactionId: string, cause: unknown) {
+    super(`What became of Business Transaction '${businessTransactionId}' is not known.`, { cause })
+    this.businessTransactionId = businessTransactionId
+  }
+}
+
+/** The id was used before, for another action, target or parameters: `record` is not of what was asked for now. */
+export class IdUsedForAnotherIntentError extends Error {
+  override readonly name = 'IdUsedForAnotherIntentError'
+  readonly record: TrustRecord
+
+  constructor(record: TrustRecord) {
+    super(`Business Transaction '${record.businessTransactionId}' was executed for another intent.`)
+    this.record = record
+  }
+}

@@ -1,0 +1,184 @@
+// The client of a Countersign service: one method per route (interface §4), typed by the service's OpenAPI document.
+import createClient, { type Client } from 'openapi-fetch'
+import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
+import { isPassing, nothingWasDone, sendRepeatedly, type Call, type Pacing } from './retry.ts'
+import type { components, paths } from './schema.ts'
+
+export { CountersignError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
+export { deterministicId } from './ids.ts'
+export type { components, operations, paths } from './schema.ts'
+
+/** The nouns of the service by name: `Schemas['ExecutionTrustRecord']`. */
+export type Schemas = components['schemas']
+type Query<Path extends '/transactions' | '/trust-records' | '/audit/events'> = NonNullable<
+  paths[Path]['get']['parameters']['query']
+>
+
+export interface Options {
+  /** Where the service is, e.g. `https://countersign.example`. */
+  readonly baseUrl: string
+  /** The caller's raw key. Left out, only the open routes answer. */
+  readonly apiKey?: string
+  /** Instead of the platform's. */
+  readonly fetch?: (request: Request) => Promise<Response>
+  /** How often one call is sent at most, the first included; 4 where left out. */
+  readonly maxAttempts?: number
+  /** How long one attempt may take; 30,000 where left out. An execution waits for its connector. */
+  readonly timeoutMs?: number
+  /** Ends everything this client is doing, waits included. */
+  readonly signal?: AbortSignal
+}
+
+export type Countersign = ReturnType<typeof createCountersign>
+
+/**
+ * A caller of one service. What stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as `maxAttempts`
+ * allows and after the service's Retry-After; what appends to a record only where the service did nothing with it.
+ *
+ * fails every method with CountersignError for an answer that is no success, the network's own error, or the signal's reason
+ */
+export function createCountersign(options: Options) {
+  const pacing: Pacing = { maxAttempts: options.maxAttempts ?? 4, signal: options.signal }
+  if (!Number.isInteger(pacing.maxAttempts) || pacing.maxAttempts < 1)
+    throw new RangeError('maxAttempts must be a whole number, 1 or more.')
+  const http = rawClient(options)
+  const read = <T>(call: Call<T>) => sendRepeatedly(call, pacing, isPassing)
+  const append = <T>(call: Call<T>) => sendRepeatedly(call, pacing, nothingWasDone)
+
+  const trustRecord = (id: string) => read(() => http.GET('/trust-records/{id}', path(id)))
+  const transaction = (id: string) => read(() => http.GET('/transactions/{id}', path(id)))
+  const refusal = (businessTransactionId: string) =>
+    read(() => http.GET('/refusal/{businessTransactionId}', { params: { path: { businessTransactionId } } }))
+  const callsOf = (submitted: Schemas['SubmittedTransaction']): ExecutionCalls => ({
+    execute: () => http.POST('/execute', { body: submitted }),
+    trustRecord: () => trustRecord(submitted.businessTransactionId),
+    refusal: () => refusal(submitted.businessTransactionId),
+    transaction: () => transaction(submitted.businessTransactionId),
+  })
+
+  return {
+    /** The typed client below the methods: one request a call, errors as values. */
+    http,
+
+    /**
+     * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
+     * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
+     *
+     * fails CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again
+     */
+    execute: (submitted: Schemas['SubmittedTransaction']) =>
+      executeOnce(submitted.businessTransactionId, callsOf(submitted), pacing),
+    /**
+     * Executes, or reads the record of the execution that this id already had.
+     *
+     * fails IdUsedForAnotherIntentError where that record is of another intent; otherwise as `execute`
+     */
+    executeOrRead: (submitted: Schemas['SubmittedTransaction']) =>
+      executeOrRead(submitted, callsOf(submitted), pacing),
+
+    transaction,
+    /** GET /transactions: a page, newest first. */
+    transactions: (query: Query<'/transactions'> = {}) =>
+      read(() => http.GET('/transactions', { params: { query } })),
+
+    trustRecord,
+    /** GET /trust-records: every record, newest first, a page at a time. */
+    trustRecords: (filter: Omit<Query<'/trust-records'>, 'page' | 'cursor'> = {}) =>
+      allTrustRecords(filter, (query) => http.GET('/trust-records', { params: { query } }), read),
+
+    /** POST /verify: appends a fresh verification. */
+    verify: (id: string) => append(() => http.POST('/verify', body(id))),
+    latestVerification: (id: string) => read(() => http.GET('/verification/{id}', path(id))),
+    /** POST /receipt: generates a new receipt. */
+    receipt: (id: string) => append(() => http.POST('/receipt', body(id))),
+    latestReceipt: (id: string) => read(() => http.GET('/receipt/latest/{id}', path(id))),
+    /** POST /replay: checks the record's signature again, and stores nothing. */
+    replay: (id: string) => read(() => http.POST('/replay', body(id))),
+
+    /** POST /policies/validate: 400 and 404 are answers too, with their `errors`. */
+    validatePolicy: (policy: Schemas['PolicyVersion']) =>
+      read(() => asAnswer(http.POST('/policies/validate', { body: policy }), [400, 404], 'valid')),
+
+    refusal,
+    verifyRefusal: (refusalRecord: Schemas['RefusalRecord']) =>
+      read(() => http.POST('/refusal/verify', { body: refusalRecord })),
+    /** GET /audit/events: a page, newest first. */
+    auditEvents: (query: Query<'/audit/events'> = {}) =>
+      read(() => http.GET('/audit/events', { params: { query } })),
+    verifyAuditEvent: (event: Schemas['AuditEventPage']['events'][number]) =>
+      read(() => http.POST('/audit/verify', { body: event })),
+
+    key: (keyId: string) => read(() => http.GET('/keys/{keyId}', { params: { path: { keyId } } })),
+    keySet: () => read(() => http.GET('/.well-known/jwks.json')),
+    callerIdentity: () => read(() => http.GET('/callers/me')),
+    version: () => read(() => http.GET('/version')),
+    /** GET /ready: NOT_READY is an answer too, with its `reason`. */
+    ready: () => read(() => asAnswer(http.GET('/ready'), [503], 'status')),
+  }
+}
+
+const path = (id: string) => ({ params: { path: { id } } })
+const body = (businessTransactionId: string) => ({ body: { businessTransactionId } })
+
+function rawClient({
+  baseUrl,
+  apiKey,
+  fetch: send = fetch,
+  timeoutMs = 30_000,
+  signal,
+}: Options): Client<paths> {
+  return createClient<paths>({
+    baseUrl: new URL(baseUrl).href,
+    ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
+    // Never followed: a redirected POST becomes a GET, and the key would travel along.
+    redirect: 'error',
+    fetch: (request) => {
+      const ends = [request.signal, AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]
+      return send(new Request(request, { signal: AbortSignal.any(ends) }))
+    },
+  })
+}
+
+async function* allTrustRecords(
+  filter: Query<'/trust-records'>,
+  get: (query: Query<'/trust-records'>) => ReturnType<Call<Schemas['ExecutionTrustRecord'][]>>,
+  read: <T>(call: Call<T>) => Promise<T>,
+): AsyncGenerator<Schemas['ExecutionTrustRecord'], void, undefined> {
+  let query: Query<'/trust-records'> | null = filter
+  while (query !== null) {
+    const asked: Query<'/trust-records'> = query
+    let link: string | null = null
+    yield* await read(async () => {
+      const reply = await get(asked)
+      link = reply.response.headers.get('Link')
+      return reply
+    })
+    const cursor = nextCursor(link)
+    query = cursor === null ? null : { ...filter, cursor }
+  }
+}
+
+/** Only the cursor is taken: the address stays the one that this client was given. */
+function nextCursor(link: string | null): string | null {
+  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
+  return target === undefined ? null : new URL(target, 'http://localhost').searchParams.get('cursor')
+}
+
+/** For statuses that answer the question, though they are no success. in  member  that the service's body has, and a proxy's has not */
+async function asAnswer<D, E, Member extends string>(
+  sent: Promise<{ data?: D; error?: E; response: Response }>,
+  statuses: readonly number[],
+  member: Member,
+): ReturnType<Call<D | Extract<E, Record<Member, unknown>>>> {
+  const { data, error, response } = await sent
+  if (data !== undefined) return { data, response }
+  const answers = statuses.includes(response.status) && hasMember(error, member)
+  return answers ? { data: error, response } : { error, response }
+}
+
+function hasMember<E, Member extends string>(
+  value: E,
+  member: Member,
+): value is Extract<E, Record<Member, unknown>> {
+  return typeof value === 'object' && value !== null && member in value
+}

@@ -1,0 +1,261 @@
+"""The Python client against the service that COUNTERSIGN_URL names: run by python.test.ts, once for each RECEIPT_ALGORITHMS."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import os
+import tempfile
+import unittest
+import uuid
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Dict, List
+
+from countersign import Client, CountersignError, NoRecordError, check_audit_event, check_receipt, check_refusal_record
+from countersign import check_trust_record, deterministic_id, read_key_set
+from countersign.__main__ import main
+
+URL = os.environ["COUNTERSIGN_URL"]
+ALGORITHMS = os.environ["RECEIPT_ALGORITHMS"].split(",")
+CLIENT = Client(URL, os.environ["COUNTERSIGN_API_KEY"])
+AUDITOR = Client(URL, os.environ["COUNTERSIGN_AUDITOR_KEY"])
+
+# Whatever canonical JSON is known for.
+PARAMETERS = {
+    "amount": 42,
+    "\ufb01 after \U0001f600": "é \U0001f600 / \u2028 \u007f \b\f\n\r\t\u0001",
+    "numbers": [0.1, 1e-7, 1.5e-10, 4.50, 1e-21, 1.0, -1, 9007199254740991],
+    "others": [True, None, [], {}],
+}
+
+
+def a_transaction(name: str, amount: int = 42) -> Any:
+    business_transaction_id = deterministic_id(uuid.uuid4(), name)
+    authority_id, authorization_id = str(uuid.uuid4()), str(uuid.uuid4())
+    now = datetime.now(timezone.utc).isoformat()
+    return {
+        "businessTransactionId": business_transaction_id,
+        "metadata": {"businessTransactionId": business_transaction_id},
+        "authority": {
+            "authorityId": authority_id,
+            "authorityType": "SERVICE",
+            "principalId": "tester",
+            "issuedAt": now,
+        },
+        "authorization": {"authorizationId": authorization_id, "authorityId": authority_id, "issuedAt": now},
+        "intent": {
+            "intentId": str(uuid.uuid4()),
+            "authorizationId": authorization_id,
+            "action": "sandbox:echo",
+            "target": "test",
+            "parameters": {**PARAMETERS, "amount": amount},
+            "createdAt": now,
+        },
+        "policy": {"name": "sandbox-echo", "version": "1.0.0"},
+        "signals": {"approved": True, "amount": amount},
+    }
+
+
+def failing(checks: List[Any]) -> List[str]:
+    assert len(checks) > 0
+    return [check.name for check in checks if check.problem is not None]
+
+
+class Service(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.transaction = a_transaction("invoice-4711")
+        cls.id = cls.transaction["businessTransactionId"]
+        cls.record: Dict[str, Any] = CLIENT.execute(cls.transaction)  # type: ignore[assignment]
+        cls.keys = read_key_set(CLIENT.key_set())
+        cls.refused = a_transaction("too large", amount=2000)
+        with contextlib.suppress(CountersignError):
+            CLIENT.execute(cls.refused)
+
+    def assert_error(self, status: int, code: Any, call: Any) -> None:
+        with self.assertRaises(CountersignError) as raised:
+            call()
+        self.assertEqual((raised.exception.status, raised.exception.code), (status, code))
+        uuid.UUID(raised.exception.request_id)
+
+    def test_a_record_and_its_receipt_verify_offline(self) -> None:
+        self.assertEqual(self.record["businessTransactionId"], self.id)
+        self.assertEqual(failing(check_trust_record(self.record, self.keys)), [])
+        (receipt,) = self.record["receipts"]
+        self.assertEqual(receipt.get("requiredAlgorithms", [receipt["algorithm"]]), ALGORITHMS)
+        self.assertEqual(failing(check_receipt(receipt, self.keys)), [])
+
+    def test_a_duplicate_is_a_409_and_is_read(self) -> None:
+        self.assert_error(409, None, lambda: CLIENT.execute(self.transaction))
+        read: Any = CLIENT.execute_or_read(self.transaction)
+        self.assertEqual(read["trustRecordHash"], self.record["trustRecordHash"])
+
+    def test_what_was_refused_has_no_record_and_a_refusal_that_verifies(self) -> None:
+        with self.assertRaises(NoRecordError) as raised:
+            CLIENT.execute_or_read(self.refused)
+        refusal = CLIENT.refusal(self.refused["businessTransactionId"])
+        self.assertEqual(raised.exception.refusal, refusal)
+        self.assertEqual(failing(check_refusal_record(refusal, self.keys)), [])
+        self.assertTrue(CLIENT.verify_refusal(refusal)["valid"])
+        changed: Any = {**refusal, "submittedBy": "somebody else"}
+        self.assertEqual(failing(check_refusal_record(changed, self.keys)), ["refusal hash", "refusal signature"])
+        self.assertFalse(CLIENT.verify_refusal(changed)["valid"])
+
+    def test_every_signed_member_is_under_a_check(self) -> None:
+        # Outside the signature: signedAt is informative, and a verification is the service's word (decisions §4).
+        outside = ("signature.signedAt", "verifications.0.message", "verifications.0.verifiedAt")
+        leaves = list(leaf_paths(self.record))
+        self.assertGreater(len(leaves), 80)
+        for path in leaves:
+            with self.subTest(path=path):
+                checks = check_trust_record(with_change(self.record, path), self.keys)
+                self.assertEqual(failing(checks) == [], ".".join(map(str, path)) in outside)
+
+    @unittest.skipUnless(len(ALGORITHMS) > 1, "one algorithm")
+    def test_no_signature_of_a_hybrid_can_be_stripped(self) -> None:
+        one = {**self.record, "signatures": self.record["signatures"][:1]}
+        self.assertEqual(failing(check_trust_record(one, self.keys)), ["record signature"])
+        none = {name: value for name, value in self.record.items() if name not in ("signatures", "requiredAlgorithms")}
+        self.assertEqual(failing(check_trust_record(none, self.keys)), ["canonical hash", "record signature"])
+        (receipt,) = self.record["receipts"]
+        other = {**receipt, "signatures": receipt["signatures"][:1] * 2}
+        self.assertEqual(failing(check_receipt(other, self.keys)), ["receipt signature"])
+
+    def test_keys_that_are_not_published_verify_nothing(self) -> None:
+        checks = check_trust_record(self.record, {})
+        self.assertEqual(failing(checks), ["record signature", "authorization signature", "receipts"])
+
+    def test_reads(self) -> None:
+        self.assertEqual(CLIENT.trust_record(self.id)["trustRecordHash"], self.record["trustRecordHash"])
+        self.assertEqual(CLIENT.transaction(self.id), self.record["transaction"])
+        self.assertIn(self.record["transaction"], CLIENT.transactions(page=1, page_size=100))
+        self.assertEqual(CLIENT.replay(self.id)["verified"], True)
+        ids = [record["trustRecordId"] for record in CLIENT.trust_records(page_size=100)]
+        self.assertIn(self.record["trustRecordId"], ids)
+        self.assert_error(404, None, lambda: CLIENT.transaction(str(uuid.uuid4())))
+
+    def test_an_export_reaches_every_record_across_pages(self) -> None:
+        for i in range(3):
+            CLIENT.submit_transaction(a_transaction(f"export {i}"))
+        exported = list(CLIENT.export_trust_records(page_size=2))
+        listed = CLIENT.trust_records(page_size=100)
+        self.assertGreaterEqual(len(exported), 4)
+        self.assertEqual(exported, listed)
+        self.assertEqual([failing(check_trust_record(record, self.keys)) for record in exported], [[]] * len(exported))
+
+    def test_appended_verifications_and_receipts_verify(self) -> None:
+        transaction = a_transaction("appended")
+        business_transaction_id = transaction["businessTransactionId"]
+        CLIENT.submit_transaction(transaction)
+        verification = CLIENT.verify(business_transaction_id)
+        self.assertEqual(CLIENT.verification(business_transaction_id), verification)
+        receipt = CLIENT.receipt(business_transaction_id)
+        self.assertEqual(receipt["verificationId"], verification["verificationId"])
+        self.assertEqual(CLIENT.latest_receipt(business_transaction_id), receipt)
+        record = CLIENT.trust_record(business_transaction_id)
+        self.assertEqual((len(record["verifications"]), len(record["receipts"])), (2, 2))
+        self.assertEqual(failing(check_trust_record(record, self.keys)), [])
+
+    def test_audit_events_verify(self) -> None:
+        self.assert_error(403, "NON_HUMAN_CALLER_DENIED", CLIENT.audit_events)
+        with contextlib.suppress(CountersignError):
+            Client(URL, "csk_unknown").version()
+        event: Any = None
+        while event is None:  # visible within a second (decisions §9)
+            event = next(iter(AUDITOR.audit_events(event_type="caller.rejected", page_size=1)), None)
+        self.assertEqual(failing(check_audit_event(event, self.keys)), [])
+        self.assertTrue(CLIENT.verify_audit_event(event)["valid"])
+        changed = with_change(event, ("event", "route"))
+        self.assertEqual(failing(check_audit_event(changed, self.keys)), ["event signature"])
+        self.assertFalse(CLIENT.verify_audit_event(changed)["valid"])
+
+    def test_policies_are_validated(self) -> None:
+        self.assertEqual(CLIENT.validate_policy("sandbox-echo", "1.0.0"), {"valid": True, "errors": []})
+        for policy_id in ("unknown", ""):
+            self.assertFalse(CLIENT.validate_policy(policy_id, "1.0.0")["valid"])
+
+    def test_the_system_answers(self) -> None:
+        self.assertEqual(CLIENT.root()["status"], "UP")
+        self.assertEqual(CLIENT.health(), {"status": "UP"})
+        self.assertEqual(CLIENT.ready()["status"], "READY")
+        self.assertEqual(CLIENT.caller_identity()["callerId"], "tester")
+        version, manifest = CLIENT.version(), CLIENT.api_manifest()
+        self.assertEqual((manifest["apiVersion"], manifest["buildVersion"]), (version["api"], version["version"]))
+        for key in CLIENT.key_set()["keys"]:
+            self.assertEqual(CLIENT.key(key["keyId"]), key)
+        self.assertEqual(CLIENT.openapi_json()["openapi"], "3.1.0")
+        self.assertIn("openapi: 3.1.0", CLIENT.openapi_yaml())
+
+    def test_the_pages_are_served(self) -> None:
+        for page in (CLIENT.documentation, CLIENT.reference, CLIENT.handbook, CLIENT.verifier_page):
+            with self.subTest(page=page.__name__):
+                self.assertIn("<!doctype html>", page().lower())
+        self.assertIn("<!doctype html>", CLIENT.handbook_page("callers").lower())
+        self.assertGreater(len(CLIENT.documentation_asset("documentation.js")), 0)
+        self.assertGreater(len(CLIENT.reference_asset("reference.js")), 0)
+
+    def test_the_command_tells_valid_invalid_and_unusable_evidence_apart(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            jwks = write(folder, "jwks.json", CLIENT.key_set())
+            record = write(folder, "record.json", self.record)
+            status, output = run("verify", record, "--jwks", jwks)
+            self.assertEqual(status, 0, output)
+            self.assertIn("ok    receipts", output)
+            self.assertIn("This does not prove:", output)
+            changed = write(folder, "changed.json", with_change(self.record, ("createdAt",)))
+            status, output = run("verify", changed, "--jwks", jwks)
+            self.assertEqual(status, 1)
+            self.assertIn("FAIL  canonical hash", output)
+            for file, keys in ((jwks, jwks), (record, record), (record, f"{folder}/missing")):
+                self.assertEqual(run("verify", file, "--jwks", keys)[0], 2)
+
+
+def leaf_paths(value: Any, path: Any = ()) -> Any:
+    if isinstance(value, dict) and value:
+        for name, member in value.items():
+            yield from leaf_paths(member, (*path, name))
+    elif isinstance(value, list) and value:
+        for i, member in enumerate(value):
+            yield from leaf_paths(member, (*path, i))
+    else:
+        yield path
+
+
+def with_change(value: Any, path: Any) -> Any:
+    """A copy in which one leaf is another value of its type, or a list or object that was empty is not."""
+    changed = copy.deepcopy(value)
+    parent = changed
+    for step in path[:-1]:
+        parent = parent[step]
+    leaf = parent[path[-1]]
+    if isinstance(leaf, str):
+        parent[path[-1]] = ("x" if leaf[:1] != "x" else "y") + leaf[1:]
+    elif isinstance(leaf, bool) or leaf is None:
+        parent[path[-1]] = not leaf
+    elif isinstance(leaf, (int, float)):
+        parent[path[-1]] = leaf / 2
+    else:
+        parent[path[-1]] = {"more": 1} if isinstance(leaf, dict) else [1]
+    return changed
+
+
+def write(folder: str, name: str, value: Any) -> str:
+    file = Path(folder) / name
+    file.write_text(json.dumps(value), encoding="utf-8")
+    return str(file)
+
+
+def run(*arguments: str) -> Any:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        status = main(list(arguments))
+    return status, output.getvalue()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,339 @@
+// The TypeScript client against the real service: every method once, and what it sends again over a network that loses things.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  CountersignError,
+  createCountersign,
+  deterministicId,
+  IdUsedForAnotherIntentError,
+  InDoubtError,
+  type Countersign,
+  type Options,
+  type Schemas,
+} from '../../clients/typescript/src/index.ts'
+import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aTransaction, type Changes } from '../transactions.ts'
+import { answer, loseReply, loseRequest, openFlakyNetwork, type FlakyNetwork } from './flaky-network.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const auditor = aCaller('auditor', { readAll: true })
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+let database: TestDatabase
+let service: TestService
+let network: FlakyNetwork
+let client: Countersign
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [auditor.entry] })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const connect = (more: Partial<Options> = {}) =>
+  createCountersign({ baseUrl: service.url, apiKey: service.key, ...more })
+
+/** How often `METHOD /path` went over the network. */
+const sent = (route: string) => network.seen.filter((seen) => seen === route).length
+
+function aSubmission(changes: Changes = {}): Schemas['SubmittedTransaction'] {
+  return aTransaction(changes) as Schemas['SubmittedTransaction']
+}
+
+describe('every method', () => {
+  let record: Schemas['ExecutionTrustRecord']
+  let id: string
+
+  beforeAll(async () => {
+    client = connect()
+    record = await client.execute(aSubmission())
+    id = record.businessTransactionId
+  })
+
+  test('execute answers the record, executeOrRead the same one again', async () => {
+    expect(record.executions[0]?.status).toBe('COMPLETED')
+    const again = await client.executeOrRead(record.transaction)
+    expect(again).toEqual(record)
+  })
+
+  test('reads what was stored', async () => {
+    expect(await client.transaction(id)).toEqual(record.transaction)
+    expect(await client.transactions({ page: 1, pageSize: 1 })).toHaveLength(1)
+    expect(await client.trustRecord(id)).toEqual(record)
+    expect(await client.latestVerification(id)).toEqual(record.verifications[0])
+    expect(await client.latestReceipt(id)).toEqual(record.receipts[0])
+  })
+
+  test('verifies, generates a receipt and replays', async () => {
+    const verification = await client.verify(id)
+    expect(verification).toMatchObject({ businessTransactionId: id, status: 'VERIFIED' })
+    const receipt = await client.receipt(id)
+    expect(receipt.verificationId).toBe(verification.verificationId)
+    expect(await client.replay(id)).toEqual({
+      businessTransactionId: id,
+      trustRecordHash: record.trustRecordHash,
+      verified: true,
+    })
+  })
+
+  test('trustRecords goes from page to page, each record once', async () => {
+    const since = new Date().toISOString()
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) ids.push((await client.execute(aSubmission())).businessTransactionId)
+    const exported: string[] = []
+    for await (const { businessTransactionId } of client.trustRecords({ since, pageSize: 2 }))
+      exported.push(businessTransactionId)
+    expect(exported).toHaveLength(5)
+    expect(new Set(exported)).toEqual(new Set(ids))
+  })
+
+  test('validatePolicy answers for an unknown version too', async () => {
+    const policyId = 'sandbox-echo'
+    expect(await client.validatePolicy({ policyId, policyVersion: '1.0.0' })).toEqual({
+      valid: true,
+      errors: [],
+    })
+    expect(await client.validatePolicy({ policyId, policyVersion: '9.9.9' })).toEqual({
+      valid: false,
+      errors: ["Policy 'sandbox-echo' version '9.9.9' was not found."],
+    })
+  })
+
+  test('refusal and verifyRefusal', async () => {
+    const submitted = aSubmission({ intent: { parameters: { amount: 2000 } }, signals: { amount: 2000 } })
+    await expect(client.execute(submitted)).rejects.toThrow('Execution rejected: Amount above 1000.')
+    const refusal = await client.refusal(submitted.businessTransactionId)
+    expect(refusal.decision.outcome).toBe('REJECTED')
+    expect(await client.verifyRefusal(refusal)).toMatchObject({ valid: true })
+  })
+
+  test('auditEvents and verifyAuditEvent', async () => {
+    await expect(connect({ apiKey: 'csk_unknown' }).version()).rejects.toMatchObject({ status: 401 })
+    const auditing = connect({ apiKey: auditor.key })
+    const event = await until(
+      async () => (await auditing.auditEvents({ type: 'caller.rejected' })).events[0],
+      'the audit event',
+    )
+    expect(event.event.route).toBe('GET /version')
+    expect(await auditing.verifyAuditEvent(event)).toEqual({ valid: true })
+  })
+
+  test('keys, and who and what answers', async () => {
+    const { keys } = await client.keySet()
+    const { keyId } = record.signature
+    expect(keys).toContainEqual(await client.key(keyId))
+    expect(await client.callerIdentity()).toMatchObject({
+      callerId: 'tester',
+      unrestrictedCapabilities: true,
+    })
+    expect(await client.version()).toMatchObject({ name: 'countersign', api: 'v1' })
+    expect(await client.ready()).toMatchObject({ status: 'READY' })
+    expect((await client.http.GET('/health')).data).toEqual({ status: 'UP' })
+  })
+
+  test('an error carries what the service said, and the id of its log line', async () => {
+    const error: unknown = await client.verify(crypto.randomUUID()).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(CountersignError)
+    expect(error).toMatchObject({
+      status: 404,
+      code: 'VERIFICATION_FAILED',
+      message: 'Execution Trust Record not found.',
+      requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    })
+  })
+
+  test('a 409 is an error of execute', async () => {
+    await expect(client.execute(record.transaction)).rejects.toMatchObject({ status: 409 })
+  })
+
+  test('the record of another intent under the same id is not handed out as this one', async () => {
+    const other = {
+      ...record.transaction,
+      intent: { ...record.transaction.intent, parameters: { amount: 41 } },
+    }
+    const error: unknown = await client.executeOrRead(other).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(IdUsedForAnotherIntentError)
+  })
+})
+
+describe('over a flaky network', () => {
+  beforeEach(async () => {
+    network = await openFlakyNetwork(service.url)
+    client = connect({ baseUrl: network.url })
+    return () => network.close()
+  })
+
+  const executed = {
+    business_transactions: 1,
+    execution_intents: 1,
+    trust_records: 1,
+    verifications: 1,
+    receipts: 1,
+    refusal_records: 0,
+  }
+  const overloaded = answer(503, { error: 'Service overloaded.', code: 'OVERLOADED' }, { 'Retry-After': '0' })
+  const limited = answer(429, { error: 'Rate limit.', code: 'RATE_LIMITED' }, { 'Retry-After': '1' })
+  const unavailable = answer(503, { error: 'Gone.', code: 'DATABASE_UNAVAILABLE' }, { 'Retry-After': '0' })
+
+  test('an execute whose reply was lost is not sent twice, and its record is returned', async () => {
+    const submitted = aSubmission()
+    const id = submitted.businessTransactionId
+    network.plan('POST /execute', loseReply)
+    const record = await client.execute(submitted)
+    expect(record).toEqual((await service.get(`/trust-records/${id}`)).body)
+    expect(network.seen).toEqual(['POST /execute', `GET /trust-records/${id}`])
+    expect(await rowsOf(database, id)).toEqual(executed)
+  })
+
+  test('an execute that timed out while it was running is waited for, not sent again', async () => {
+    const submitted = aSubmission({ intent: { parameters: { amount: 42, delayMs: 1000 } } })
+    const id = submitted.businessTransactionId
+    client = connect({ baseUrl: network.url, timeoutMs: 500, maxAttempts: 6 })
+    expect((await client.execute(submitted)).businessTransactionId).toBe(id)
+    expect(sent('POST /execute')).toBe(1)
+    expect(await rowsOf(database, id)).toEqual(executed)
+  })
+
+  test('an execute that never arrived is sent again, after the service was asked', async () => {
+    const submitted = aSubmission()
+    const id = submitted.businessTransactionId
+    network.plan('POST /execute', loseRequest, unavailable)
+    expect((await client.execute(submitted)).businessTransactionId).toBe(id)
+    const asked = [`GET /trust-records/${id}`, `GET /refusal/${id}`, `GET /transactions/${id}`]
+    expect(network.seen).toEqual(['POST /execute', ...asked, 'POST /execute', ...asked, 'POST /execute'])
+    expect(await rowsOf(database, id)).toEqual(executed)
+  })
+
+  test('an execute that the service did nothing with is sent again without a question', async () => {
+    network.plan('POST /execute', overloaded, overloaded, overloaded)
+    await client.execute(aSubmission())
+    expect(network.seen).toEqual(Array.from({ length: 4 }, () => 'POST /execute'))
+  })
+
+  test('Retry-After is waited for', async () => {
+    network.plan('POST /execute', limited)
+    const started = performance.now()
+    await client.execute(aSubmission())
+    expect(performance.now() - started).toBeGreaterThanOrEqual(990)
+    expect(sent('POST /execute')).toBe(2)
+  })
+
+  test('attempts are bounded, and the last error is the answer', async () => {
+    network.plan('POST /execute', ...Array.from({ length: 9 }, () => overloaded))
+    await expect(client.execute(aSubmission())).rejects.toMatchObject({ code: 'OVERLOADED' })
+    expect(sent('POST /execute')).toBe(4)
+    network.plan('GET /version', ...Array.from({ length: 9 }, () => loseRequest))
+    await expect(client.version()).rejects.toThrow(TypeError)
+    expect(sent('GET /version')).toBe(4)
+  })
+
+  test('a Retry-After of more than a minute is thrown at once', async () => {
+    network.plan('GET /version', answer(429, { error: 'Rate limit.' }, { 'Retry-After': '61' }))
+    await expect(client.version()).rejects.toMatchObject({ status: 429, retryAfterSeconds: 61 })
+    expect(sent('GET /version')).toBe(1)
+  })
+
+  test('a signal ends a wait', async () => {
+    const stop = new AbortController()
+    client = connect({ baseUrl: network.url, signal: stop.signal })
+    network.plan('GET /version', answer(429, { error: 'Rate limit.' }, { 'Retry-After': '60' }))
+    const asking = client.version()
+    await until(() => network.seen.length === 1, 'the request')
+    stop.abort(new Error('closing'))
+    await expect(asking).rejects.toThrow('closing')
+    expect(network.seen).toHaveLength(1)
+  })
+
+  test('an outcome that the service itself does not know is in doubt, and nothing is sent again', async () => {
+    const submitted = aSubmission()
+    const id = submitted.businessTransactionId
+    const hanging = service.post(
+      '/execute',
+      aTransaction({ businessTransactionId: id, intent: { parameters: { amount: 42, hang: true } } }),
+    )
+    await until(() => intentState(database, id), 'the release')
+    const unknown = { error: 'Execution outcome unknown.', code: 'EXECUTION_OUTCOME_UNKNOWN' }
+    network.plan('POST /execute', answer(502, unknown))
+    const error: unknown = await client.execute(submitted).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(InDoubtError)
+    expect(error).toMatchObject({ businessTransactionId: id, cause: { code: 'EXECUTION_OUTCOME_UNKNOWN' } })
+    expect(sent('POST /execute')).toBe(1)
+    expect((await hanging).status).toBe(502)
+  })
+
+  test('an outcome that cannot be read is in doubt', async () => {
+    const submitted = aSubmission()
+    const id = submitted.businessTransactionId
+    client = connect({ baseUrl: network.url, maxAttempts: 2 })
+    network.plan('POST /execute', loseReply)
+    network.plan(`GET /trust-records/${id}`, unavailable, unavailable)
+    await expect(client.execute(submitted)).rejects.toBeInstanceOf(InDoubtError)
+    expect(sent('POST /execute')).toBe(1)
+    expect((await connect().executeOrRead(submitted)).businessTransactionId).toBe(id)
+    expect(await rowsOf(database, id)).toEqual(executed)
+  })
+
+  test.each([
+    [500, { intent: { parameters: { amount: 2000 } }, signals: { amount: 2000 } }],
+    [403, { intent: { parameters: { amount: 7 } } }],
+  ])('a lost refusal is told as the service told it: %d', async (status, changes) => {
+    const told: unknown = await client.execute(aSubmission(changes)).catch((thrown: unknown) => thrown)
+    expect(told).toMatchObject({ status, code: expect.any(String), requestId: expect.any(String) })
+    network.plan('POST /execute', loseReply)
+    const lost: unknown = await client.execute(aSubmission(changes)).catch((thrown: unknown) => thrown)
+    const { code, message } = told as CountersignError
+    expect(lost).toMatchObject({ status, code, message, requestId: undefined })
+    expect(sent('POST /execute')).toBe(2)
+  })
+
+  test('a read is sent again; what appends only where nothing was done', async () => {
+    const { businessTransactionId: id } = await connect().execute(aSubmission())
+    network.plan(`GET /trust-records/${id}`, loseReply, unavailable)
+    expect((await client.trustRecord(id)).businessTransactionId).toBe(id)
+    network.plan('POST /verify', overloaded, loseReply)
+    await expect(client.verify(id)).rejects.toThrow(TypeError)
+    expect(sent('POST /verify')).toBe(2)
+    expect(await rowsOf(database, id)).toMatchObject({ verifications: 2 })
+  })
+
+  test('ready answers NOT_READY as it came, and waits out what is not of the service', async () => {
+    const notReady = { status: 'NOT_READY', reason: 'stopping', error: 'stopping', authDisabled: false }
+    network.plan('GET /ready', answer(503, notReady))
+    expect(await client.ready()).toEqual(notReady)
+    network.plan('GET /ready', answer(503, { error: 'of a proxy' }, { 'Retry-After': '0' }))
+    expect(await client.ready()).toMatchObject({ status: 'READY' })
+  })
+})
+
+describe('deterministicId', () => {
+  test('is the UUIDv5 of RFC 9562 Appendix A.4', () => {
+    const dns = '6ba7b810-9dad-11d1-80b4-00c04fd430c8'
+    expect(deterministicId(dns, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2')
+  })
+
+  test('refuses a namespace that is no UUID', () => {
+    expect(() => deterministicId('invoices', '4711')).toThrow(TypeError)
+  })
+})
+
+describe('the package', () => {
+  test('its types are those of docs/openapi.yaml', () => {
+    const sha256 = createHash('sha256').update(read('docs/openapi.yaml')).digest('hex')
+    expect(read('clients/typescript/src/schema.ts').split('\n')[0]).toBe(`// docs/openapi.yaml ${sha256}`)
+  })
+
+  test('it depends on the versions that are tested here', () => {
+    const own = JSON.parse(read('clients/typescript/package.json')) as {
+      dependencies: Record<string, string>
+    }
+    const root = JSON.parse(read('package.json')) as { devDependencies: Record<string, string> }
+    expect(Object.keys(own.dependencies).toSorted()).toEqual(['openapi-fetch', 'uuid'])
+    expect(root.devDependencies).toMatchObject(own.dependencies)
+  })
+})

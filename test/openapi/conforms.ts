@@ -1,0 +1,130 @@
+// Every reply that an HTTP test gets is held against the OpenAPI document: status, content type, headers, body and error row.
+import { appendFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { basename, join } from 'node:path'
+import type * as ResponseValidator from 'openapi-response-validator'
+import { expect, inject } from 'vitest'
+import { openMatching } from '../../src/door/match.ts'
+import { openapiDocument, operationOf } from '../../src/openapi/document.ts'
+import { rowOf } from '../../src/openapi/failure-rows.ts'
+import { failuresOf } from '../../src/openapi/responses.ts'
+import { routes } from '../../src/routes/index.ts'
+import type { Route } from '../../src/routes/route.ts'
+
+// A CommonJS module whose class is its `default`: an import would give one thing to the compiler and another to the test runner.
+const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)(
+  'openapi-response-validator',
+) as { default: typeof ResponseValidator.default.default }
+
+export interface Replied {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: unknown
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, { $ref: string }>>
+  readonly content?: Readonly<Record<string, { schema: object }>>
+}
+
+const document = openapiDocument({ routes })
+const match = openMatching(routes)
+const components = closed(document.components) as typeof document.components
+
+/** fails with the route, the status and what about the reply is not as the document has it */
+export function expectConforming(asked: { method: string; path: string }, replied: Replied): void {
+  if (asked.method === 'HEAD') return
+  const matched = match(asked.method, asked.path)
+  // Other paths and methods are not in the document; its description says what they answer.
+  if (matched.kind !== 'route') return expectNoRoute(asked, replied)
+  const problems = problemsOf(matched.route, replied)
+  const row = rowSeen(matched.route, replied)
+  if (row === undefined && replied.status >= 400 && !isAnswer(matched.route, replied.status))
+    problems.push('no listed error row has this message and code')
+  const { method, path } = matched.route
+  if (problems.length > 0)
+    throw new Error(
+      `${method} ${path} answered ${replied.status} not as documented: ${problems.join('; ')}\n${replied.text.slice(0, 500)}`,
+    )
+  const seen = `${method} ${path} ${replied.status}${row === undefined ? '' : ` ${row}`}\n`
+  appendFileSync(join(inject('seenReplies'), basename(expect.getState().testPath ?? 'unknown')), seen)
+}
+
+function expectNoRoute({ method, path }: { method: string; path: string }, { status, body }: Replied): void {
+  const { error, ...more } = (body ?? {}) as { error?: unknown }
+  if (![404, 405].includes(status) || typeof error !== 'string' || Object.keys(more).length > 0)
+    throw new Error(`${method} ${path} is no route and answered ${status}: ${JSON.stringify(body)}`)
+}
+
+function problemsOf(route: Route, { status, headers, text, body }: Replied): string[] {
+  const response = responses(route)[status]
+  if (response === undefined) return ['the status is not listed']
+  const problems = Object.entries(response.headers ?? {}).flatMap(([name, { $ref }]) =>
+    headerProblem(name, $ref, headers.get(name)),
+  )
+  if (response.content === undefined) return text === '' ? problems : [...problems, 'it has a body']
+  const type = headers.get('content-type')?.split(';')[0] ?? 'none'
+  if (!(type in response.content)) problems.push(`content type ${type} is not listed`)
+  const invalid = validatorOf(route).validateResponse(
+    String(status),
+    type === 'application/json' ? body : text,
+  )
+  // oxlint-disable-next-line typescript/no-unsafe-assignment -- the package types its errors as any
+  const errors: { path?: string; message: string }[] = invalid?.errors ?? []
+  return [...problems, ...errors.map(({ path, message }) => `${path ?? ''} ${message}`)]
+}
+
+function headerProblem(name: string, reference: string, value: string | null): string[] {
+  const component = reference.split('/').at(-1) ?? ''
+  const { required, schema } = document.components.headers[component] as {
+    required?: boolean
+    schema: { pattern?: string; enum?: string[] }
+  }
+  if (value === null) return required ? [`header ${name} is missing`] : []
+  const fits = new RegExp(schema.pattern ?? '').test(value) && (schema.enum?.includes(value) ?? true)
+  return fits ? [] : [`header ${name} is ${value}`]
+}
+
+/** The row of src/errors.ts that a failure is of; undefined for answers. */
+function rowSeen(route: Route, { status, body }: Replied): string | undefined {
+  if (status < 400 || isAnswer(route, status)) return undefined
+  const { error, code, errors } = body as { error?: string; code?: string; errors?: string[] }
+  const rows = failuresOf(route, operationOf(route))
+  return errors === undefined
+    ? rowOf(rows, { status, error: error ?? '', code })
+    : rowOf(rows, { status, error: errors[0] ?? '', code: null })
+}
+
+/** As the 503 of GET /ready. */
+function isAnswer(route: Route, status: number): boolean {
+  return status in operationOf(route).answers
+}
+
+function responses({ method, path }: Route): Readonly<Record<string, Response>> {
+  const operation = document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, Response> }
+  return operation.responses
+}
+
+const validators = new Map<Route, ResponseValidator.IOpenAPIResponseValidator>()
+
+function validatorOf(route: Route): ResponseValidator.IOpenAPIResponseValidator {
+  const known = validators.get(route)
+  if (known !== undefined) return known
+  // Its types are of OpenAPI 3.0; it reads every keyword of JSON Schema that the document uses, type null included.
+  const args = { responses: closed(responses(route)), components }
+  const validator = new OpenAPIResponseValidator(
+    args as unknown as ResponseValidator.OpenAPIResponseValidatorArgs,
+  )
+  validators.set(route, validator)
+  return validator
+}
+
+/** Clients ignore members they do not know; a test must not: a member that no schema has is one that the document lacks. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const members = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]))
+  const isOpenObject = members['type'] === 'object' && 'properties' in members
+  return isOpenObject ? { additionalProperties: false, ...members } : members
+}

@@ -1,0 +1,99 @@
+// The OpenAPI document: lint-clean, whole, as committed, and never less than it was (interface §9.4).
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { missingFrom } from '../../src/openapi/compare.ts'
+import { openapiDocument, openapiTexts } from '../../src/openapi/document.ts'
+import { routes } from '../../src/routes/index.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const SNAPSHOT = join(ROOT, 'docs', 'openapi.yaml')
+const document = openapiDocument({ routes })
+
+describe('the document', () => {
+  test('has every route of the table and nothing else', () => {
+    const listed = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(listed.toSorted()).toEqual(routes.map(({ method, path }) => `${method} ${path}`).toSorted())
+  })
+
+  test('is the committed docs/openapi.yaml; `npm run openapi` writes it', () => {
+    expect(readFileSync(SNAPSHOT, 'utf8')).toBe(openapiTexts({ routes }).yaml)
+  })
+
+  test('says the same in both notations', () => {
+    const { json, yaml } = openapiTexts({ routes })
+    expect(parse(yaml)).toEqual(JSON.parse(json))
+  })
+
+  test('is lint-clean: no error and no warning', async () => {
+    const redocly = join(ROOT, 'node_modules', '.bin', 'redocly')
+    const { stdout } = await promisify(execFile)(redocly, ['lint', SNAPSHOT, '--format=json'], {
+      cwd: ROOT,
+      env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+    })
+    const { totals, problems } = JSON.parse(stdout) as { totals: object; problems: unknown[] }
+    expect(problems).toEqual([])
+    expect(totals).toMatchObject({ errors: 0, warnings: 0, ignored: 0 })
+  })
+})
+
+/** A copy without what stands at a path. */
+function without(...path: string[]): unknown {
+  const copy = parse(stringify(document, { aliasDuplicateObjects: false })) as Record<string, unknown>
+  const last = path.at(-1) ?? ''
+  const holder = path.slice(0, -1).reduce((at, key) => at[key] as Record<string, unknown>, copy)
+  expect(holder).toHaveProperty([last])
+  if (Array.isArray(holder)) holder.splice(Number(last), 1)
+  else delete holder[last]
+  return copy
+}
+
+describe('within v1 nothing disappears: the comparison names', () => {
+  test.each([
+    ['a path', ['paths', '/health'], 'path /health'],
+    ['a method', ['paths', '/transactions', 'post'], 'method POST /transactions'],
+    ['a status', ['paths', '/execute', 'post', 'responses', '409'], 'POST /execute status 409'],
+    [
+      'a parameter',
+      ['paths', '/transactions', 'get', 'parameters', '0'],
+      'GET /transactions parameter query page',
+    ],
+    ['a property', ['components', 'schemas', 'Receipt', 'properties', 'keyId'], 'Receipt property keyId'],
+    [
+      'an enum value',
+      ['components', 'schemas', 'Decision', 'properties', 'outcome', 'enum', '0'],
+      'Decision.outcome value "APPROVED"',
+    ],
+    [
+      'an error example',
+      [
+        'paths',
+        '/execute',
+        'post',
+        'responses',
+        '500',
+        'content',
+        'application/json',
+        'examples',
+        'noConnector',
+      ],
+      'POST /execute 500 example noConnector',
+    ],
+    [
+      'a header',
+      ['paths', '/execute', 'post', 'responses', '200', 'headers', 'RateLimit'],
+      'POST /execute 200 header RateLimit',
+    ],
+    ['a schema', ['components', 'schemas', 'Receipt'], 'schema Receipt'],
+  ])('%s', (_what, path, promise) => {
+    expect(missingFrom(without(...path), document)).toContain(promise)
+    expect(missingFrom(document, without(...path))).toEqual([])
+  })
+
+  test('nothing where nothing is gone', () => expect(missingFrom(document, document)).toEqual([]))
+})

@@ -1,0 +1,89 @@
+// What the door and the database do to every route alike, seen on every route: `send` holds each reply against the OpenAPI document.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operationOf } from '../../src/openapi/document.ts'
+import { routes } from '../../src/routes/index.ts'
+import type { Route } from '../../src/routes/route.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { aCaller, startService, type CallOptions, type TestService } from '../service.ts'
+
+const BODY_BYTES_MAX = 102_400
+const auditor = aCaller('auditor', { allowedPrincipalIds: ['local-dev'], readAll: true })
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let service: TestService
+let limited: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openDatabaseProxy(database.url)
+  const one = {
+    RATE_LIMIT_EXECUTE_PER_MINUTE: '1',
+    RATE_LIMIT_HEALTH_PER_MINUTE: '1',
+    RATE_LIMIT_PUBLIC_PER_MINUTE: '1',
+  }
+  service = await startService({ databaseUrl: proxy.url, callers: [auditor.entry] })
+  limited = await startService({ databaseUrl: database.url, callers: [auditor.entry], env: one })
+})
+
+afterAll(async () => {
+  expect(await limited.stop()).toBe(0)
+  expect(await service.stop()).toBe(0)
+  await proxy.cut()
+  await database.drop()
+})
+
+const rows = (which: (route: Route) => boolean): Route[] => routes.filter(which)
+
+/** With the document's own examples; in  body  another one */
+function call(to: TestService, route: Route, options: CallOptions & { body?: unknown } = {}) {
+  const { params, body: shown } = operationOf(route)
+  const path = route.path.replace(/\{(\w+)\}/, (_, name: string) => params?.[name]?.example ?? '')
+  const { body = shown?.example, ...more } = { ...auditor, ...options }
+  return route.method === 'GET' ? to.get(path, more) : to.post(path, body, more)
+}
+
+describe('without a key', () => {
+  test.each(rows(({ open }) => open === undefined))('$method $path answers 401', async (route) => {
+    expect((await call(service, route, { key: null })).status).toBe(401)
+  })
+})
+
+describe('a body', () => {
+  const taking = rows(({ takesBody }) => takesBody === true)
+
+  test.each(taking)('that is too large: $method $path answers 413', async (route) => {
+    expect((await call(service, route, { body: ' '.repeat(BODY_BYTES_MAX + 1) })).status).toBe(413)
+  })
+
+  test.each(taking)('that is no JSON: $method $path answers 400', async (route) => {
+    expect((await call(service, route, { body: '{' })).status).toBe(400)
+  })
+})
+
+describe('beyond its budget', () => {
+  test.each(rows(({ limit }) => limit !== undefined))('$method $path answers 429', async (route) => {
+    await call(limited, route)
+    expect((await call(limited, route)).status).toBe(429)
+  })
+})
+
+describe('where what is cached has not changed', () => {
+  const cached = rows((route) => operationOf(route).answers[200]?.cached === true)
+
+  test.each(cached.filter(({ open }) => open))('$method $path answers 304', async (route) => {
+    expect((await call(service, route, { headers: { 'If-None-Match': '*' } })).status).toBeOneOf([304, 404])
+  })
+})
+
+// Last: it does not come back.
+describe('without its database', () => {
+  test.each(rows((route) => operationOf(route).readsDatabase === true))(
+    '$method $path answers 503',
+    async (route) => {
+      await proxy.cut()
+      expect((await call(service, route)).status).toBe(503)
+    },
+  )
+})

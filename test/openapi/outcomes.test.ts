@@ -1,0 +1,112 @@
+// Outcomes that the tests of POST /execute look into, seen on POST /transactions too; and replies for which there is no room.
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { operationOf } from '../../src/openapi/document.ts'
+import { routes } from '../../src/routes/index.ts'
+import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { aCaller, startService, until, type CallOptions, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+const payer = { name: 'payer', version: '1.0.0' }
+const narrow = aCaller('narrow', { allowedPrincipalIds: ['tester'], allowedCapabilities: [] })
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let service: TestService
+let full: TestService
+let policyDir: string
+
+beforeAll(async () => {
+  policyDir = aPolicyFolder()
+  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
+  database = await createDatabase()
+  proxy = await openDatabaseProxy(database.url)
+  service = await startService({
+    databaseUrl: proxy.url,
+    callers: [narrow.entry],
+    env: { POLICY_DIR: policyDir },
+  })
+  full = await startService({
+    databaseUrl: database.url,
+    env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1' },
+  })
+})
+
+afterAll(async () => {
+  expect(await full.stop()).toBe(0)
+  expect(await service.stop()).toBe(0)
+  await proxy.cut()
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+/** One whose connector takes a while; resolves when that has been called. */
+async function slow(to: TestService, path: string, delayMs: number) {
+  const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs } } })
+  const answer = to.post(path, transaction)
+  await until(() => intentState(database, transaction.businessTransactionId), 'the release')
+  // The service has heard of that commit too: what it asks afterwards comes back after it.
+  expect((await to.get('/ready')).status).toBe(200)
+  return { answer }
+}
+
+describe('POST /transactions', () => {
+  test.each([
+    ['policyDenied', 403, aMismatchedTransaction(), {}],
+    ['capabilityOutsideScope', 403, aTransaction(), narrow],
+    ['policyNotFound', 404, aTransaction({ policy: { name: 'none' } }), {}],
+    ['executionRejected', 500, aRejectedTransaction(), {}],
+    ['noConnector', 500, aTransaction({ policy: payer, intent: { action: 'vendor:pay' } }), {}],
+    ['executionFailed', 500, aTransaction({ intent: { parameters: { amount: 42, fail: true } } }), {}],
+  ])('answers %s as POST /execute does', async (_row, status, transaction, caller: CallOptions) => {
+    expect((await service.post('/transactions', transaction, caller)).status).toBe(status)
+  })
+
+  test('answers outcomeUnknown as POST /execute does', async () => {
+    const { answer } = await slow(service, '/transactions', 500)
+    await proxy.cut()
+    expect((await answer).status).toBe(502)
+    await proxy.mend()
+  })
+})
+
+describe('GET /refusal/{businessTransactionId}', () => {
+  test('answers 304 to who has it', async () => {
+    const rejected = aRejectedTransaction()
+    await service.post('/execute', rejected)
+    const path = `/refusal/${rejected.businessTransactionId}`
+    const { headers } = await service.get(path)
+    const answer = await service.get(path, { headers: { 'If-None-Match': headers.get('etag') ?? '' } })
+    expect([answer.status, answer.text]).toEqual([304, ''])
+  })
+})
+
+describe('where there is no room, 503 overloaded', () => {
+  test('whatever takes a body, and every large reply', async () => {
+    const large = aTransaction({ intent: { parameters: { amount: 42, note: 'x'.repeat(70_000) } } })
+    expect((await full.post('/execute', large)).status).toBe(200)
+    const id = large.businessTransactionId
+    const largeReplies = [
+      '/openapi.yaml',
+      '/openapi.json',
+      '/documentation/swagger-ui-bundle.js',
+      '/reference/redoc.standalone.js',
+      '/transactions',
+      `/transactions/${id}`,
+      '/trust-records',
+      `/trust-records/${id}`,
+    ]
+    const takingBodies = routes.flatMap((route) => ('takesBody' in route ? [route] : []))
+
+    const { answer } = await slow(full, '/execute', 4_000)
+    const refused = [
+      ...largeReplies.map((path) => full.get(path)),
+      ...takingBodies.map((route) => full.post(route.path, operationOf(route).body?.example)),
+    ]
+    const statuses = (await Promise.all(refused)).map(({ status }) => status)
+    expect(statuses).toEqual(refused.map(() => 503))
+    expect((await answer).status).toBe(200)
+  })
+})

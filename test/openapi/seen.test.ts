@@ -1,0 +1,71 @@
+// After all other files: what the HTTP tests have seen and what the OpenAPI document lists are the same, both ways.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, test } from 'vitest'
+import { openapiDocument, operationOf } from '../../src/openapi/document.ts'
+import { shownFailures } from '../../src/openapi/failure-rows.ts'
+import { failuresOf } from '../../src/openapi/responses.ts'
+import { routes } from '../../src/routes/index.ts'
+
+/** What no request can ask for, and why. */
+const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
+  {
+    seen: /^(?!POST \/(execute|transactions) ).* 500 internal$/,
+    why: 'a bug of ours or a dead thread; on POST /execute and /transactions it is also an answer of the contract',
+  },
+  {
+    seen: /^GET \/(audit|refusal).* 503 overloaded$/,
+    why: 'for a reply of 64 KiB or more, which these are not yet',
+  },
+]
+
+const files = readdirSync(inject('seenReplies'))
+const httpFiles = readdirSync(join(import.meta.dirname, '..', 'http')).filter((file) =>
+  file.endsWith('.test.ts'),
+)
+const left = inject('testsFiltered') ? ['tests by name'] : httpFiles.filter((file) => !files.includes(file))
+
+const seen = new Set(
+  files.flatMap((file) =>
+    readFileSync(join(inject('seenReplies'), file), 'utf8')
+      .trimEnd()
+      .split('\n'),
+  ),
+)
+
+/** `METHOD path status [row]` of every answer and every error row in the document. */
+const listed = routes.flatMap((route) => {
+  const { method, path } = route
+  const operation = (openapiDocument({ routes }).paths[path]?.[method.toLowerCase()] ?? {}) as {
+    responses?: Record<string, unknown>
+  }
+  const rows = failuresOf(route, operationOf(route))
+  const rowLines = rows.map((row) => `${method} ${path} ${shownFailures[row].status} ${row}`)
+  const failed = new Set(rows.map((row) => String(shownFailures[row].status)))
+  const answers = Object.keys(operation.responses ?? {}).filter((status) => !failed.has(status))
+  return [...rowLines, ...answers.map((status) => `${method} ${path} ${status}`)]
+})
+
+describe.skipIf(left.length > 0)(
+  `the document and the replies (left out of this run: ${left.join(', ') || 'nothing'})`,
+  () => {
+    test('whatever was seen is listed', () => {
+      expect([...seen].filter((line) => !listed.includes(line))).toEqual([])
+    })
+
+    test('whatever is listed was seen, but for what no request can ask for', () => {
+      const unseen = listed.filter((line) => !seen.has(line))
+      expect(
+        unseen.filter((line) => !NOT_TO_BE_PROVOKED.some((exception) => exception.seen.test(line))),
+      ).toEqual([])
+    })
+
+    test('what no request can ask for was indeed not seen', () => {
+      for (const exception of NOT_TO_BE_PROVOKED)
+        expect(
+          [...seen].filter((line) => exception.seen.test(line)),
+          exception.why,
+        ).toEqual([])
+    })
+  },
+)
