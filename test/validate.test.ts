@@ -267,7 +267,9 @@ describe('the transaction is rebuilt', () => {
 describe('scope', () => {
   test('`all` invokes every capability', () => {
     const scope = { principalIds: new Set(['tester']), capabilities: 'all' } as const
-    expect(refusal(aTransaction({ intent: { action: 'x:y' } }), { callerId: 'c', reads: 'c', scope })).toBeUndefined()
+    expect(
+      refusal(aTransaction({ intent: { action: 'x:y' } }), { callerId: 'c', reads: 'c', scope }),
+    ).toBeUndefined()
   })
 
   test('is compared exactly', () => {
