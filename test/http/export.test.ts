@@ -179,6 +179,15 @@ describe('GET /trust-records 200', () => {
     expect((await list(`/trust-records?until=${since}`, auditor)).page).toEqual([])
   })
 
+  test('until holds also for a cursor that lies above it', async () => {
+    const { next } = await list('/trust-records?pageSize=1', auditor)
+    const until = records[3]?.createdAt ?? ''
+    const below = records.filter(({ createdAt }) => createdAt < until)
+    expect(below.length).toBeGreaterThan(0)
+    const { page } = await list(`${next?.replace('pageSize=1', 'pageSize=100')}&until=${until}`, auditor)
+    expect(idsOf(page)).toEqual(idsOf(below))
+  })
+
   test('until may be the last moment of all', async () => {
     for (const until of ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-23:59'])
       expect(idsOf((await list(`/trust-records?until=${until}`, auditor)).page)).toEqual(idsOf(records))

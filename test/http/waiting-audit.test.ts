@@ -1,0 +1,54 @@
+// Audit events that wait for the database take no place from executions (docs/design-notes.md "The threads' other work").
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '1' } })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+/** When the statements that wait for audit_events began. */
+async function waitingSince(): Promise<Date[]> {
+  const { rows } = await database.pool.query<{ since: Date }>(`
+    SELECT query_start AS since FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%INSERT INTO audit_events%'
+      AND pid <> pg_backend_pid()`)
+  return rows.map(({ since }) => since)
+}
+
+test('an execution is answered while events wait for a lock, however many there are', async () => {
+  const lock = await database.pool.connect()
+  await lock.query('BEGIN')
+  await lock.query('LOCK TABLE audit_events IN ACCESS EXCLUSIVE MODE')
+  const refused = []
+  try {
+    refused.push(service.get('/version', { key: 'csk_0' }))
+    const [first] = await until(async () => {
+      const waiting = await waitingSince()
+      return waiting.length > 0 ? waiting : undefined
+    }, 'an event that waits')
+    for (let i = 1; i < 8; i++) refused.push(service.get('/version', { key: `csk_${i}` }))
+    // Each is answered after a second at most, and its event waits on.
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual(Array(8).fill(401))
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+    // The very statement that waited before: the execution did not wait for it to give up.
+    expect(await waitingSince()).toEqual([first])
+  } finally {
+    await lock.query('ROLLBACK')
+    lock.release()
+  }
+  await until(async () => {
+    const { rows } = await database.pool.query<{ count: string }>('SELECT count(*) FROM audit_events')
+    return rows[0]?.count === '8'
+  }, 'all events to be stored')
+})
