@@ -22,8 +22,10 @@ export interface Door extends Listener {
   readonly aborted: number[]
   /** The latest head's values, read while it was valid. */
   latest: Pick<Head, 'bodyBytes' | 'remoteAddress'> & { readonly note: string | undefined }
-  /** Resolvers of the requests to /wait and /later that are unanswered. */
+  /** Resolvers of the requests to /wait and /later… that are unanswered. */
   readonly waiting: (() => void)[]
+  /** How often a listener said that the reply of a /later… is out, or its client gone. */
+  sent: number
 }
 
 export async function openDoor(
@@ -34,6 +36,7 @@ export async function openDoor(
   const aborted: number[] = []
   const waiting: (() => void)[] = []
   const later = (reply: Reply): Promise<Reply> => new Promise((resolve) => waiting.push(() => resolve(reply)))
+  const counted = (reply: Reply): Reply => ({ ...reply, sent: () => void door.sent++ })
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
@@ -57,7 +60,9 @@ export async function openDoor(
         case '/wait':
           return taker((body) => later(text(200, body)))
         case '/later':
-          return later(text(200, 'later'))
+          return later(counted(text(200, 'later')))
+        case '/later-closing':
+          return later(counted(text(413, 'later', { Connection: 'close' })))
         case '/refused':
           return text(401, 'refused')
         case '/refused-closing':
@@ -74,6 +79,7 @@ export async function openDoor(
     seen,
     aborted,
     waiting,
+    sent: 0,
     latest: { bodyBytes: 0, remoteAddress: '', note: undefined },
   }
   return door

@@ -14,6 +14,11 @@ const post = (path: string, body: string, more = ''): string =>
 const bodies = (connection: Connection): string[] => answers(connection.received()).map(({ body }) => body)
 const untilReplies = (connection: Connection, count: number): Promise<void> =>
   until(() => answers(connection.received()).length >= count, connection.received)
+const untilWaiting = (door: Door): Promise<void> =>
+  until(
+    () => door.waiting.length === 1,
+    () => door.seen,
+  )
 const untilClosed = (connection: Connection, deadlineMs?: number): Promise<void> =>
   until(connection.isClosed, connection.received, deadlineMs)
 
@@ -206,18 +211,123 @@ describe.each(servers)('%s', (server) => {
     expect(door.seen).toEqual(['POST /echo', 'GET /a', 'GET /b'])
   })
 
-  test('an answer that comes later to an unwanted body is sent, and ends the connection', async () => {
+  test('an answer that comes later to an unwanted body leaves the connection to the next request', async () => {
     const door = await aDoor()
     const client = await connectTo(door)
-    await client.send(post('/later', get('/smuggled')))
+    for (const round of [1, 2]) {
+      await client.send(post('/later', get('/smuggled')))
+      await untilWaiting(door)
+      door.waiting.pop()?.()
+      await untilReplies(client, 2 * round - 1)
+      await client.send(get('/next'))
+      await untilReplies(client, 2 * round)
+    }
+    expect(bodies(client)).toEqual(['later', 'GET /next', 'later', 'GET /next'])
+    expect(client.received()).not.toMatch(/connection: close/i)
+    expect(door.seen).toEqual(['POST /later', 'GET /next', 'POST /later', 'GET /next'])
+  })
+
+  test('an answer that comes before the end of an unwanted body waits for it', async () => {
+    const door = await aDoor()
+    const client = await connectTo(door)
+    const refused = post('/later', get('/smuggled').repeat(20_000))
+    await client.send(refused.slice(0, -1))
+    await untilWaiting(door)
+    door.waiting.pop()?.()
+    const witness = await connectTo(door)
+    await witness.send(get('/a'))
+    await untilReplies(witness, 1)
+    expect(client.received()).toBe('')
+    await client.send(refused.slice(-1) + get('/behind'))
+    await untilReplies(client, 2)
+    expect(bodies(client)).toEqual(['later', 'GET /behind'])
+    expect(door.seen).toEqual(['POST /later', 'GET /a', 'GET /behind'])
+  })
+
+  test('a request pipelined behind an unwanted body that is still unanswered never gets the wrong reply', async () => {
+    const door = await aDoor()
+    const client = await connectTo(door)
+    await client.send(post('/later', get('/smuggled')) + get('/behind'))
+    await until(() => client.isClosed() || door.seen.length === 2, client.received)
+    for (const answer of door.waiting) answer()
+    await until(() => client.isClosed() || answers(client.received()).length === 2, client.received)
+    expect(bodies(client)).toEqual(server === 'node:http' ? ['later', 'GET /behind'] : [])
+    expect(door.seen).not.toContain('GET /smuggled')
+  })
+
+  test.for([
+    ['a client that will close', '/later', 'Connection: close\r\n'],
+    ['a door that will close', '/later-closing', ''],
+  ] as const)(
+    'an answer that comes later to an unwanted body waits for it also from %s',
+    async ([, path, more]) => {
+      const door = await aDoor()
+      const client = await connectTo(door)
+      const sent = post(path, get('/smuggled').repeat(20_000), more)
+      await client.send(sent.slice(0, -1))
+      await untilWaiting(door)
+      door.waiting.pop()?.()
+      await client.send(sent.slice(-1))
+      await untilClosed(client)
+      expect(client.wasReset()).toBe(false)
+      expect(bodies(client)).toEqual(['later'])
+      expect(door.seen).toEqual([`POST ${path}`])
+    },
+  )
+
+  test('nothing pipelined behind a reply that is to close is run while that reply is awaited', async () => {
+    const door = await aDoor()
+    const asking = await connectTo(door)
+    await asking.send(post('/later', 'body', 'Expect: foo\r\n') + get('/behind'))
+    const kept = await connectTo(door)
+    await kept.send(get('/a'))
+    await untilReplies(kept, 1)
+    door.stopAccepting()
+    await kept.send(post('/wait', 'body') + get('/behind'))
     await until(
-      () => door.seen.length === 1,
+      () => door.waiting.length === 2,
       () => door.seen,
     )
     for (const answer of door.waiting) answer()
-    await untilClosed(client)
-    expect(answers(client.received())).toMatchObject([{ body: 'later', headers: { connection: 'close' } }])
-    expect(door.seen).toEqual(['POST /later'])
+    for (const client of [asking, kept]) await untilClosed(client)
+    expect(door.seen).toEqual(['POST /later', 'GET /a', 'POST /wait'])
+  })
+
+  test('of a reply that comes after its client has gone it is told once that it is out', async () => {
+    const door = await aDoor()
+    const body = 'x'.repeat(1_000)
+    const inTheMiddle = post('/later', body).slice(0, -400)
+    for (const [sent, count] of [
+      [get('/later'), 1],
+      [post('/later', body), 1],
+      [inTheMiddle, 1],
+      [inTheMiddle.replace('\r\n', '\r\nConnection: close\r\n'), 1],
+      ...(server === 'node:http' ? [[get('/later') + post('/later', body), 2] as const] : []),
+    ] as const) {
+      for (const answeredFirst of [true, false]) {
+        const [toldBefore, begun] = [door.sent, door.seen.length]
+        const client = await connectTo(door)
+        await client.send(sent)
+        await until(
+          () => door.seen.length === begun + count,
+          () => door.seen,
+        )
+        if (answeredFirst) for (const answer of door.waiting.splice(0)) answer()
+        client.socket.resetAndDestroy()
+        await untilClosed(client)
+        const witness = await connectTo(door)
+        await witness.send(get('/a'))
+        await untilReplies(witness, 1)
+        for (const answer of door.waiting.splice(0)) answer()
+        await until(
+          () => door.sent >= toldBefore + count,
+          () => [sent.slice(0, 40), count, answeredFirst, door.sent - toldBefore],
+        )
+        expect(door.sent).toBe(toldBefore + count)
+      }
+    }
+    await door.close()
+    expect(door.aborted).toEqual([])
   })
 
   test('a client that goes away in mid-body gives its bytes back once', async () => {

@@ -69,17 +69,19 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     if (head === undefined) return void socket.destroy()
     const ended = underway.begin()
     exchange(head, onHead, () => stopping, {
-      readBody(keep, done, aborted) {
-        if (!keep) ending.add(socket)
-        else if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
-        readBody(request, head.bodyBytes, keep, done, () => {
+      endsHere: () => void ending.add(socket),
+      readBody(done, aborted) {
+        if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
+        readBody(request, head.bodyBytes, done, () => {
           aborted()
           ended()
         })
       },
+      // 'close' is both: the end of the body, and of a connection before that.
+      discardBody: (done) => void request.resume().once('close', done),
       write(reply, close) {
         if (close) ending.add(socket)
-        if (reply.sent !== undefined) response.once('close', reply.sent)
+        if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
         if (!socket.destroyed) write(response, reply, close)
         ended()
       },
@@ -127,7 +129,6 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
 function readBody(
   request: IncomingMessage,
   bodyBytes: number,
-  keep: boolean,
   done: (body: Uint8Array) => void,
   onAborted: () => void,
 ): void {
@@ -136,7 +137,7 @@ function readBody(
   request.on('data', (chunk: Buffer) => {
     if (chunk.length === bodyBytes) {
       body = chunk
-    } else if (keep) {
+    } else {
       body ??= new Uint8Array(bodyBytes)
       body.set(chunk, received)
     }
@@ -146,6 +147,22 @@ function readBody(
   request.once('close', () => {
     if (received < bodyBytes) onAborted()
   })
+}
+
+/** Node does not tell the end of a reply that is made after its client has gone, or that still stands behind another one then. */
+function whenOut(response: ServerResponse, socket: Socket, sent: () => void): void {
+  if (socket.destroyed) return sent()
+  let isOut = false
+  const out = (): void => {
+    // Of the reply under way when a connection ends, both tell.
+    if (isOut) return
+    isOut = true
+    socket.off('close', out)
+    sent()
+  }
+  response.once('close', out)
+  // As many as are pipelined.
+  socket.setMaxListeners(0).once('close', out)
 }
 
 function write(response: ServerResponse, reply: Reply, close: boolean): void {

@@ -47,11 +47,21 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
       replyAborted?.()
     })
     exchange(head, onHead, () => stopping, {
-      readBody(keep, done, aborted) {
+      // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
+      endsHere: () => undefined,
+      readBody(done, aborted) {
         bodyAborted = aborted
-        readBody(response, bodyBytes, keep, (body) => {
+        readBody(response, bodyBytes, (body) => {
           bodyAborted = undefined
           done(body)
+        })
+      },
+      discardBody(done) {
+        bodyAborted = done
+        response.onData((_chunk, isLast) => {
+          if (!isLast) return
+          bodyAborted = undefined
+          done()
         })
       },
       write(reply, close) {
@@ -99,16 +109,15 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
 function readBody(
   response: UWebSockets.HttpResponse,
   bodyBytes: number,
-  keep: boolean,
   done: (body: Uint8Array) => void,
 ): void {
   let body: Uint8Array | undefined
   let received = 0
   response.onData((chunk, isLast) => {
     // A chunk is memory of the server's, taken back when this returns.
-    if (keep && chunk.byteLength === bodyBytes) {
+    if (chunk.byteLength === bodyBytes) {
       body = new Uint8Array(chunk.slice(0))
-    } else if (keep) {
+    } else {
       body ??= new Uint8Array(bodyBytes)
       body.set(new Uint8Array(chunk), received)
     }
