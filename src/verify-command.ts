@@ -1,12 +1,14 @@
-// countersign verify: reads evidence and a key set from files and prints what src/verifier finds. It needs no service, no
+// countersign verify: reads evidence and key sets from files and prints what src/verifier finds. It needs no service, no
 // database and no network.
 import { readFileSync } from 'node:fs'
+import { printable } from './printable.ts'
 import { Unusable, verifyFile, type Report } from './verifier/index.ts'
 
 export interface VerifyRequest {
-  /** Paths; `-` is standard input, for one of the two. */
+  /** A path; `-` is standard input, for one of all. */
   readonly file: string
-  readonly jwks: string
+  /** Paths of key sets and of single keys: together they are the keys that verify. */
+  readonly jwks: readonly string[]
   readonly json: boolean
 }
 
@@ -14,9 +16,11 @@ export interface VerifyRequest {
 export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
   let reports: Report[]
   try {
-    if (file === '-' && jwks === '-')
+    if (file === '-' && jwks.includes('-'))
       throw new Unusable('The evidence and the key set cannot both come from standard input.')
-    reports = verifyFile(readText(file), readText(jwks))
+    if (jwks.indexOf('-') !== jwks.lastIndexOf('-'))
+      throw new Unusable('Standard input can be read only once: give one key set as `-`.')
+    reports = verifyFile(readText(file), jwks.map(readText))
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
     console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`)
@@ -66,9 +70,4 @@ function describedOne({ artifact, subject, valid, checks, keys, notes }: Report)
     valid ? 'valid' : 'INVALID',
     '',
   ]
-}
-
-/** Evidence is a stranger's: no line break, escape code or change of direction of its own reaches the terminal. */
-function printable(line: string): string {
-  return line.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '\ufffd')
 }

@@ -8,8 +8,16 @@ import { Unusable, verifyEvidence } from '../src/verifier/index.ts'
 import type { Case } from './vectors/case.ts'
 import { folder, vectorFiles } from './vectors/generate.ts'
 
-const ARTIFACTS = ['trust-records', 'receipts', 'refusal-records', 'audit-events'] as const
-const KEY_SET = readFileSync(join(folder, 'keys.json'), 'utf8')
+const ARTIFACTS = [
+  'trust-records',
+  'receipts',
+  'refusal-records',
+  'audit-events',
+  'governance-changes',
+  'intent-transitions',
+] as const
+const KEY_FILES = ['keys.json', 'approver-keys.json']
+const KEY_SET = KEY_FILES.map((name) => readFileSync(join(folder, name), 'utf8'))
 const published = ARTIFACTS.map((name) => ({ name, cases: readCases(`${name}.json`) }))
 const all = published.flatMap(({ cases }) => cases)
 
@@ -45,13 +53,14 @@ function verdict(text: string): Verdict | 'unusable' {
 
 test('the files are what their generator makes, byte for byte', async () => {
   const files = await vectorFiles()
-  expect(Object.keys(files)).toEqual(['keys.json', ...ARTIFACTS.map((name) => `${name}.json`)])
+  expect(Object.keys(files)).toEqual([...KEY_FILES, ...ARTIFACTS.map((name) => `${name}.json`)])
   for (const [name, text] of Object.entries(files))
     expect(
       readFileSync(join(folder, name), 'utf8') === text,
       `${name}: run node test/vectors/generate.ts`,
     ).toBe(true)
-})
+  // 10 s alone: most of it is prettier's, for 6 MB of JSON.
+}, 120_000)
 
 test('every case has its own id, and fails a check exactly where it is not valid', () => {
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
@@ -85,8 +94,8 @@ from countersign.canonical import NotCanonical, parse
 from countersign.key_set import read_key_set
 from countersign.verifier import Unreadable, check_evidence
 key_set, texts = json.load(sys.stdin)
-keys = read_key_set(parse(key_set.encode()))
-artifacts = {"Execution Trust Record": "trust-record", "Receipt": "receipt", "Refusal Record": "refusal-record", "audit event": "audit-event"}
+keys = read_key_set([parse(text.encode()) for text in key_set])
+artifacts = {"Execution Trust Record": "trust-record", "Receipt": "receipt", "Refusal Record": "refusal-record", "audit event": "audit-event", "governance change": "governance-change", "intent transition": "intent-transition"}
 for text in texts:
     try:
         kind, checks = check_evidence(parse(text.encode()), keys)
@@ -132,7 +141,8 @@ describe.skipIf(noPython)(`the Python package${noPython ? ' (skipped: no Python 
     const scratch = mkdtempSync(join(tmpdir(), 'countersign-test-'))
     const file = join(scratch, 'evidence.json')
     writeFileSync(file, textOf(given))
-    const args = ['-m', 'countersign', 'verify', file, '--jwks', join(folder, 'keys.json')]
+    const keySet = KEY_FILES.flatMap((name) => ['--jwks', join(folder, name)])
+    const args = ['-m', 'countersign', 'verify', file, ...keySet]
     const env = { ...process.env, PYTHONPATH: pythonPackage, PYTHONDONTWRITEBYTECODE: '1' }
     expect(spawnSync('python3', args, { env }).status).toBe(status)
     rmSync(scratch, { recursive: true })

@@ -6,7 +6,7 @@ import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
 import { base64 } from './base64.ts'
-import type { Crypto, SignedArtifact } from './evidence.ts'
+import { mayVerify, type Crypto, type SignedArtifact } from './evidence.ts'
 import type { KeySet, VerifyingKey } from './keys.ts'
 
 /**
@@ -17,6 +17,8 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
   return {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
     verifySignature: (artifact, canonicalText, { algorithm, keyId, value }) => {
+      if (!mayVerify(artifact, keyId))
+        throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
       const key = keys.get(keyId)
       if (key === undefined) throw new Error(`key '${keyId}' is not in the key set`)
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
@@ -27,6 +29,7 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
       if (holds) onUsed(key)
       return holds
     },
+    humanKey: (keyId) => (keyId.includes(':') ? keys.get(keyId) : undefined),
   }
 }
 

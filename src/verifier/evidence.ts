@@ -17,7 +17,23 @@ export interface CarriedSignature {
 
 /** What evidence is signed as: names of decisions §4's payload types. */
 export type SignedArtifact =
-  'trust-record' | 'execution-authorization' | 'receipt' | 'refusal-record' | 'audit-event'
+  | 'trust-record'
+  | 'execution-authorization'
+  | 'receipt'
+  | 'refusal-record'
+  | 'audit-event'
+  | 'governance-change'
+  | 'intent-transition'
+  | 'approval'
+  | 'step-up'
+
+/**
+ * Whether a key of this name may verify this artifact. Humans' keys are `{approverId}:{keyId}` and sign what humans say, the
+ * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). Every `Crypto` asks this first.
+ */
+export function mayVerify(artifact: SignedArtifact, keyId: string): boolean {
+  return keyId.includes(':') === (artifact === 'approval' || artifact === 'step-up')
+}
 
 /** The cryptography that the checks stand on. Keys come from what was published, never from the evidence. */
 export interface Crypto {
@@ -28,6 +44,8 @@ export interface Crypto {
     canonicalText: string,
     signature: CarriedSignature,
   ) => boolean
+  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
+  readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
 }
 
 export type Members = { readonly [name: string]: Json }

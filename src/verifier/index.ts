@@ -4,6 +4,8 @@ import type { Json } from '../canonical.ts'
 import { checkAuditEvent } from './audit-event.ts'
 import { cryptoOf } from './crypto.ts'
 import { isMembers, type Check, type Members } from './evidence.ts'
+import { checkGovernanceChange, notesOnChange } from './governance-change.ts'
+import { checkIntentTransition } from './intent-transition.ts'
 import { readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
@@ -31,8 +33,10 @@ export interface Report {
 }
 
 /**
- * Verifies one piece of evidence: a record, a receipt, a refusal record or `{event, signature}`.
- * in    keySet  the saved answer of GET /.well-known/jwks.json or a standard JWKS: its text, or parsed
+ * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, `{event, signature}` or
+ * `{transition, signature}`.
+ * in    keySet  the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it: its
+ *               text, or parsed; or a list of such, which are one set together
  * fails Unusable when the text is no such evidence, or the key set cannot be read
  */
 export function verifyEvidence(text: string, keySet: unknown): Report {
@@ -44,7 +48,7 @@ export function verifyEvidence(text: string, keySet: unknown): Report {
 }
 
 /**
- * As `verifyEvidence`, for a bulk file too: an array, as GET /trust-records answers, or `{events: [...]}`.
+ * As `verifyEvidence`, for a bulk file too: an array, as GET /trust-records answers, `{events: [...]}` or `{changes: [...]}`.
  * out   one report for each entry, in their order; never empty
  * fails Unusable for an empty file too: no evidence is not valid evidence
  */
@@ -58,13 +62,20 @@ export function verifyFile(text: string, keySet: unknown): Report[] {
 }
 
 function keySetOf(keySet: unknown): KeySet {
-  return readKeySet(typeof keySet === 'string' ? parseEvidence(keySet, 'The key set') : (keySet as Json))
+  return readKeySet(Array.isArray(keySet) ? keySet.map(parsedKeys) : parsedKeys(keySet))
+}
+
+function parsedKeys(given: unknown): Json {
+  return typeof given === 'string' ? parseEvidence(given, 'The key set') : (given as Json)
 }
 
 /** Undefined for what is evidence itself, whatever list it carries besides. */
 function bulkEntries(evidence: Json): readonly Json[] | undefined {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
-  const entries = isPage ? evidence['events'] : evidence
+  if (!isPage) return Array.isArray(evidence) ? (evidence as readonly Json[]) : undefined
+  const lists = [evidence['events'], evidence['changes']].filter((entries) => entries !== undefined)
+  // Of two lists, one would go unread.
+  const [entries] = lists.length === 1 ? lists : []
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined
 }
 
@@ -86,7 +97,7 @@ function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
       algorithm,
       fingerprint,
     })),
-    notes: notesOn?.(members) ?? [],
+    notes: notesOn?.(members, crypto) ?? [],
     notProven: notProven(artifact),
   }
 }
@@ -96,7 +107,7 @@ interface Kind {
   readonly marks: readonly string[]
   readonly idOf: (evidence: Members) => Json | undefined
   readonly check: (evidence: Members, crypto: ReturnType<typeof cryptoOf>) => Check[]
-  readonly notesOn?: (evidence: Members) => readonly string[]
+  readonly notesOn?: (evidence: Members, crypto: ReturnType<typeof cryptoOf>) => readonly string[]
 }
 
 const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
@@ -117,6 +128,17 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
     idOf: ({ event }) => (isMembers(event) ? event['eventId'] : undefined),
     check: checkAuditEvent,
   },
+  'governance-change': {
+    marks: ['changeId', 'changeHash', 'signature'],
+    idOf: ({ changeId }) => changeId,
+    check: checkGovernanceChange,
+    notesOn: notesOnChange,
+  },
+  'intent-transition': {
+    marks: ['transition', 'signature'],
+    idOf: ({ transition }) => (isMembers(transition) ? transition['transitionId'] : undefined),
+    check: checkIntentTransition,
+  },
 }
 
 function kindOf(evidence: Members, which: string): EvidenceKind {
@@ -124,7 +146,7 @@ function kindOf(evidence: Members, which: string): EvidenceKind {
   const [kind, ...others] = kinds
   if (kind === undefined)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, an audit event stands as {event, signature}.`,
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature; an audit event stands as {event, signature}, an intent's transition as {transition, signature}.`,
     )
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)

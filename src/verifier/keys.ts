@@ -1,10 +1,11 @@
 // The saved key set that evidence is verified by: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517).
-// It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
+// GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import type { Json } from '../canonical.ts'
 import { base64, base64url } from './base64.ts'
 import { isMembers, type Members } from './evidence.ts'
+import { instant } from './instant.ts'
 import { Unusable } from './unusable.ts'
 
 /** DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4): exactly these, or it is another kind of key. */
@@ -29,32 +30,47 @@ export interface VerifyingKey extends Material {
   readonly keyId: string
   /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
   readonly fingerprint: string
+  /** RFC 3339: what it signed for later executions counts for nothing. Null: in effect, when the key was saved. */
+  readonly revokedAt: string | null
 }
 
 /** By keyId, exactly as written. */
 export type KeySet = ReadonlyMap<string, VerifyingKey>
 
 /**
- * in    keySet  the parsed set, `{keys: [...]}`
+ * in    keySet  the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of such: all together
  * out   its Ed25519 and ML-DSA-65 keys; those of other kinds are left out, as RFC 7517 §5 asks
  * fails Unusable when there is no such key, and for an entry that contradicts itself or another one, or is cut short
  */
 export function readKeySet(keySet: Json): KeySet {
-  const entries = isMembers(keySet) ? keySet['keys'] : undefined
-  if (!Array.isArray(entries))
-    throw new Unusable('The key set has no list `keys`: save the answer of GET /.well-known/jwks.json.')
   const keys = new Map<string, VerifyingKey>()
-  for (const [i, entry] of (entries as readonly Json[]).entries()) {
+  for (const [i, entry] of entriesOf(keySet).entries()) {
     const key = readKey(entry, `Key ${i + 1} of the key set`)
     if (key === undefined) continue
     const same = keys.get(key.keyId)
     if (same !== undefined && same.fingerprint !== key.fingerprint)
       throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`)
-    keys.set(key.keyId, key)
+    keys.set(key.keyId, same === undefined ? key : { ...key, revokedAt: earlier(same, key) })
   }
   if (keys.size === 0)
     throw new Unusable('The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.')
   return keys
+}
+
+function entriesOf(keySet: Json): readonly Json[] {
+  if (Array.isArray(keySet)) return (keySet as readonly Json[]).flatMap(entriesOf)
+  const { keys, ...key } = isMembers(keySet) ? keySet : {}
+  if (Array.isArray(keys)) return keys as readonly Json[]
+  if (keys === undefined && ['pem', 'jwk', 'kty'].some((member) => Object.hasOwn(key, member))) return [key]
+  throw new Unusable(
+    'The key set has no list `keys` and is no single key: save the answer of GET /.well-known/jwks.json or GET /keys/{keyId}.',
+  )
+}
+
+/** A copy that was saved before the key was revoked does not undo that. */
+function earlier(one: VerifyingKey, other: VerifyingKey): string | null {
+  if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt
+  return instant(one.revokedAt) <= instant(other.revokedAt) ? one.revokedAt : other.revokedAt
 }
 
 function readKey(entry: Json, which: string): VerifyingKey | undefined {
@@ -80,7 +96,14 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
   const fingerprint = fingerprintOf(material)
   if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
     throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`)
-  return { keyId, ...material, fingerprint }
+  return { keyId, ...material, fingerprint, revokedAt: revokedAtOf(entry, which) }
+}
+
+function revokedAtOf({ revokedAt }: Members, which: string): string | null {
+  if (revokedAt === undefined) return null
+  if (typeof revokedAt !== 'string' || Number.isNaN(instant(revokedAt)))
+    throw new Unusable(`${which} has a \`revokedAt\` that is no time.`)
+  return revokedAt
 }
 
 /** The one name that every part of the entry gives the key. */

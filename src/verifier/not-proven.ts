@@ -1,7 +1,8 @@
 // What a pass does not prove, in sentences for whoever reads the report: as much a part of it as the checks.
 
 /** What evidence there is, by the name that it is signed as. */
-export type EvidenceKind = 'trust-record' | 'receipt' | 'refusal-record' | 'audit-event'
+export type EvidenceKind =
+  'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
 
 const ALWAYS = [
   'That the key set is authentic: it decides everything. Compare the fingerprints of its keys over a second channel.',
@@ -14,6 +15,9 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
   'trust-record': [
     'That the policy was a good one, or is the one whose hash is signed: compare policyContentHash with the policy that you expect.',
     'That the declared signals were true, beyond what was verified.',
+    'That as many approved as the policy asks for: the record shows who approved, the policy how many must.',
+    'That the approvers are the humans that they are named after, or that a key was not revoked: that is what their key files say.',
+    'That no approval was used for another execution too: compare the nonces.',
     'That the effect happened, or happened as reported: the record holds what the connector reported.',
     'That the verifications were run: they are not signed. Only a receipt confirms one.',
   ],
@@ -29,6 +33,18 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
   'audit-event': [
     'That what the event tells is true: it is what the service saw and signed.',
     'The order of events, or that none was left out.',
+  ],
+  'governance-change': [
+    'That the change was right, or took effect.',
+    'That its warnings and its diff are what the checker was shown: neither is signed.',
+    'That the one who resolved it is a human and another one than the proposer: their names are what the service knew them by.',
+    'That the step-up authorization was used only once, and, where no key of that human is given, that it is signed.',
+    'That it is the latest state of the change: each state is signed on its own.',
+  ],
+  'intent-transition': [
+    'That the effect happened or did not, as a resolution says: it is what a human found out and stated.',
+    'That the intent was in the state which it left, or that no other transition was made: each is signed on its own.',
+    'That a record of the hash that it names exists: verify the record, and compare its trustRecordHash.',
   ],
 }
 

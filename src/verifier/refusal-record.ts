@@ -1,5 +1,6 @@
 // The checks of a Refusal Record (decisions §4 "Refusal Record", §9), from its text alone.
 import { canonicalize, type Json } from '../canonical.ts'
+import { checkRefusedApprovals } from './approvals.ts'
 import { canonicalText, check, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
 import { carriedSignature } from './signatures.ts'
@@ -20,6 +21,7 @@ export function checkRefusalRecord(evidence: Json, crypto: Crypto): Check[] {
       return crypto.verifySignature('refusal-record', signed, carried)
     }),
     check('decision binding', 'The decision is not a refusal of this intent', () => boundToDecision(refusal)),
+    checkRefusedApprovals(refusal, crypto),
   ]
 }
 

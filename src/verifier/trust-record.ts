@@ -1,6 +1,7 @@
 // The checks of an Execution Trust Record (decisions §4 "Verification"), from its text alone. Browser-safe: hashing and
 // signatures are arguments. The server runs the same checks on what it is about to store.
 import { canonicalize, type Json } from '../canonical.ts'
+import { checkApprovals } from './approvals.ts'
 import { canonicalText, check, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
 import { carriedSignature, requiredSignatures } from './signatures.ts'
@@ -36,13 +37,7 @@ export function checkTrustRecord(evidence: Json, crypto: Crypto): Check[] {
     check('decision binding', 'The execution authorization is not bound to this decision', () =>
       boundToDecision(record),
     ),
-    // No verifier of state exists yet: a record that claims to have been verified by one claims what nothing here can check.
-    check('approvals', 'The verified signals cannot be verified', () =>
-      list(record['executions']).every(
-        (execution) =>
-          Object.keys(members(members(members(execution)['decision'])['verifiedSignals'])).length === 0,
-      ),
-    ),
+    checkApprovals(record, crypto),
   ]
 }
 

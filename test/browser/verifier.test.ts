@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildPage, PAGE_FILE } from '../../src/pages/verifier/build.ts'
 import type { Algorithm } from '../../src/signing/keys.ts'
+import { anApproval, approvedBy } from '../vectors/approvals.ts'
 import { describeInBrowser, launchChromium } from './chromium.ts'
 import { savedFiles } from './saved.ts'
 
@@ -257,10 +258,25 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   test('a result goes as soon as what it was about is replaced', async () => {
     const { record: text, keySet } = await savedFiles(['ed25519'])
     await dropped(record(text), keySet)
-    await drop('key-set', { name: 'one.json', content: keySet }, { name: 'two.json', content: keySet })
-    await page.getByText('Give one key set, not several files.').waitFor()
-    expect(await page.locator('article').count()).toBe(0)
-    expect(await page.locator('#summary').innerText()).toBe('Waiting for a key set.')
+    await drop('key-set', { name: 'one.json', content: keySet }, { name: 'two.json', content: 'garbage' })
+    await page.getByText('2 key files: one.json, two.json').waitFor()
+    await page.getByText('CANNOT BE CHECKED: record.json').waitFor()
+    expect(await shown()).toMatchObject([{ title: 'CANNOT BE CHECKED' }])
+  })
+
+  test('an approved record needs the key files of its approvers too, given together', async () => {
+    const [service, humans] = ['keys.json', 'approver-keys.json'].map((name) => ({
+      name,
+      content: readFileSync(join(import.meta.dirname, '..', 'vectors', 'countersign', name), 'utf8'),
+    }))
+    if (service === undefined || humans === undefined) throw new Error('no key files')
+    const approved = JSON.stringify(approvedBy([anApproval()]))
+    const [without] = await dropped(record(approved), service.content)
+    expect(without?.title).toBe('NOT VALID')
+    expect(await failedChecks()).toEqual(['approvals'])
+    await drop('key-set', service, humans)
+    await page.getByText('VALID: record.json', { exact: true }).waitFor()
+    expect((await shown())[0]?.text).toContain('dana:laptop')
   })
 
   test('markup in the evidence, in a file name and in the key set is shown, never run', async () => {

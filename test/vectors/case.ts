@@ -2,7 +2,8 @@
 import type { Json } from './edit.ts'
 import { canonical, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
 
-export type ArtifactName = 'trust-record' | 'receipt' | 'refusal-record' | 'audit-event'
+export type ArtifactName =
+  'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
 
 /** What a verifier is given: a JSON value, or the exact text where the text itself is the point. */
 export type Given = { readonly evidence: Json } | { readonly text: string }
@@ -69,7 +70,10 @@ export function forgeries(own: string): Row[] {
     'execution-authorization',
     'refusal-record',
     'audit-event',
+    'governance-change',
+    'intent-transition',
     'approval',
+    'step-up',
   ]
   return [
     ...others

@@ -4,9 +4,13 @@ import { join } from 'node:path'
 import { format } from 'prettier'
 import { auditCases } from './audit-events.ts'
 import { Cases, type Case } from './case.ts'
-import { keys, publicKeyJson } from './keys.ts'
+import { governanceCases } from './governance-changes.ts'
+import { transitionCases } from './intent-transitions.ts'
+import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
 import { receiptCases } from './receipts.ts'
 import { refusalCases } from './refusal-records.ts'
+import { humanAuthority } from './trust-records/approved.ts'
+import { refusedApprovals } from './trust-records/unapproved.ts'
 import { appendedTo } from './trust-records/appended.ts'
 import { changedRecords } from './trust-records/changed.ts'
 import { malformedRecords } from './trust-records/malformed.ts'
@@ -19,20 +23,34 @@ export const folder = join(import.meta.dirname, 'countersign')
 /** By file name, in the order in which a reader meets them. */
 export function allCases(): Record<string, readonly Case[]> {
   const records = new Cases('trust-record')
-  for (const add of [validRecords, changedRecords, malformedRecords, forgedRecords, appendedTo, recordTexts])
+  for (const add of [
+    validRecords,
+    changedRecords,
+    malformedRecords,
+    forgedRecords,
+    appendedTo,
+    recordTexts,
+    humanAuthority,
+    refusedApprovals,
+  ])
     add(records)
   return {
     'trust-records.json': records.cases,
     'receipts.json': receiptCases(),
     'refusal-records.json': refusalCases(),
     'audit-events.json': auditCases(),
+    'governance-changes.json': governanceCases(),
+    'intent-transitions.json': transitionCases(),
   }
 }
 
 /** The files' texts by name. */
 export async function vectorFiles(): Promise<Record<string, string>> {
   const published = Object.values(keys).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
-  const files: Record<string, object> = { 'keys.json': { keys: published.map(publicKeyJson) } }
+  const files: Record<string, object> = {
+    'keys.json': { keys: published.map(publicKeyJson) },
+    'approver-keys.json': humanKeysJson(),
+  }
   for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }
   const texts = Object.entries(files).map(async ([name, value]) => [
     name,

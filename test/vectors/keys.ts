@@ -11,7 +11,7 @@ import { ml_dsa65 as mlDsa65 } from '@noble/post-quantum/ml-dsa.js'
 import jcs from 'canonicalize'
 import * as serviceEd25519 from '../../src/signing/ed25519.ts'
 import * as serviceMlDsa65 from '../../src/signing/ml-dsa-65.ts'
-import type { Json } from './edit.ts'
+import type { Json, Members } from './edit.ts'
 
 type Algorithm = 'ed25519' | 'ml-dsa-65'
 
@@ -45,10 +45,39 @@ export const keys = {
   mlDsa65: key('ml-dsa-65', '20261101T000000Z'),
 }
 
+/** Those of humans, `{approverId}:{keyId}`: each published by itself. */
+export const humans = {
+  dana: human('dana:laptop'),
+  erik: human('erik:laptop'),
+  /** Another device of the same human. */
+  danaPhone: human('dana:phone'),
+  revoked: human('greta:laptop'),
+  treasury: human('treasury:laptop'),
+  caller: human('agent-7:laptop'),
+  /** Read as `dana` with the key `desk:laptop`, or as another human, `dana:desk`. */
+  ambiguous: human('dana:desk:laptop'),
+  aliceStepUp: human('alice:step-up'),
+  bobByKeyId: human('bob:card'),
+  /** Not of the algorithm that humans sign with. */
+  mlDsa65: named('ml-dsa-65', 'quinn:laptop'),
+}
+
+/** When the revoked one was revoked. */
+export const REVOKED_AT = '2026-11-21T01:01:00.000Z'
+
+/** As GET /keys/{approverId}:{keyId} answers each. */
+export function humanKeysJson(): Json[] {
+  return Object.values(humans).map((one) => {
+    const json = publicKeyJson(one)
+    return one === humans.revoked ? { ...json, revokedAt: REVOKED_AT } : json
+  })
+}
+
 /** Made as the others are, and never published. */
 export const unpublished = {
   ed25519: key('ed25519', '20261201T000000Z'),
   mlDsa65: key('ml-dsa-65', '20261201T000000Z'),
+  human: human('zoe:laptop'),
 }
 
 export const modes = {
@@ -59,12 +88,19 @@ export const modes = {
 export type Mode = keyof typeof modes
 
 function key(algorithm: Algorithm, createdAt: string): Key {
-  const keyId = `${createdAt}-${algorithm}`
+  return named(algorithm, `${createdAt}-${algorithm}`)
+}
+
+function human(keyId: string): Key {
+  return named('ed25519', keyId)
+}
+
+function named(algorithm: Algorithm, keyId: string): Key {
   return { algorithm, keyId, seed: createHash('sha256').update(`countersign vectors ${keyId}`).digest() }
 }
 
 /** As GET /.well-known/jwks.json answers it (interface §2.7). */
-export function publicKeyJson({ algorithm, keyId, seed }: Key): Json {
+export function publicKeyJson({ algorithm, keyId, seed }: Key): Members {
   const { pkcs8Prefix, publicKeyBytes, jwk } = algorithm === 'ed25519' ? serviceEd25519 : serviceMlDsa65
   const publicKey = createPublicKey(privateKey(pkcs8Prefix, seed))
   const bytes = publicKey.export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)

@@ -1,12 +1,14 @@
 // The Refusal Records among the published vectors (decisions §4 "Refusal Record").
+import { anApproval } from './approvals.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
 import { aRecord, aRefusalBody, sealRefusal, time, uuid } from './evidence.ts'
-import { canonical, keys, modes, sha256, sign } from './keys.ts'
+import { canonical, humans, keys, modes, sha256, sign, unpublished } from './keys.ts'
 
 const HASH = 'refusal hash'
 const SIGNATURE = 'refusal signature'
 const BINDING = 'decision binding'
+const APPROVALS = 'approvals'
 const SEAL = [HASH, SIGNATURE]
 
 export function refusalCases(): Case[] {
@@ -78,9 +80,11 @@ export function refusalCases(): Case[] {
         ? [SIGNATURE]
         : member === 'refusalRecordHash'
           ? [HASH]
-          : ['decision', 'evaluatedIntent', 'mismatches'].includes(member)
-            ? [...SEAL, BINDING]
-            : SEAL
+          : member === 'decision'
+            ? [...SEAL, BINDING, APPROVALS]
+            : ['evaluatedIntent', 'mismatches'].includes(member)
+              ? [...SEAL, BINDING]
+              : SEAL
     all.add(`missing-${member}`, `${member} is missing.`, drop(refusal, member), failing)
     all.add(`null-${member}`, `${member} is null.`, put(refusal, member, null), failing)
   }
@@ -93,6 +97,7 @@ export function refusalCases(): Case[] {
   all.add('only-an-id', 'Nothing is there but an id.', { refusalRecordId: at(refusal, 'refusalRecordId') }, [
     ...SEAL,
     BINDING,
+    APPROVALS,
   ])
   all.add('hash-changed', 'Only its hash is another.', put(refusal, 'refusalRecordHash', sha256('another')), [
     HASH,
@@ -142,6 +147,7 @@ export function refusalCases(): Case[] {
   )
   for (const [id, what, forgery] of forgeries('refusal-record'))
     all.add(id, what, sealRefusal(body, keys.ed25519, forgery), [SIGNATURE])
+  approvals(all)
   all.addUnusable(
     'text-duplicate-key',
     'A member stands there twice, first with another value.',
@@ -149,6 +155,48 @@ export function refusalCases(): Case[] {
   )
   all.addUnusable('text-bom', 'A byte order mark stands before it.', `\ufeff${JSON.stringify(refusal)}`)
   return all.cases
+}
+
+/** What did not suffice stands in the refusal: whether it matches is what was refused, but it is what a human signed. */
+function approvals(all: Cases): void {
+  const body = aRefusalBody('unapproved', 'mismatch')
+  const withSignals = (verifiedSignals: Json) =>
+    sealRefusal(put(body, 'decision.verifiedSignals', verifiedSignals))
+  const given = (list: Json) => withSignals({ amount: { value: false, by: 'approval', approvals: list } })
+  const dana = anApproval()
+  all.add('valid-approval', 'An approval of something else did not suffice.', given([dana]))
+  all.add('valid-approval-twice', 'An approval stands there twice.', given([dana, dana]))
+  all.add(
+    'valid-approval-revoked',
+    'The key of an approval was revoked.',
+    given([anApproval(humans.revoked)]),
+  )
+  all.add('valid-no-approval', 'There was no approval.', given([]))
+  all.add(
+    'valid-other-value',
+    'The history has another sum.',
+    withSignals({ amount: { value: 7, by: 'history' } }),
+  )
+  const rows: [id: string, what: string, refusal: Members][] = [
+    ['approval-changed', 'The approval was changed.', given([put(dana, 'payload.target', 'x')])],
+    [
+      'approval-by-service',
+      'The service signed the approval.',
+      given([anApproval(humans.dana, {}, { key: keys.ed25519 })]),
+    ],
+    [
+      'approval-as-step-up',
+      'It is signed as a step-up.',
+      given([anApproval(humans.dana, {}, { artifact: 'step-up' })]),
+    ],
+    ['approval-unknown', 'The key of the approver is not published.', given([anApproval(unpublished.human)])],
+    ['approval-second', 'The second approval is not signed.', given([dana, put(dana, 'signature', '')])],
+    ['approval-null', 'An approval is null.', given([null])],
+    ['approvals-null', 'The approvals are null.', given(null)],
+    ['verified-signals-null', 'There are no verified signals.', withSignals(null)],
+    ['verified-signal-null', 'A verified signal is null.', withSignals({ amount: null })],
+  ]
+  for (const [id, what, refusal] of rows) all.add(`signed-${id}`, what, refusal, [APPROVALS])
 }
 
 function signedWithHash(refusal: Members): Members {

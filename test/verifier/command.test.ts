@@ -60,6 +60,19 @@ test("'-' reads the evidence from standard input", () => {
   expect(verify(['-', ...WITH_KEYS], JSON.stringify({ ...source.receipt, issuedAt: '' })).status).toBe(1)
 })
 
+const verifyBy = (...names: string[]) => verify(['record.json', ...names.flatMap((name) => ['--jwks', name])])
+
+test('--jwks may be given several times, and contradictions between the files are found', () => {
+  const [service, ...others] = source.keySet.keys
+  file('ed25519.json', { keys: [service] })
+  file('other.json', others)
+  file('false.json', { ...others[0], keyId: service?.keyId, jwk: undefined })
+  expect(verifyBy('ed25519.json').status).toBe(1)
+  expect(verifyBy('ed25519.json', 'other.json').status).toBe(0)
+  const { status, stderr } = verifyBy('ed25519.json', 'other.json', 'false.json')
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('two different keys') })
+})
+
 test('--json prints the report: one for one piece of evidence, a list for several', () => {
   const one = verify(['changed.json', ...WITH_KEYS, '--json'])
   expect(one.status).toBe(1)
@@ -93,6 +106,12 @@ describe('exits 2 with one sentence and nothing else for', () => {
     ['a key set that is not there', ['record.json', '--jwks', 'none'], '', 'none cannot be read (ENOENT).'],
     ['evidence as a key set', ['record.json', '--jwks', 'record.json'], '', 'has no list `keys`'],
     ['both from standard input', ['-', '--jwks', '-'], '{}', 'cannot both come from standard input'],
+    [
+      'two key sets from standard input',
+      ['record.json', '--jwks', '-', '--jwks', '-'],
+      '{}',
+      'can be read only once',
+    ],
     ['no JSON', ['-', ...WITH_KEYS], '<html>', 'not JSON with exactly one reading'],
     ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
     ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],

@@ -69,6 +69,8 @@ const artifacts = [
   'receipt',
   'refusal-record',
   'audit-event',
+  'governance-change',
+  'intent-transition',
 ] as const satisfies SignedArtifact[]
 const anArtifact = fc.constantFrom(...artifacts)
 const aText = fc.string({ unit: 'grapheme' })
@@ -118,6 +120,36 @@ describe('the server and the verifier agree', () => {
       }),
       { numRuns: 15 },
     )
+  })
+})
+
+describe('a key of a human and a key of the service never pass for each other', () => {
+  const { signingKeys } = openRoad(['ed25519'])
+  const [key] = signingKeys
+  if (key === undefined) throw new Error('no key')
+  const named = (keyId: string) => ({ keyId, pem: publicKeyJson(key.public).pem })
+  // The same key under both names: only the name decides.
+  const crypto = cryptoOf(readKeySet({ keys: [named('alice:laptop'), named('20261121T010000Z-ed25519')] }))
+  const signed = async (artifact: SignedArtifact, keyId: string) => {
+    const [signature] = await sign(artifact, 'text', [key])
+    if (signature === undefined) throw new Error('no signature')
+    return () => crypto.verifySignature(artifact, 'text', { ...signature, keyId })
+  }
+
+  test.each(artifacts)('%s is by the service alone', async (artifact) => {
+    expect((await signed(artifact, '20261121T010000Z-ed25519'))()).toBe(true)
+    expect(await signed(artifact, 'alice:laptop')).toThrow(`signs as ${artifact}`)
+  })
+
+  test.each(['approval', 'step-up'] as const)('%s is by a human alone', async (artifact) => {
+    expect((await signed(artifact, 'alice:laptop'))()).toBe(true)
+    expect(await signed(artifact, '20261121T010000Z-ed25519')).toThrow(`signs as ${artifact}`)
+  })
+
+  test('only a human has a key of a human', () => {
+    expect(crypto.humanKey('alice:laptop')).toMatchObject({ revokedAt: null })
+    expect(crypto.humanKey('20261121T010000Z-ed25519')).toBeUndefined()
+    expect(crypto.humanKey('alice:phone')).toBeUndefined()
   })
 })
 

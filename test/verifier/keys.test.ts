@@ -2,6 +2,7 @@
 import { createPublicKey, generateKeyPairSync, hash } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Unusable, verifyEvidence } from '../../src/verifier/index.ts'
+import { readKeySet } from '../../src/verifier/keys.ts'
 import { saved, type Saved, type Tampered } from './saved.ts'
 
 let source: Saved
@@ -22,6 +23,9 @@ describe('evidence verifies by', () => {
     ['a standard JWKS', () => ({ keys: entries().map(({ jwk }) => jwk) })],
     ['a set with one key twice', () => ({ keys: [...entries(), ...entries()] })],
     ['a PEM with CRLF', () => ({ keys: entries().map(({ keyId, pem }) => ({ keyId, pem: crlf(pem) })) })],
+    ['single keys, as GET /keys/{keyId} answers each', () => entries()],
+    ['texts of several files', () => entries().map((entry) => JSON.stringify(entry))],
+    ['a file that is a list', () => JSON.stringify([{ keys: entries().slice(1) }, entries()[0]])],
     ['a set with keys of other kinds', () => ({ keys: [aP256Jwk(), aP256Entry(), ...entries()] })],
   ])('%s', (_, keySet) => {
     expect(verified(keySet())).toMatchObject({ valid: true, keys: [{}, {}] })
@@ -76,6 +80,11 @@ describe('a key set is unusable with', () => {
     ['an entry without a name', first((e) => (delete e.keyId, delete e.jwk.kid)), 'has no `keyId`'],
     ['two names for one entry', first((entry) => (entry.jwk.kid = 'x')), 'has two different names'],
     ['two keys of one name', () => ({ keys: [...entries(), sameName()] }), 'two different keys'],
+    ['two files that contradict each other', () => [source.keySet, sameName()], 'two different keys'],
+    ['a file of several that is none', () => [source.keySet, source.record], 'has no list `keys`'],
+    ['a text of several that is not JSON', () => [source.keySet, 'keys'], 'The key set is not JSON'],
+    ['a revokedAt that is null', first((entry) => (entry.revokedAt = null)), 'that is no time'],
+    ['a revokedAt on no day', first((e) => (e.revokedAt = '2026-02-30T00:00:00Z')), 'that is no time'],
     ['a false algorithm', first((entry) => (entry.algorithm = 'ml-dsa-65')), 'is called "ml-dsa-65"'],
     ['a key of another kind', first((entry) => Object.assign(entry, disguised())), 'of another kind'],
     ['another pem than its jwk', first((entry) => (entry.pem = ofOther().pem)), 'holds different keys'],
@@ -96,6 +105,21 @@ describe('a key set is unusable with', () => {
     expect(() => verified(keySet())).toThrow(Unusable)
     expect(() => verified(keySet())).toThrow(message)
   })
+})
+
+test('a key that one copy says was revoked is, since the earliest time that any says', () => {
+  const [entry] = entries()
+  const at = (revokedAt: string) => ({ ...entry, revokedAt })
+  const [early, late] = [at('2026-11-21T01:00:00+01:00'), at('2026-11-21T00:30:00Z')]
+  for (const copies of [
+    [entry, early],
+    [early, entry],
+    [late, early],
+    [early, late, entry],
+  ])
+    // prettier-ignore
+    expect(readKeySet(copies).get(entry.keyId)?.revokedAt).toBe(early.revokedAt)
+  expect(readKeySet([entry]).get(entry.keyId)?.revokedAt).toBeNull()
 })
 
 /** Another Ed25519 key. */

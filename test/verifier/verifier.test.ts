@@ -4,7 +4,17 @@ import { canonicalize } from '../../src/canonical.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
 import { sign, signEd25519 } from '../../src/signing/signature.ts'
 import { Unusable, verifyEvidence, verifyFile } from '../../src/verifier/index.ts'
+import { governanceCases } from '../vectors/governance-changes.ts'
+import { humanKeysJson, keys, publicKeyJson } from '../vectors/keys.ts'
 import { flipped, saved, type Saved, type Tampered } from './saved.ts'
+
+const VECTOR_KEYS = [{ keys: Object.values(keys).map(publicKeyJson) }, humanKeysJson()]
+/** A change as the published vectors have it. */
+const aChange = (id: string) => {
+  const found = governanceCases().find((one) => one.id === `governance-change/${id}`)
+  if (found === undefined || !('evidence' in found)) throw new Error(`no change ${id}`)
+  return found.evidence
+}
 
 let ed25519: Saved
 let mlDsa65: Saved
@@ -39,7 +49,7 @@ const RECORD_CHECKS = [
   'verifications',
   'receipts',
 ]
-const REFUSAL_CHECKS = ['refusal hash', 'refusal signature', 'decision binding']
+const REFUSAL_CHECKS = ['refusal hash', 'refusal signature', 'decision binding', 'approvals']
 
 test.each<[Kind, string, string[]]>([
   ['record', 'trust-record', RECORD_CHECKS],
@@ -253,7 +263,7 @@ describe('a refusal record', () => {
     ['another signature', (r) => (r.signature.value = flipped(r.signature.value)), ['refusal signature']],
     ['a signature by another algorithm', (r) => (r.signature.algorithm = 'ml-dsa-65'), ['refusal signature']],
     ['another submitter', (r) => (r.submittedBy = 'x'), ['refusal hash', 'refusal signature']],
-    ['an approving decision', (r) => (r.decision.outcome = 'APPROVED'), REFUSAL_CHECKS],
+    ['an approving decision', (r) => (r.decision.outcome = 'APPROVED'), REFUSAL_CHECKS.slice(0, 3)],
     ['no decision', (r) => delete r.decision, REFUSAL_CHECKS],
   ])('with %s fails %j', async (_, change, names) => {
     for (const kind of ['refusal', 'denial'] as const)
@@ -302,6 +312,16 @@ test('everything but records and receipts is Ed25519: a true signature by the ot
   expect(await failing(hybrid, 'refusal', refusal)).toEqual(['refusal signature'])
 })
 
+const notes = (id: string) => verifyEvidence(JSON.stringify(aChange(id)), VECTOR_KEYS).notes
+
+test('a step-up whose key is not given is pointed out, and is checked where it is', () => {
+  expect(notes('valid-step-up-unchecked')).toEqual([
+    'The signature of the step-up authorization was not checked: no key "zoe:step-up" is given.',
+  ])
+  for (const id of ['valid-pending', 'valid-approved', 'valid-key-by-id', 'step-up-by-other'])
+    expect(notes(id), id).toEqual([])
+})
+
 describe('a file of several', () => {
   test('is verified entry by entry', () => {
     const changed = { ...ed25519.other, trustRecordHash: sha256Hex('') }
@@ -310,12 +330,17 @@ describe('a file of several', () => {
     expect(valid([ed25519.record, ed25519.other])).toEqual([true, true])
     expect(valid([ed25519.record, changed, ed25519.other])).toEqual([true, false, true])
     expect(valid({ events: [ed25519.event, ed25519.event] })).toEqual([true, true])
+    const [change, broken] = [aChange('valid-pending'), aChange('changed-05-reason')]
+    const reports = verifyFile(JSON.stringify({ changes: [change, broken, change] }), VECTOR_KEYS)
+    expect(reports.map((report) => report.valid)).toEqual([true, false, true])
     expect(valid(ed25519.record)).toEqual([true])
   })
 
   test.each([
     ['nothing at all', [], 'empty list'],
     ['no events', { events: [] }, 'empty list'],
+    ['no changes', { changes: [] }, 'empty list'],
+    ['two lists, of which one would go unread', { changes: [], events: [{}] }, 'no evidence of a known kind'],
     ['an entry of no known kind', [{}], 'Entry 1 is no evidence'],
     ['a list in a list', [[]], 'Entry 1 is no evidence'],
   ])('with %s is unusable', (_, evidence, message) => {
@@ -360,6 +385,8 @@ describe('text that is no evidence is unusable:', () => {
       '{"receiptId":1}',
       '{"refusalRecordId":1}',
       '{"event":1,"signature":1}',
+      '{"changeId":1,"changeHash":1,"signature":1}',
+      '{"transition":1,"signature":1}',
     ]) {
       const { valid, checks, subject } = verifyEvidence(text, ed25519.keySet)
       expect({ valid, subject }).toEqual({ valid: false, subject: '(no id)' })

@@ -4,18 +4,20 @@ from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
 from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
 from .key_set import PublicKey, UnusableKeySet, read_key_set
+from .evidence import Check, Unreadable
+from .governance_change import check_governance_change
+from .intent_transition import check_intent_transition
 from .verifier import (
     NOT_PROVEN,
-    Check,
-    Unreadable,
     check_audit_event,
     check_evidence,
     check_receipt,
     check_refusal_record,
     check_trust_record,
+    evidence_in,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "NOT_PROVEN",
@@ -32,10 +34,13 @@ __all__ = [
     "canonicalize",
     "check_audit_event",
     "check_evidence",
+    "check_governance_change",
+    "check_intent_transition",
     "check_receipt",
     "check_refusal_record",
     "check_trust_record",
     "deterministic_id",
+    "evidence_in",
     "parse",
     "read_key_set",
 ]

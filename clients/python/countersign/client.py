@@ -220,6 +220,164 @@ class Client:
         body = {"policyId": policy_id, "policyVersion": policy_version}
         return self._ask("/policies/validate", body, answers=(200, 400, 404)).value()
 
+    def policies(self, *, page: Optional[int] = None, page_size: Optional[int] = None) -> List[shapes.PolicySummary]:
+        """GET /policies: every version that is loaded, by name, the highest first."""
+        return self._read("/policies", {"page": page, "pageSize": page_size}).value()["policies"]
+
+    def policies_in_effect(
+        self, *, capability: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.PolicySummary]:
+        """GET /policies/in-effect: what is approved, of a capability where one is given."""
+        query = {"capability": capability, "page": page, "pageSize": page_size}
+        return self._read("/policies/in-effect", query).value()["policies"]
+
+    def policy(self, name: str, version: str) -> shapes.PolicyDetail:
+        """GET /policies/{name}/{version}: the document, and what a caller declares under it (``toSend``)."""
+        return self._read(f"/policies/{_part(name)}/{_part(version)}").value()
+
+    # What two humans change, decisions §7. The calls of this section are for humans: 403 NON_HUMAN_CALLER_DENIED for others.
+    # A step-up holds once, so a resolution is not repeated after a lost connection: look at the change.
+
+    def propose_policy_change(
+        self, name: str, version: str, *, reason: str, proposed_content: Optional[Mapping[str, Any]] = None
+    ) -> shapes.Change:
+        """POST /policies/{name}/{version}/pending-changes: of the loaded version where no content is given."""
+        body = _given({"reason": reason, "proposedContent": proposed_content})
+        return self._create(f"/policies/{_part(name)}/{_part(version)}/pending-changes", body).value()
+
+    def policy_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /policies/pending-changes: newest first."""
+        return self._changes("/policies/pending-changes", status, page, page_size)
+
+    def policy_change(self, change_id: str) -> shapes.Change:
+        """GET /policies/pending-changes/{id}"""
+        return self._read(f"/policies/pending-changes/{_part(change_id)}").value()
+
+    def approve_policy_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /policies/pending-changes/{id}/approve: by another human than who proposed it."""
+        return self._approve("/policies/pending-changes", change_id, step_up)
+
+    def reject_policy_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /policies/pending-changes/{id}/reject"""
+        return self._reject("/policies/pending-changes", change_id, step_up, rejection_reason)
+
+    def approvers(self) -> List[shapes.Approver]:
+        """GET /approvers: every key, revoked ones included."""
+        return self._read("/approvers").value()["approvers"]
+
+    def propose_approver_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /approvers/changes: ``{action, approverId, keyId, publicKeyPem, reason}``."""
+        return self._create("/approvers/changes", proposal).value()
+
+    def approver_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /approvers/changes: newest first."""
+        return self._changes("/approvers/changes", status, page, page_size)
+
+    def approver_change(self, change_id: str) -> shapes.Change:
+        """GET /approvers/changes/{id}"""
+        return self._read(f"/approvers/changes/{_part(change_id)}").value()
+
+    def approve_approver_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /approvers/changes/{id}/approve"""
+        return self._approve("/approvers/changes", change_id, step_up)
+
+    def reject_approver_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /approvers/changes/{id}/reject"""
+        return self._reject("/approvers/changes", change_id, step_up, rejection_reason)
+
+    def external_connectors(self) -> List[shapes.ExternalConnector]:
+        """GET /external-connectors: what is in effect."""
+        return self._read("/external-connectors").value()["externalConnectors"]
+
+    def propose_external_connector_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /external-connectors/changes: ``{action, capability, endpointUrl, policy, allowedParameters, timeoutMs, reason}``."""
+        return self._create("/external-connectors/changes", proposal).value()
+
+    def external_connector_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /external-connectors/changes: newest first."""
+        return self._changes("/external-connectors/changes", status, page, page_size)
+
+    def external_connector_change(self, change_id: str) -> shapes.Change:
+        """GET /external-connectors/changes/{id}"""
+        return self._read(f"/external-connectors/changes/{_part(change_id)}").value()
+
+    def approve_external_connector_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization
+    ) -> shapes.Change:
+        """POST /external-connectors/changes/{id}/approve"""
+        return self._approve("/external-connectors/changes", change_id, step_up)
+
+    def reject_external_connector_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /external-connectors/changes/{id}/reject"""
+        return self._reject("/external-connectors/changes", change_id, step_up, rejection_reason)
+
+    # Approvals of single actions, decisions §7
+
+    def deliver_approval(self, signed_approval: shapes.SignedApproval) -> shapes.Approval:
+        """POST /approvals: an approver's signature under one action, for the one execution that it covers."""
+        return self._create("/approvals", signed_approval).value()
+
+    def approvals(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Approval]:
+        """GET /approvals: newest first; for humans."""
+        return self._read("/approvals", {"status": status, "page": page, "pageSize": page_size}).value()["approvals"]
+
+    def approval(self, approval_id: str) -> shapes.Approval:
+        """GET /approvals/{id}: for humans."""
+        return self._read(f"/approvals/{_part(approval_id)}").value()
+
+    # Execution intents, decisions §8
+
+    def execution_intent(self, business_transaction_id: str) -> shapes.ExecutionIntent:
+        """GET /execution-intents/{id}: how far an execution came, and whether it is ``inDoubt``."""
+        return self._read(f"/execution-intents/{_part(business_transaction_id)}").value()
+
+    def unfinalized_intents(
+        self, *, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.ExecutionIntent]:
+        """GET /execution-intents/unfinalized: those in doubt, newest first; for humans."""
+        return self._read("/execution-intents/unfinalized", {"page": page, "pageSize": page_size}).value()["intents"]
+
+    def finalize_intent(self, business_transaction_id: str) -> shapes.ExecutionIntent:
+        """POST /execution-intents/{id}/finalize: closes by the evidence that is stored; for humans."""
+        return self._write(f"/execution-intents/{_part(business_transaction_id)}/finalize", {}).value()
+
+    def resolve_intent(self, business_transaction_id: str, *, resolution: str, note: str) -> shapes.ExecutionIntent:
+        """POST /execution-intents/{id}/resolve: closes by a human's word, ``EXECUTED`` or ``NOT_EXECUTED``."""
+        body = {"resolution": resolution, "note": note}
+        return self._write(f"/execution-intents/{_part(business_transaction_id)}/resolve", body).value()
+
+    # Sandbox, decisions §9
+
+    def evaluate(self, transaction: Mapping[str, Any]) -> Mapping[str, Any]:
+        """POST /sandbox/evaluate: what ``execute`` would answer and why, without executing."""
+        return self._ask("/sandbox/evaluate", transaction).value()
+
+    def simulate_policy(
+        self,
+        policy: Mapping[str, Any],
+        *,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        cursor: Optional[str] = None,
+    ) -> Mapping[str, Any]:
+        """POST /sandbox/policies/simulate: a chunk; ``next`` is the cursor of the one after, until it is ``complete``."""
+        body = _given({"policy": policy, "since": since, "until": until, "cursor": cursor})
+        return self._ask("/sandbox/policies/simulate", body).value()
+
     # Refusals and audit, decisions §9
 
     def refusal(self, business_transaction_id: str) -> shapes.RefusalRecord:
@@ -247,6 +405,22 @@ class Client:
         """POST /audit/verify"""
         return self._ask("/audit/verify", signed_event, open_route=True).value()
 
+    # What the three kinds of changes share
+
+    def _changes(
+        self, path: str, status: Optional[str], page: Optional[int], page_size: Optional[int]
+    ) -> List[shapes.Change]:
+        return self._read(path, {"status": status, "page": page, "pageSize": page_size}).value()["changes"]
+
+    def _approve(self, path: str, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        return self._write(f"{path}/{_part(change_id)}/approve", {"stepUpAuthorization": step_up}).value()
+
+    def _reject(
+        self, path: str, change_id: str, step_up: shapes.StepUpAuthorization, rejection_reason: str
+    ) -> shapes.Change:
+        body = {"rejectionReason": rejection_reason, "stepUpAuthorization": step_up}
+        return self._write(f"{path}/{_part(change_id)}/reject", body).value()
+
     # How often a request is sent
 
     def _read(
@@ -270,8 +444,11 @@ class Client:
 
         return self._repeat(send, repeatable=_is_passing)
 
-    def _write(self, path: str, body: Any) -> Answer:
-        return self._repeat(lambda: self._send("POST", path, body=body, answers=(200,)), repeatable=_stored_nothing)
+    def _write(self, path: str, body: Any, *, answers: Tuple[int, ...] = (200,)) -> Answer:
+        return self._repeat(lambda: self._send("POST", path, body=body, answers=answers), repeatable=_stored_nothing)
+
+    def _create(self, path: str, body: Any) -> Answer:
+        return self._write(path, body, answers=(201,))
 
     def _execute(self, path: str, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
         unanswered = False
@@ -373,6 +550,10 @@ def _wait_seconds(error: Exception) -> float:
 def _bound_intent(transaction: Mapping[str, Any]) -> bytes:
     intent = transaction["intent"]
     return canonicalize([intent["action"], intent["target"], intent.get("parameters") or {}])
+
+
+def _given(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _next_page(link: str) -> Optional[Mapping[str, Any]]:

@@ -1,13 +1,15 @@
-"""The public keys that evidence is checked with: a saved GET /.well-known/jwks.json, or a standard JWKS (RFC 7517)."""
+"""The public keys that evidence is checked with: a saved GET /.well-known/jwks.json, a standard JWKS (RFC 7517), or the keys of
+humans as GET /keys/{approverId}:{keyId} answers each."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from dataclasses import dataclass, replace
+from typing import Any, Dict, List, Optional
 
 from . import ed25519, ml_dsa_65
+from .instant import Unreadable, instant
 
 
 class UnusableKeySet(ValueError):
@@ -18,6 +20,8 @@ class UnusableKeySet(ValueError):
 class PublicKey:
     algorithm: str
     raw: bytes
+    #: RFC 3339: what it signed for later executions counts for nothing. None: in effect, when the key was saved.
+    revoked_at: Optional[str] = None
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
         verify = ed25519.verify if self.algorithm == "ed25519" else ml_dsa_65.verify
@@ -33,15 +37,13 @@ _KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ml_dsa_65.PUBLIC
 
 
 def read_key_set(value: Any) -> Dict[str, PublicKey]:
-    """Keys by their id. Keys of other algorithms are left out: what they signed is then by an unknown key.
+    """Keys by their id, of a key set, of a single key, or of a list of such, which are one set together. Keys of other
+    algorithms are left out: what they signed is then by an unknown key.
 
     Raises UnusableKeySet where an entry is malformed, two entries of an id differ, or no key is left.
     """
-    entries = value.get("keys") if isinstance(value, dict) else None
-    if not isinstance(entries, list):
-        raise UnusableKeySet("a key set is an object with a list of keys")
     keys: Dict[str, PublicKey] = {}
-    for entry in entries:
+    for entry in _entries(value):
         if not isinstance(entry, dict):
             raise UnusableKeySet("a key is not an object")
         key_id = entry.get("keyId", entry.get("kid"))
@@ -50,11 +52,40 @@ def read_key_set(value: Any) -> Dict[str, PublicKey]:
             continue
         if not isinstance(key_id, str) or key_id == "":
             raise UnusableKeySet("a key has no id")
-        if keys.setdefault(key_id, key) != key:
+        same = keys.get(key_id, key)
+        if (same.algorithm, same.raw) != (key.algorithm, key.raw):
             raise UnusableKeySet(f"two keys are called {key_id}")
+        keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, _revoked_at(entry)))
     if not keys:
         raise UnusableKeySet("no key of an algorithm that this verifier knows")
     return keys
+
+
+def _entries(value: Any) -> List[Any]:
+    if isinstance(value, list):
+        return [entry for one in value for entry in _entries(one)]
+    if isinstance(value, dict) and isinstance(value.get("keys"), list):
+        return list(value["keys"])
+    if isinstance(value, dict) and "keys" not in value and value.keys() & {"pem", "jwk", "kty"}:
+        return [value]
+    raise UnusableKeySet("a key set is an object with a list of keys, or a single key")
+
+
+def _revoked_at(entry: Dict[str, Any]) -> Optional[str]:
+    if "revokedAt" not in entry:
+        return None
+    try:
+        instant(entry["revokedAt"])
+    except Unreadable:
+        raise UnusableKeySet("a revokedAt is no time") from None
+    return str(entry["revokedAt"])
+
+
+def _earlier(one: Optional[str], other: Optional[str]) -> Optional[str]:
+    """A copy that was saved before the key was revoked does not undo that."""
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=instant)
 
 
 def _read_key(entry: Dict[str, Any]) -> Optional[PublicKey]:

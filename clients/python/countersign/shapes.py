@@ -163,6 +163,7 @@ class _PublicKey(TypedDict):
 
 class PublicKey(_PublicKey, total=False):
     jwk: Dict[str, Any]
+    revokedAt: str
 
 
 class KeySet(TypedDict):
@@ -177,3 +178,110 @@ class Validity(TypedDict):
 class SignedAuditEvent(TypedDict):
     event: Dict[str, Any]
     signature: Signature
+
+
+class _PolicySummary(TypedDict):
+    name: str
+    version: str
+    status: str
+    contentHash: str
+    description: str
+    capabilities: List[str]
+
+
+class PolicySummary(_PolicySummary, total=False):
+    approvedBy: str
+    approvedAt: str
+    approvedByChange: str
+
+
+class PolicyDetail(PolicySummary):
+    toSend: List[Dict[str, Any]]
+    document: Dict[str, Any]
+
+
+class StepUpAuthorization(TypedDict):
+    payload: Dict[str, Any]
+    keyId: str
+    algorithm: str
+    signature: str
+
+
+class _Change(TypedDict):
+    changeId: str
+    kind: str
+    target: str
+    proposed: Dict[str, Any]
+    reason: str
+    proposedBy: str
+    proposedAt: str
+    changeHash: str
+    status: str
+    warnings: List[str]
+    signature: Signature
+
+
+class Change(_Change, total=False):
+    resolvedBy: str
+    resolvedAt: str
+    rejectionReason: str
+    stepUpAuthorization: StepUpAuthorization
+    diff: Dict[str, Any]
+
+
+class _Approver(TypedDict):
+    approverId: str
+    keyId: str
+    publicKeyPem: str
+    enrolledAt: str
+
+
+class Approver(_Approver, total=False):
+    revokedAt: str
+
+
+class ExternalConnector(TypedDict):
+    changeId: str
+    capability: str
+    endpointUrl: str
+    policy: str
+    allowedParameters: List[str]
+    timeoutMs: int
+    registeredAt: str
+
+
+class SignedApproval(TypedDict):
+    payload: Dict[str, Any]
+    algorithm: str
+    signature: str
+
+
+class _Approval(TypedDict):
+    approvalId: str
+    status: str
+    approval: Dict[str, Any]
+    deliveredBy: str
+    deliveredAt: str
+
+
+class Approval(_Approval, total=False):
+    consumedBy: str
+    consumedAt: str
+
+
+class _ExecutionIntent(TypedDict):
+    businessTransactionId: str
+    state: str
+    inDoubt: bool
+    callerId: str
+    action: str
+    target: str
+    releasedAt: str
+    deadline: str
+    authorization: Dict[str, Any]
+    transitions: List[Dict[str, Any]]
+
+
+class ExecutionIntent(_ExecutionIntent, total=False):
+    closedAt: str
+    resolution: str

@@ -15,6 +15,8 @@ INTENT = {"action": "sandbox:echo", "target": "test", "parameters": {"amount": 4
 TRANSACTION: Any = {"businessTransactionId": ID, "intent": INTENT}
 RECORD = {"businessTransactionId": ID, "trustRecordId": "r", "transaction": TRANSACTION}
 REFUSAL = {"refusalRecordId": "f", "businessTransactionId": ID}
+STEP_UP: Any = {"payload": {}, "keyId": "k", "algorithm": "ed25519", "signature": ""}
+APPROVAL: Any = {"payload": {}, "algorithm": "ed25519", "signature": ""}
 
 POST, READ_RECORD = "POST /execute", f"GET /trust-records/{ID}"
 READ_REFUSAL, READ_TRANSACTION = f"GET /refusal/{ID}", f"GET /transactions/{ID}"
@@ -52,6 +54,11 @@ class Reads(ClientCase):
     def test_a_read_is_asked_again_after_a_lost_connection(self) -> None:
         client = self.against(Scripted("GET /version", None), Scripted("GET /version", 200, {"api": "v1"}))
         self.assertEqual(client.version(), {"api": "v1"})
+
+    def test_the_sandbox_is_asked_again_after_a_lost_connection(self) -> None:
+        evaluate = "POST /sandbox/evaluate"
+        client = self.against(Scripted(evaluate, None), Scripted(evaluate, 200, {"valid": True}))
+        self.assertEqual(client.evaluate(TRANSACTION), {"valid": True})
 
     def test_a_read_ends_after_its_attempts_with_everything_the_service_said(self) -> None:
         limited = Scripted("GET /version", 429, LIMITED, {"Retry-After": "1", "X-Request-Id": "abc"})
@@ -111,6 +118,26 @@ class Writes(ClientCase):
         with self.assertRaises(ConnectionLost):
             client.verify(ID)
         self.assertEqual(self.service.asked(), ["POST /verify"])
+
+    def test_a_step_up_that_was_not_answered_is_not_sent_again(self) -> None:
+        approve = f"POST /policies/pending-changes/{ID}/approve"
+        client = self.against(Scripted(approve, None))
+        with self.assertRaises(ConnectionLost):
+            client.approve_policy_change(ID, STEP_UP)
+        self.assertEqual(self.service.asked(), [approve])
+
+    def test_a_limited_delivery_is_sent_again(self) -> None:
+        client = self.against(
+            Scripted("POST /approvals", 429, LIMITED, {"Retry-After": "2"}),
+            Scripted("POST /approvals", 201, {"approvalId": "a"}),
+        )
+        self.assertEqual(client.deliver_approval(APPROVAL), {"approvalId": "a"})
+        self.assertEqual(([seen.body for seen in self.service.seen], self.slept), ([APPROVAL, APPROVAL], [2.0]))
+
+    def test_what_is_left_out_of_a_proposal_is_not_sent(self) -> None:
+        client = self.against(Scripted("POST /policies/a%2Fb/1.0.0/pending-changes", 201, {"changeId": ID}))
+        self.assertEqual(client.propose_policy_change("a/b", "1.0.0", reason="why"), {"changeId": ID})
+        self.assertEqual(self.service.seen[0].body, {"reason": "why"})
 
 
 class Executes(ClientCase):

@@ -10,7 +10,7 @@ interface Source {
 }
 
 let evidence: readonly Source[] = []
-let keySet: Source | undefined
+let keySets: readonly Source[] = []
 /** Counts what was given, so that an answer to what has been replaced since is not shown. */
 let given = 0
 
@@ -19,9 +19,8 @@ zone('evidence', (sources) => {
   return `${sources.length === 1 ? 'Evidence' : `${sources.length} evidence files`}: ${names(sources)}`
 })
 zone('key-set', (sources) => {
-  const [first, ...more] = sources
-  keySet = more.length === 0 ? first : undefined
-  return keySet === undefined ? 'Give one key set, not several files.' : `Key set: ${keySet.name}`
+  keySets = sources
+  return `${sources.length === 1 ? 'Key set' : `${sources.length} key files`}: ${names(sources)}`
 })
 
 // A file that misses its zone would replace the page by itself.
@@ -91,9 +90,9 @@ async function verify(): Promise<void> {
   results.replaceChildren()
   const missing = [
     ...(evidence.length === 0 ? ['evidence'] : []),
-    ...(keySet === undefined ? ['a key set'] : []),
+    ...(keySets.length === 0 ? ['a key set'] : []),
   ]
-  if (keySet === undefined || missing.length > 0) {
+  if (missing.length > 0) {
     summary.textContent = `Waiting for ${missing.join(' and ')}.`
     return
   }
@@ -102,17 +101,21 @@ async function verify(): Promise<void> {
   for (const source of evidence) {
     await painted()
     if (mine !== given) return
-    outcomes.push(...outcomesOf(source, keySet))
+    outcomes.push(...outcomesOf(source, keySets))
   }
   summary.textContent = showResults(results, outcomes)
 }
 
 /** Whatever goes wrong is not a pass. */
-function outcomesOf({ name, text }: Source, keys: Source): Outcome[] {
+function outcomesOf({ name, text }: Source, keys: readonly Source[]): Outcome[] {
   try {
     if (text === undefined) throw new Unusable('The evidence is not UTF-8 text.')
-    if (keys.text === undefined) throw new Unusable('The key set is not UTF-8 text.')
-    return verifyFile(text, keys.text).map((report) => ({ name, report }))
+    const unread = keys.find((one) => one.text === undefined)
+    if (unread !== undefined) throw new Unusable(`The key set ${unread.name} is not UTF-8 text.`)
+    return verifyFile(
+      text,
+      keys.map((one) => one.text),
+    ).map((report) => ({ name, report }))
   } catch (error) {
     return [{ name, reason: error instanceof Error ? error.message : String(error) }]
   }

@@ -19,6 +19,8 @@ const ARTIFACTS: Readonly<Record<EvidenceKind, string>> = {
   receipt: 'Receipt',
   'refusal-record': 'Refusal Record',
   'audit-event': 'Audit event',
+  'governance-change': 'Governance change',
+  'intent-transition': 'Transition of an execution intent',
 }
 
 /** Replaces what the element holds. out  the sentence that sums it up */

@@ -1,0 +1,150 @@
+"""The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Set, Tuple
+
+from .canonical import canonicalize
+from .evidence import (
+    Carried,
+    Check,
+    Keys,
+    Unreadable,
+    carried_signature,
+    checked,
+    list_of,
+    member_of,
+    object_of,
+    objects_of,
+    string_of,
+    verifies_ed25519,
+)
+from .instant import instant
+from .scope import scope_covers
+
+
+def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
+    """The check of a record: every verified signal of every decision in it."""
+
+    def holds() -> bool:
+        used: Set[str] = set()
+        for execution in objects_of(record, "executions"):
+            decision = object_of(execution, "decision")
+            verified_signals = object_of(decision, "verifiedSignals")
+            for signal in verified_signals:
+                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, keys)
+        return True
+
+    return checked("approvals", "The verified signals cannot be verified", holds)
+
+
+def check_refused_approvals(refusal: Mapping[str, Any], keys: Keys) -> Check:
+    """The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is
+    what was refused."""
+
+    def holds() -> bool:
+        verified_signals = object_of(object_of(refusal, "decision"), "verifiedSignals")
+        for signal in verified_signals:
+            for approval in _approvals_of(object_of(verified_signals, signal)):
+                _require_signature(approval, keys)
+        return True
+
+    return checked("approvals", "The approvals in the decision are not signed ones", holds)
+
+
+def _require_signal(
+    signal: str,
+    verified: Mapping[str, Any],
+    decision: Mapping[str, Any],
+    record: Mapping[str, Any],
+    used: Set[str],
+    keys: Keys,
+) -> None:
+    value, by = member_of(verified, "value"), verified.get("by")
+    if canonicalize(member_of(object_of(decision, "signals"), signal)) != canonicalize(value):
+        raise Unreadable(f"signal {signal} is verified to be another value than was declared")
+    approvals = _approvals_of(verified)
+    if by == "approval" and value is True:
+        if not approvals:
+            raise Unreadable(f"signal {signal} has no approval")
+        _require_approvals(approvals, decision, record, used, keys)
+        return
+    if approvals:
+        raise Unreadable(f"signal {signal} has approvals that it does not claim")
+    if by == "crm-deal":
+        _require_authorized_read(verified, record, keys)
+        return
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (by == "approval" and value is False) and not (by == "history" and is_number):
+        raise Unreadable(f"signal {signal} is verified by what nothing here can check")
+
+
+def _require_approvals(
+    approvals: List[Dict[str, Any]],
+    decision: Mapping[str, Any],
+    record: Mapping[str, Any],
+    used: Set[str],
+    keys: Keys,
+) -> None:
+    """As many approvers as approvals: the quorum itself stands in the policy."""
+    transaction = object_of(record, "transaction")
+    intent = object_of(transaction, "intent")
+    at = instant(string_of(decision, "evaluatedAt"))
+    asked_by = (
+        string_of(object_of(transaction, "authority"), "principalId"),
+        string_of(object_of(transaction, "metadata"), "submittedBy"),
+    )
+    approvers: Set[str] = set()
+    for approval in approvals:
+        key_id, nonce = _require_signature(approval, keys)
+        payload = object_of(approval, "payload")
+        approver = string_of(payload, "approverId")
+        revoked_at = keys[key_id].revoked_at
+        is_of_this = (
+            payload.get("version") == 1
+            and payload.get("version") is not True
+            and string_of(payload, "capability") == string_of(intent, "action")
+            and string_of(payload, "target") == string_of(intent, "target")
+            and scope_covers(payload.get("scope"), intent.get("parameters"))
+            and instant(payload.get("issuedAt")) <= at < instant(payload.get("expiresAt"))
+            and approver not in asked_by
+            and (revoked_at is None or at < instant(revoked_at))
+        )
+        if not is_of_this:
+            raise Unreadable(f"the approval by {approver} is not one of this execution")
+        if approver in approvers or nonce in used:
+            raise Unreadable(f"the approval by {approver} counts already")
+        approvers.add(approver)
+        used.add(nonce)
+
+
+def _require_signature(approval: Mapping[str, Any], keys: Keys) -> Tuple[str, str]:
+    """The id of the key that signed it, and its nonce. Raises Unreadable where that is not the approver whom it names."""
+    payload = object_of(approval, "payload")
+    approver = string_of(payload, "approverId")
+    # `a:b` with key `c` and `a` with key `b:c` are one name of a key, and must not be two approvers.
+    if approver == "" or ":" in approver:
+        raise Unreadable("an approverId is not one")
+    key_id = f"{approver}:{string_of(payload, 'keyId')}"
+    carried = Carried(string_of(approval, "algorithm"), key_id, string_of(approval, "signature"))
+    if not verifies_ed25519("approval", canonicalize(payload), carried, keys):
+        raise Unreadable(f"the approval by {approver} is not signed by that approver")
+    return key_id, string_of(payload, "nonce")
+
+
+def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, Any], keys: Keys) -> None:
+    """A read of a system of record is released by an authorization of its own, for the same transaction."""
+    authorization = object_of(verified, "authorization")
+    payload = object_of(authorization, "payload")
+    carried = carried_signature(authorization, "signature")
+    released = object_of(object_of(record, "authorization"), "payload")
+    if (
+        not verifies_ed25519("execution-authorization", canonicalize(payload), carried, keys)
+        or string_of(payload, "businessTransactionId") != record.get("businessTransactionId")
+        or string_of(payload, "authorizationId") == released.get("authorizationId")
+    ):
+        raise Unreadable("the read is not authorized for this transaction")
+
+
+def _approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    return objects_of(verified, "approvals") if "approvals" in verified else []

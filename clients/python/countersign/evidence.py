@@ -1,0 +1,124 @@
+"""What every check of evidence is made of: its outcome, the signatures, and the reading of members that may be missing or of any
+type (decisions §4)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Mapping, Optional
+
+from .canonical import NotCanonical, canonicalize
+from .instant import Unreadable
+from .key_set import PublicKey
+
+Keys = Mapping[str, PublicKey]
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    #: None: it holds. Otherwise the sentence that says what does not.
+    problem: Optional[str]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """One signature as the artifacts carry it."""
+
+    algorithm: str
+    key_id: str
+    value: str
+
+
+def pre_auth_encoding(artifact: str, canonical: bytes) -> bytes:
+    """What is signed (DSSE v1): it names its artifact, so that no signature passes for another."""
+    payload_type = f"application/vnd.countersign.{artifact}.v1+json".encode("ascii")
+    return b"DSSEv1 %d %s %d %s" % (len(payload_type), payload_type, len(canonical), canonical)
+
+
+def checked(name: str, problem: str, holds: Callable[[], bool]) -> Check:
+    try:
+        return Check(name, None if holds() else problem)
+    except (Unreadable, NotCanonical) as error:
+        return Check(name, f"{problem} ({error})")
+
+
+def canonical_members(value: Mapping[str, Any], names: Any) -> Optional[bytes]:
+    """None where a member is missing or has no canonical form: no hash and no signature is of that."""
+    try:
+        return canonicalize({name: value[name] for name in names})
+    except (KeyError, NotCanonical):
+        return None
+
+
+def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, keys: Keys) -> bool:
+    """Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published."""
+    return carried.algorithm == "ed25519" and verifies(artifact, canonical, carried, keys)
+
+
+def _may_verify(artifact: str, key_id: str) -> bool:
+    """Humans' keys are ``{approverId}:{keyId}`` and sign what humans say, the service's have no colon and sign the rest:
+    neither ever passes for the other (decisions §7)."""
+    return (":" in key_id) == (artifact in ("approval", "step-up"))
+
+
+def verifies(artifact: str, canonical: bytes, carried: Carried, keys: Keys) -> bool:
+    if not _may_verify(artifact, carried.key_id):
+        raise Unreadable(f"key {carried.key_id} is of no kind that signs as {artifact}")
+    key = keys.get(carried.key_id)
+    if key is None:
+        raise Unreadable(f"no key {carried.key_id} in the key set")
+    if key.algorithm != carried.algorithm:
+        raise Unreadable(f"key {carried.key_id} is not one of {carried.algorithm}")
+    try:
+        signature = base64.b64decode(carried.value, validate=True)
+    except (binascii.Error, ValueError):
+        raise Unreadable("the signature is not base64") from None
+    # Only one text stands for the bytes, so that a signature cannot be rewritten and still pass.
+    if base64.b64encode(signature).decode("ascii") != carried.value:
+        raise Unreadable("the signature is not canonical base64")
+    return key.verifies(pre_auth_encoding(artifact, canonical), signature)
+
+
+def carried_signature(value: Mapping[str, Any], value_name: str = "value") -> Carried:
+    return Carried(string_of(value, "algorithm"), string_of(value, "keyId"), string_of(value, value_name))
+
+
+def sha256_hex(canonical: bytes) -> str:
+    return hashlib.sha256(canonical).hexdigest()
+
+
+def member_of(value: Mapping[str, Any], name: str) -> Any:
+    if name not in value:
+        raise Unreadable(f"{name} is missing")
+    return value[name]
+
+
+def object_of(value: Mapping[str, Any], name: str) -> Dict[str, Any]:
+    member = value.get(name)
+    if not isinstance(member, dict):
+        raise Unreadable(f"{name} is not an object")
+    return member
+
+
+def list_of(value: Mapping[str, Any], name: str) -> List[Any]:
+    member = value.get(name)
+    if not isinstance(member, list):
+        raise Unreadable(f"{name} is not a list")
+    return member
+
+
+def objects_of(value: Mapping[str, Any], name: str) -> List[Dict[str, Any]]:
+    members = list_of(value, name)
+    if not all(isinstance(member, dict) for member in members):
+        raise Unreadable(f"{name} holds something else than objects")
+    return members
+
+
+def string_of(value: Mapping[str, Any], name: str) -> str:
+    member = value.get(name)
+    if not isinstance(member, str):
+        raise Unreadable(f"{name} is not a string")
+    return member

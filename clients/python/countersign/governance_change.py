@@ -1,0 +1,113 @@
+"""The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone."""
+
+from __future__ import annotations
+
+from typing import Any, List, Mapping
+
+from .canonical import canonicalize
+from .evidence import (
+    Carried,
+    Check,
+    Keys,
+    canonical_members,
+    carried_signature,
+    checked,
+    object_of,
+    sha256_hex,
+    string_of,
+    verifies_ed25519,
+)
+from .instant import instant
+
+_SHOWN = ("changeId", "kind", "target", "proposed", "reason", "proposedBy", "proposedAt")
+#: What the human said who resolved it, by its status.
+_ACTIONS = {"APPROVED": "approve", "REJECTED": "reject"}
+_STEP_UP_LIFETIME_MAX_MS = 120_000
+
+
+def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
+    """Every check of a change. Never raises for evidence of any shape."""
+    change = evidence if isinstance(evidence, dict) else {}
+    shown = canonical_members(change, _SHOWN)
+    # `warnings` and `diff` are advice, computed when it was proposed.
+    signed = canonical_members(change, change.keys() - {"signature", "warnings", "diff"})
+    return [
+        checked(
+            "change hash",
+            "The change hash does not match what was proposed",
+            lambda: shown is not None and sha256_hex(shown) == change.get("changeHash"),
+        ),
+        checked(
+            "change signature",
+            "The signature of the change is not valid",
+            lambda: signed is not None
+            and verifies_ed25519("governance-change", signed, carried_signature(object_of(change, "signature")), keys),
+        ),
+        checked("resolution", "The change is not resolved as its status says", lambda: _is_resolved(change)),
+        checked(
+            "step-up authorization",
+            "The step-up authorization is not one of this resolution",
+            lambda: _is_stepped_up(change, keys),
+        ),
+    ]
+
+
+def notes_on_change(change: Any, keys: Keys) -> List[str]:
+    """What no check fails on and a reader should know."""
+    if not isinstance(change, dict) or "stepUpAuthorization" not in change or _step_up_keys(change, keys):
+        return []
+    return [f"the signature of the step-up authorization was not checked: no key {change.get('resolvedBy')}:step-up is given"]
+
+
+def _is_resolved(change: Mapping[str, Any]) -> bool:
+    status = string_of(change, "status")
+    if status == "PENDING_APPROVAL":
+        return not change.keys() & {"resolvedBy", "resolvedAt", "rejectionReason"}
+    # Nobody checks what he made.
+    if status not in _ACTIONS or string_of(change, "resolvedBy") == string_of(change, "proposedBy"):
+        return False
+    instant(change.get("resolvedAt"))
+    return "rejectionReason" not in change or (status == "REJECTED" and isinstance(change["rejectionReason"], str))
+
+
+def _is_stepped_up(change: Mapping[str, Any], keys: Keys) -> bool:
+    status = string_of(change, "status")
+    if status == "PENDING_APPROVAL":
+        return "stepUpAuthorization" not in change
+    step_up = object_of(change, "stepUpAuthorization")
+    payload = object_of(step_up, "payload")
+    begin, end = instant(payload.get("authorizedAt")), instant(payload.get("expiresAt"))
+    resolved_at = instant(change.get("resolvedAt"))
+    carried = carried_signature(step_up, "signature")
+    is_bound = (
+        payload.get("version") == 1
+        and payload.get("version") is not True
+        and string_of(payload, "nonce") != ""
+        and string_of(payload, "changeId") == change.get("changeId")
+        and string_of(payload, "changeHash") == change.get("changeHash")
+        and string_of(payload, "action") == _ACTIONS.get(status)
+        and 0 < end - begin <= _STEP_UP_LIFETIME_MAX_MS
+        and resolved_at < end
+        and carried.algorithm == "ed25519"
+    )
+    if not is_bound:
+        return False
+    known = _step_up_keys(change, keys)
+    return not known or any(
+        verifies_ed25519("step-up", canonicalize(payload), Carried(carried.algorithm, key_id, carried.value), keys)
+        for key_id in known
+        if not _is_revoked(key_id, resolved_at, keys)
+    )
+
+
+def _is_revoked(key_id: str, at: int, keys: Keys) -> bool:
+    revoked_at = keys[key_id].revoked_at
+    return revoked_at is not None and instant(revoked_at) <= at
+
+
+def _step_up_keys(change: Mapping[str, Any], keys: Keys) -> List[str]:
+    """Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names."""
+    step_up = change.get("stepUpAuthorization")
+    names = {"step-up", step_up.get("keyId") if isinstance(step_up, dict) else None}
+    key_ids = {f"{change.get('resolvedBy')}:{name}" for name in names if isinstance(name, str)}
+    return sorted(key_ids & keys.keys())

@@ -1,0 +1,50 @@
+"""The checks of an execution intent's transition (decisions §8) with the signature beside it: ``{transition, signature}``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, List, Mapping
+
+from .canonical import canonicalize
+from .evidence import Check, Keys, carried_signature, checked, object_of, string_of, verifies_ed25519
+
+#: What a state may be followed by; the other three are ends.
+_FOLLOWING = {"PREPARED": ("RELEASED", "ERRORED"), "RELEASED": ("FINALIZED", "ERRORED", "RESOLVED")}
+
+
+def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
+    """Every check of a transition. Never raises for evidence of any shape."""
+    signed = evidence if isinstance(evidence, dict) else {}
+    return [
+        checked(
+            "transition signature",
+            "The signature of the transition is not valid",
+            lambda: verifies_ed25519(
+                "intent-transition",
+                canonicalize(object_of(signed, "transition")),
+                carried_signature(object_of(signed, "signature")),
+                keys,
+            ),
+        ),
+        checked(
+            "transition",
+            "The transition is not one that an intent can make",
+            lambda: _is_legal(object_of(signed, "transition")),
+        ),
+    ]
+
+
+def _is_legal(transition: Mapping[str, Any]) -> bool:
+    before, after, by = (string_of(transition, name) for name in ("from", "to", "by"))
+    # Only a human may say what nobody knows, and says which.
+    is_closed = transition.get("resolution") in ("EXECUTED", "NOT_EXECUTED") and by != "service"
+    # Finalizing by hand is from a stored record, which it names; an error may have left one.
+    record_hash = transition.get("trustRecordHash")
+    is_proven = isinstance(record_hash, str) and re.fullmatch("[0-9a-f]{64}", record_hash) is not None
+    names_none = "trustRecordHash" not in transition
+    return (
+        after in _FOLLOWING.get(before, ())
+        and by != ""
+        and (is_closed if after == "RESOLVED" else "resolution" not in transition)
+        and (is_proven if after == "FINALIZED" else names_none or (after == "ERRORED" and is_proven))
+    )

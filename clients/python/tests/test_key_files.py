@@ -1,0 +1,79 @@
+"""Key sets and keys of humans, given together; and who may sign what."""
+
+from __future__ import annotations
+
+import unittest
+from pathlib import Path
+from typing import Any, Dict, List
+
+from countersign import Unreadable, UnusableKeySet, check_evidence, evidence_in, parse, read_key_set
+
+FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
+
+
+def vectors(name: str) -> Any:
+    return parse((FOLDER / name).read_bytes())
+
+
+def case(file: str, case_id: str) -> Any:
+    return next(one["evidence"] for one in vectors(file)["cases"] if one["id"] == case_id)
+
+
+def failing(evidence: Any, keys: Any) -> List[str]:
+    return [check.name for check in check_evidence(evidence, keys)[1] if check.problem is not None]
+
+
+@unittest.skipUnless(FOLDER.exists(), "the project's vectors are not beside the package")
+class KeyFiles(unittest.TestCase):
+    def setUp(self) -> None:
+        self.service: Dict[str, Any] = vectors("keys.json")
+        self.humans: List[Dict[str, Any]] = vectors("approver-keys.json")
+        self.record = case("trust-records.json", "trust-record/approved-valid-quorum")
+
+    def test_the_service_s_set_and_single_keys_are_one_set_together(self) -> None:
+        self.assertEqual(failing(self.record, read_key_set([self.service, *self.humans])), [])
+        self.assertEqual(failing(self.record, read_key_set([self.service, self.humans])), [])
+
+    def test_without_the_key_of_an_approver_the_approvals_fail(self) -> None:
+        erik = [key for key in self.humans if not key["keyId"].startswith("erik:")]
+        self.assertEqual(failing(self.record, read_key_set(self.service)), ["approvals"])
+        self.assertEqual(failing(self.record, read_key_set([self.service, erik])), ["approvals"])
+
+    def test_two_files_that_contradict_each_other_are_unusable(self) -> None:
+        false = {**self.humans[1], "keyId": self.humans[0]["keyId"], "jwk": {**self.humans[1]["jwk"], "kid": self.humans[0]["keyId"]}}
+        with self.assertRaises(UnusableKeySet):
+            read_key_set([self.service, self.humans[0], false])
+
+    def test_a_revocation_holds_whatever_else_was_saved_and_has_a_time(self) -> None:
+        dana = {**self.humans[0], "revokedAt": "2026-11-21T01:00:00.011Z"}
+        later = {**dana, "revokedAt": "2026-11-21T01:00:00.012Z"}
+        for given in ([dana, self.humans], [self.humans, dana], [later, dana, later]):
+            self.assertEqual(failing(self.record, read_key_set([self.service, *given])), ["approvals"])
+        self.assertEqual(failing(self.record, read_key_set([self.service, self.humans, later])), [])
+        for no_time in (None, 0, "", "2026-02-30T00:00:00Z"):
+            with self.assertRaises(UnusableKeySet):
+                read_key_set([self.service, {**dana, "revokedAt": no_time}])
+
+    def test_the_key_of_a_human_signs_nothing_of_the_service_under_any_other_check(self) -> None:
+        keys = read_key_set([self.service, self.humans])
+        event = case("audit-events.json", "audit-event/valid")
+        renamed = dict(keys)
+        renamed["agent:key"] = keys[event["signature"]["keyId"]]
+        event["signature"]["keyId"] = "agent:key"
+        self.assertEqual(failing(event, renamed), ["event signature"])
+
+    def test_a_page_of_changes_is_its_entries_and_nothing_in_it_goes_unread(self) -> None:
+        change = case("governance-changes.json", "governance-change/valid-approved")
+        self.assertEqual(evidence_in({"changes": [change, change]}), [change, change])
+        self.assertEqual(evidence_in([change]), [change])
+        self.assertEqual(evidence_in(change), [change])
+        self.assertEqual(evidence_in({**change, "events": []}), [{**change, "events": []}])
+        for empty in ([], {"changes": []}, {"changes": {}}):
+            with self.assertRaises(Unreadable):
+                evidence_in(empty)
+        with self.assertRaises(Unreadable):
+            check_evidence(evidence_in({"changes": [change], "events": []})[0], read_key_set(self.service))
+
+
+if __name__ == "__main__":
+    unittest.main()

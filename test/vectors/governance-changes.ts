@@ -1,0 +1,244 @@
+// The maker/checker changes among the published vectors (decisions §7), pending and resolved.
+import { Cases, forgeries, type Case } from './case.ts'
+import { at, drop, membersAt, put, type Json, type Members } from './edit.ts'
+import { time, uuid } from './evidence.ts'
+import { canonical, humans, keys, sha256, sign, unpublished, type Forgery, type Key } from './keys.ts'
+
+const HASH = 'change hash'
+const SIGNATURE = 'change signature'
+const RESOLUTION = 'resolution'
+const STEP_UP = 'step-up authorization'
+
+type Status = 'PENDING_APPROVAL' | 'APPROVED' | 'REJECTED'
+
+const PROPOSED: Members = {
+  changeId: uuid('change'),
+  kind: 'approver',
+  target: 'dana:laptop',
+  proposed: { action: 'add', approverId: 'dana', keyId: 'laptop', publicKeyPem: 'a key' },
+  reason: 'Dana joins the treasury.',
+  proposedBy: 'carol',
+  proposedAt: time(0),
+}
+
+/** What is signed as step-up, by the human or by whoever the forgery says. */
+function stepUp(change: Members, due: Key, otherwise: Members = {}, forgery?: Forgery): Members {
+  const payload = {
+    version: 1,
+    nonce: 'a nonce of a step-up',
+    changeId: change['changeId'] as Json,
+    action: change['status'] === 'REJECTED' ? 'reject' : 'approve',
+    changeHash: change['changeHash'] as Json,
+    authorizedAt: time(60_000),
+    expiresAt: time(180_000),
+    ...otherwise,
+  }
+  const { algorithm, value } = sign('step-up', canonical(payload), due, forgery)
+  return { payload, keyId: due.keyId.split(':')[1] ?? '', algorithm, signature: value }
+}
+
+function aChange(status: Status, by: Key = humans.aliceStepUp): Members {
+  const change = {
+    ...PROPOSED,
+    status,
+    changeHash: sha256(canonical(PROPOSED)),
+    warnings: ['It is the first.'],
+  }
+  if (status === 'PENDING_APPROVAL') return signed(change)
+  const [resolvedBy = ''] = by.keyId.split(':')
+  return signed({
+    ...change,
+    resolvedBy,
+    resolvedAt: time(70_000),
+    ...(status === 'REJECTED' ? { rejectionReason: 'Not now.' } : {}),
+    diff: { added: ['dana:laptop'] },
+    stepUpAuthorization: stepUp(change, by),
+  })
+}
+
+/** The change signed, anew where it was signed before. */
+function signed(change: Members, due: Key = keys.ed25519, forgery?: Forgery): Members {
+  const { signature: _, warnings: _1, diff: _2, ...body } = change
+  return {
+    ...change,
+    signature: { ...sign('governance-change', canonical(body), due, forgery), signedAt: time(70_001) },
+  }
+}
+
+export function governanceCases(): Case[] {
+  const all = new Cases('governance-change')
+  const pending = aChange('PENDING_APPROVAL')
+  const approved = aChange('APPROVED')
+  const rejected = aChange('REJECTED')
+  all.add('valid-pending', 'A change that nobody resolved yet.', pending)
+  all.add('valid-approved', 'A change that another human approved.', approved)
+  all.add('valid-rejected', 'A change that another human rejected.', rejected)
+  all.add('valid-no-reason', 'A rejection without a reason.', signed(drop(rejected, 'rejectionReason')))
+  all.add('valid-no-advice', 'Warnings and difference are not signed.', drop(approved, 'warnings'))
+  all.add('valid-other-advice', 'A change of the warnings is not seen.', put(approved, 'warnings', []))
+  all.add(
+    'valid-signed-at',
+    'signature.signedAt is not proven.',
+    put(approved, 'signature.signedAt', time(0)),
+  )
+  all.add(
+    'valid-key-by-id',
+    "The human's key is named by the keyId of the step-up.",
+    aChange('APPROVED', humans.bobByKeyId),
+  )
+  all.add(
+    'valid-step-up-unchecked',
+    "The human's key is not given: the signature of the step-up is not checked, and the report says so.",
+    aChange('APPROVED', unpublished.human),
+  )
+  changed(all, { pending, approved, rejected })
+  steppedUp(all, approved, rejected)
+  for (const [id, what, forgery] of forgeries('governance-change'))
+    all.add(id, what, signed(approved, keys.ed25519, forgery), [SIGNATURE])
+  all.add('by-approver', 'A human signed it in place of the service.', signed(approved, humans.aliceStepUp), [
+    SIGNATURE,
+  ])
+  all.add(
+    'by-ml-dsa-65',
+    'ML-DSA-65 signed it, and changes are always Ed25519.',
+    signed(approved, keys.mlDsa65),
+    [SIGNATURE],
+  )
+  all.add(
+    'signature-of-pending',
+    'It carries the signature of its own earlier state.',
+    {
+      ...approved,
+      signature: at(pending, 'signature'),
+    },
+    [SIGNATURE],
+  )
+  all.addUnusable('unusable-page', 'It is a page of changes.', JSON.stringify({ changes: [approved] }))
+  all.addUnusable('unusable-unsigned', 'It is not signed.', JSON.stringify(drop(approved, 'signature')))
+  all.addUnusable(
+    'unusable-duplicate-key',
+    'A member stands there twice.',
+    JSON.stringify(approved).replace('"status":', '"status":"REJECTED","status":'),
+  )
+  return all.cases
+}
+
+/** Members changed by who has no key, and by who has. */
+function changed(all: Cases, of: Record<'pending' | 'approved' | 'rejected', Members>): void {
+  type Row = [of: keyof typeof of, path: string, value: Json, failing: readonly string[]]
+  const rows: Row[] = [
+    ['approved', 'changeId', uuid('another'), [HASH, STEP_UP]],
+    ['approved', 'kind', 'policy', [HASH]],
+    ['approved', 'target', 'erik:laptop', [HASH]],
+    ['approved', 'proposed.publicKeyPem', 'another key', [HASH]],
+    ['approved', 'reason', 'None.', [HASH]],
+    ['approved', 'proposedBy', 'mallory', [HASH]],
+    ['approved', 'proposedBy', 'alice', [HASH, RESOLUTION]],
+    ['approved', 'proposedAt', time(1), [HASH]],
+    ['approved', 'changeHash', sha256('another'), [HASH, STEP_UP]],
+    ['approved', 'status', 'REJECTED', [STEP_UP]],
+    ['approved', 'status', 'PENDING_APPROVAL', [RESOLUTION, STEP_UP]],
+    ['approved', 'status', 'approved', [RESOLUTION, STEP_UP]],
+    ['approved', 'status', 'toString', [RESOLUTION, STEP_UP]],
+    ['approved', 'status', null, [RESOLUTION, STEP_UP]],
+    // Whose key is then not given.
+    ['approved', 'resolvedBy', 'mallory', []],
+    ['approved', 'resolvedBy', 'carol', [RESOLUTION]],
+    ['approved', 'resolvedBy', 'bob', []],
+    ['approved', 'resolvedBy', null, [RESOLUTION]],
+    ['approved', 'resolvedAt', null, [RESOLUTION, STEP_UP]],
+    ['approved', 'resolvedAt', 'now', [RESOLUTION, STEP_UP]],
+    ['approved', 'rejectionReason', 'Not now.', [RESOLUTION]],
+    ['rejected', 'rejectionReason', 7, [RESOLUTION]],
+    ['rejected', 'rejectionReason', 'Another.', []],
+    ['rejected', 'status', 'APPROVED', [RESOLUTION, STEP_UP]],
+    ['pending', 'status', 'APPROVED', [RESOLUTION, STEP_UP]],
+    ['pending', 'resolvedBy', 'alice', [RESOLUTION]],
+    ['pending', 'resolvedAt', time(70_000), [RESOLUTION]],
+    ['pending', 'rejectionReason', 'Not now.', [RESOLUTION]],
+    ['pending', 'stepUpAuthorization', at(of.approved, 'stepUpAuthorization'), [STEP_UP]],
+    ['pending', 'stepUpAuthorization', null, [STEP_UP]],
+    ['pending', 'effect', 'none', []],
+  ]
+  for (const [i, [kind, path, value, failing]] of rows.entries()) {
+    const id = `${String(i + 1).padStart(2, '0')}-${path}`
+    const one = put(of[kind], path, value)
+    const what = `${path} is ${JSON.stringify(value)}`
+    all.add(`changed-${id}`, `${what}, which is not what was signed.`, one, [SIGNATURE, ...failing])
+    if (failing.length > 0)
+      all.add(`signed-${id}`, `${what}, and the right key signed that.`, signed(one), failing)
+  }
+  const without: Record<string, readonly string[]> = {
+    kind: [HASH],
+    proposed: [HASH],
+    status: [RESOLUTION, STEP_UP],
+    resolvedBy: [RESOLUTION],
+    resolvedAt: [RESOLUTION, STEP_UP],
+    stepUpAuthorization: [STEP_UP],
+  }
+  for (const [path, failing] of Object.entries(without))
+    all.add(
+      `signed-without-${path}`,
+      `It has no ${path}, and is signed so.`,
+      signed(drop(of.approved, path)),
+      failing,
+    )
+}
+
+function steppedUp(all: Cases, approved: Members, rejected: Members): void {
+  const given = (id: string, what: string, stepUpAuthorization: Json, valid = false) =>
+    all.add(`step-up-${id}`, what, signed({ ...approved, stepUpAuthorization }), valid ? [] : [STEP_UP])
+  const rows: [id: string, what: string, otherwise: Members][] = [
+    ['version', 'The step-up is of another version.', { version: 2 }],
+    ['nonce', 'The step-up has no nonce.', { nonce: '' }],
+    ['change', 'The step-up is for another change.', { changeId: uuid('another') }],
+    ['hash', 'The step-up is for another content of the change.', { changeHash: sha256('another') }],
+    ['reject', 'The step-up is for a rejection.', { action: 'reject' }],
+    ['action-null', 'The step-up is for nothing.', { action: null }],
+    ['too-long', 'The step-up lives a millisecond too long.', { expiresAt: time(180_001) }],
+    ['backwards', 'The step-up expires before it begins.', { authorizedAt: time(180_001) }],
+    ['expired', 'The step-up expired at the instant of the resolution.', { expiresAt: time(70_000) }],
+    ['time-null', 'The step-up never expires.', { expiresAt: null }],
+  ]
+  for (const [id, what, otherwise] of rows) given(id, what, stepUp(approved, humans.aliceStepUp, otherwise))
+  const shortest = { authorizedAt: time(70_000), expiresAt: time(70_001) }
+  given(
+    'valid-short',
+    'The step-up lives a millisecond.',
+    stepUp(approved, humans.aliceStepUp, shortest),
+    true,
+  )
+  const own = membersAt(approved, 'stepUpAuthorization')
+  given('key-id', 'The keyId of the step-up is informative.', put(own, 'keyId', 'another'), true)
+  given('of-rejection', 'It carries the step-up of a rejection.', at(rejected, 'stepUpAuthorization'))
+  given(
+    'changed',
+    'The payload of the step-up was changed.',
+    put(own, 'payload.nonce', 'another nonce, used before'),
+  )
+  given('signature-null', 'The step-up is not signed.', put(own, 'signature', null))
+  given('payload-null', 'The step-up has no payload.', put(own, 'payload', null))
+  given('null', 'There is no step-up.', null)
+  const by = (id: string, what: string, forgery: Forgery) =>
+    given(id, what, stepUp(approved, humans.aliceStepUp, {}, forgery))
+  by('by-other', 'Another human signed the step-up.', { key: humans.bobByKeyId })
+  given('by-other-key-id', 'Another human signed it under another keyId.', {
+    ...stepUp(approved, humans.aliceStepUp, {}, { key: humans.bobByKeyId }),
+    keyId: 'another',
+  })
+  const bobs = aChange('APPROVED', humans.bobByKeyId)
+  const forged = stepUp(bobs, humans.bobByKeyId, {}, { key: humans.aliceStepUp })
+  const ofBob = signed({ ...bobs, stepUpAuthorization: forged })
+  all.add('step-up-key-id-by-other', 'Another human signed what the keyId names.', ofBob, [STEP_UP])
+  const quinns = aChange('APPROVED', humans.mlDsa65)
+  all.add(
+    'step-up-ml-dsa-65',
+    'It is rightly signed by ML-DSA-65, and step-ups are always Ed25519.',
+    quinns,
+    [STEP_UP],
+  )
+  by('by-service', 'The service signed the step-up.', { key: keys.ed25519 })
+  by('as-approval', 'The right key signed it as an approval.', { artifact: 'approval' })
+  by('as-change', 'The right key signed it as a governance-change.', { artifact: 'governance-change' })
+  by('algorithm', 'The algorithm of the step-up is claimed to be another.', { algorithm: 'ml-dsa-65' })
+}

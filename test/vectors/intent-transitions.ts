@@ -1,0 +1,157 @@
+// The transitions of execution intents among the published vectors (decisions §8): `{transition, signature}`.
+import { Cases, forgeries, type Case } from './case.ts'
+import { at, drop, put, type Json, type Members } from './edit.ts'
+import { time, uuid } from './evidence.ts'
+import { canonical, humans, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+
+const SIGNATURE = 'transition signature'
+const TRANSITION = 'transition'
+
+function aTransition(change: Members): Members {
+  return {
+    transitionId: uuid(`transition ${canonical(change)}`),
+    businessTransactionId: uuid('first transaction'),
+    from: 'RELEASED',
+    to: 'ERRORED',
+    by: 'service',
+    at: time(5000),
+    ...change,
+  }
+}
+
+function signed(transition: Members, due: Key = keys.ed25519, forgery?: Forgery): Members {
+  const signature = sign('intent-transition', canonical(transition), due, forgery)
+  return { transition, signature: { ...signature, signedAt: time(5001) } }
+}
+
+const RESOLVED = {
+  to: 'RESOLVED',
+  resolution: 'NOT_EXECUTED',
+  note: 'The bank has no such payment.',
+  by: 'alice',
+}
+const FINALIZED = { to: 'FINALIZED', trustRecordHash: sha256('a record'), by: 'alice' }
+
+export function transitionCases(): Case[] {
+  const all = new Cases('intent-transition')
+  const resolved = aTransition(RESOLVED)
+  const whole = signed(resolved)
+  const valid: [id: string, what: string, change: Members][] = [
+    ['resolved', 'A human found out that it was not executed.', RESOLVED],
+    ['resolved-executed', 'A human found out that it was executed.', { ...RESOLVED, resolution: 'EXECUTED' }],
+    ['finalized', 'A human finalized it from a stored result.', FINALIZED],
+    ['errored', 'It ended in an error without a record.', {}],
+    [
+      'errored-record',
+      'It ended in an error whose record is stored.',
+      { trustRecordHash: sha256('a record') },
+    ],
+    ['prepared-errored', 'It ended before it was released.', { from: 'PREPARED' }],
+    ['prepared-released', 'It was released.', { from: 'PREPARED', to: 'RELEASED' }],
+  ]
+  for (const [id, what, change] of valid) all.add(`valid-${id}`, what, signed(aTransition(change)))
+  all.add('valid-rotated-key', 'Signed by a key that was rotated out.', signed(resolved, keys.oldEd25519))
+  all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
+
+  const illegal: [id: string, what: string, change: Members][] = [
+    ['back', 'It goes back.', { from: 'FINALIZED', to: 'RELEASED' }],
+    ['reopened', 'It was closed already.', { ...RESOLVED, from: 'RESOLVED' }],
+    ['after-error', 'It had ended already.', { ...FINALIZED, from: 'ERRORED' }],
+    ['nowhere', 'It stays where it is.', { to: 'RELEASED' }],
+    ['skipped', 'It was never released.', { ...FINALIZED, from: 'PREPARED' }],
+    ['unprepared', 'It goes back to the beginning.', { to: 'PREPARED' }],
+    ['from-unknown', 'It comes from a state that there is not.', { from: 'IN_DOUBT' }],
+    ['to-unknown', 'It goes to a state that there is not.', { to: 'DONE' }],
+    ['to-inherited', 'It goes to a name that every object inherits.', { to: 'length' }],
+    ['lower-case', 'Its state is in lower case.', { to: 'errored' }],
+    ['from-null', 'It comes from nowhere.', { from: null }],
+    ['by-null', 'Nobody made it.', { by: null }],
+    ['by-empty', 'Somebody without a name made it.', { by: '' }],
+    ['resolved-by-service', 'The service says what only a human can.', { ...RESOLVED, by: 'service' }],
+    ['resolution-unknown', 'Its resolution is none.', { ...RESOLVED, resolution: 'MAYBE' }],
+    ['resolution-null', 'Its resolution is null.', { ...RESOLVED, resolution: null }],
+    ['resolution-of-error', 'An error has a resolution.', { resolution: 'NOT_EXECUTED' }],
+    ['finalized-without', 'It was finalized and names no record.', { to: 'FINALIZED', by: 'alice' }],
+    ['finalized-no-hash', 'What it names is no hash.', { ...FINALIZED, trustRecordHash: 'x' }],
+    [
+      'finalized-line-break',
+      'A line break stands after the hash.',
+      {
+        ...FINALIZED,
+        trustRecordHash: `${sha256('a record')}\n`,
+      },
+    ],
+    ['record-of-error', 'What an error names is no hash.', { trustRecordHash: null }],
+    [
+      'record-of-released',
+      'A release names a record.',
+      { from: 'PREPARED', to: 'RELEASED', trustRecordHash: sha256('a record') },
+    ],
+    [
+      'record-of-resolved',
+      'A resolution names a record.',
+      { ...RESOLVED, trustRecordHash: sha256('a record') },
+    ],
+  ]
+  for (const [id, what, change] of illegal)
+    all.add(`signed-${id}`, `${what} The right key signed it.`, signed(aTransition(change)), [TRANSITION])
+
+  for (const member of Object.keys(resolved)) {
+    const meaning = ['from', 'to', 'by', 'resolution'].includes(member) ? [TRANSITION] : []
+    all.add(`changed-${member}`, `${member} was changed.`, put(whole, `transition.${member}`, ''), [
+      SIGNATURE,
+      ...meaning,
+    ])
+    all.add(`missing-${member}`, `${member} was removed.`, drop(whole, `transition.${member}`), [
+      SIGNATURE,
+      ...meaning,
+    ])
+  }
+  all.add('added-member', 'A member was added.', put(whole, 'transition.more', 1), [SIGNATURE])
+  for (const [id, value] of [
+    ['null', null],
+    ['list', [resolved]],
+    ['text', canonical(resolved)],
+    ['empty', {}],
+  ] as [string, Json][])
+    all.add(`transition-${id}`, `The transition is ${id}.`, put(whole, 'transition', value), [
+      SIGNATURE,
+      TRANSITION,
+    ])
+  for (const member of ['algorithm', 'keyId', 'value'])
+    all.add(
+      `signature-without-${member}`,
+      `The signature has no ${member}.`,
+      drop(whole, `signature.${member}`),
+      [SIGNATURE],
+    )
+  const other = signed(aTransition(FINALIZED))
+  all.add(
+    'signature-of-other',
+    'It carries the signature of another.',
+    put(whole, 'signature', at(other, 'signature')),
+    [SIGNATURE],
+  )
+  all.add('by-approver', 'A human signed it in place of the service.', signed(resolved, humans.aliceStepUp), [
+    SIGNATURE,
+  ])
+  all.add(
+    'by-ml-dsa-65',
+    'ML-DSA-65 signed it, and transitions are always Ed25519.',
+    signed(resolved, keys.mlDsa65),
+    [SIGNATURE],
+  )
+  for (const [id, what, forgery] of forgeries('intent-transition'))
+    all.add(id, what, signed(resolved, keys.ed25519, forgery), [SIGNATURE])
+  all.addUnusable(
+    'unusable-alone',
+    'It is the transition without its signature.',
+    JSON.stringify({ transition: resolved }),
+  )
+  all.addUnusable(
+    'unusable-two-kinds',
+    'It is an audit event too.',
+    JSON.stringify({ ...whole, event: { eventId: uuid('event') } }),
+  )
+  return all.cases
+}
