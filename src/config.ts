@@ -1,12 +1,13 @@
 // Configuration: the environment read once at start into one frozen object (decisions §1), and the callers in it (§2).
-import { createPublicKey, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import packageJson from '../package.json' with { type: 'json' }
-import { algorithms, type Algorithm } from './signing/keys.ts'
+import { isLoopbackLiteral } from './outbound/address.ts'
+import { algorithms, ed25519PublicKey, type Algorithm } from './signing/keys.ts'
 
 /** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
 export interface Caller {
@@ -44,6 +45,10 @@ export interface Config {
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
   readonly authDisabled: boolean
+  /** NODE_ENV is `production`: what only helps to develop is refused. */
+  readonly production: boolean
+  /** Undefined: no token, and no connector for the CRM. */
+  readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
   readonly rateLimits: {
     readonly executePerMinute: number
     readonly healthPerMinute: number
@@ -96,6 +101,10 @@ export const Environment = Type.Partial(
     RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
     RATE_LIMIT_HEALTH_PER_MINUTE: perMinute(),
     RATE_LIMIT_PUBLIC_PER_MINUTE: perMinute(),
+    HUBSPOT_PRIVATE_APP_TOKEN: text('^[!-~]{1,512}$', '1 to 512 printable ASCII characters without spaces'),
+    HUBSPOT_BASE_URL: Type.String({
+      description: 'an https origin without a path, or http to a loopback address outside production',
+    }),
     MAX_BODY_BYTES: wholeNumber(1, 67_108_864),
     WORKER_THREADS: wholeNumber(1, 256),
     BUILD_VERSION: text('^[\\x20-\\x7e]{1,128}$', '1 to 128 printable ASCII characters'),
@@ -167,6 +176,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
+    production: isProduction(given),
+    hubspot:
+      values.HUBSPOT_PRIVATE_APP_TOKEN === undefined
+        ? undefined
+        : {
+            token: values.HUBSPOT_PRIVATE_APP_TOKEN,
+            baseUrl: new URL(values.HUBSPOT_BASE_URL ?? 'https://api.hubapi.com').origin,
+          },
     rateLimits: {
       executePerMinute: values.RATE_LIMIT_EXECUTE_PER_MINUTE ?? 600,
       healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,
@@ -193,7 +210,8 @@ function dataDir(env: Readonly<Record<string, string | undefined>>): string {
 }
 
 /**
- * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key.
+ * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key is one
+ * caller's alone.
  * in    source  what the problems begin with
  * fails ConfigError with every mistake, by index and member
  */
@@ -210,6 +228,7 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
   const problems: string[] = []
   const callers: Caller[] = []
   const indexOf = new Map<string, number>()
+  const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
   for (const [index, entry] of (parsed as unknown[]).entries()) {
     const at = `${source}[${index}]`
     if (!callerEntry.Check(entry)) {
@@ -219,8 +238,18 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
     const earlier = indexOf.get(entry.keyHash)
     if (earlier !== undefined) problems.push(`${at}.keyHash is that of ${source}[${earlier}] too.`)
     indexOf.set(entry.keyHash, index)
-    if (entry.stepUpPublicKey !== undefined && !isEd25519(entry.stepUpPublicKey))
-      problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
+    if (entry.stepUpPublicKey !== undefined) {
+      const pem = ed25519Pem(entry.stepUpPublicKey)
+      if (pem === undefined)
+        problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
+      else {
+        const holder = holderOf.get(pem) ?? { callerId: entry.callerId, index }
+        // Two names for one human would let that human approve what he proposed himself (decisions §7).
+        if (holder.callerId !== entry.callerId)
+          problems.push(`${at}.stepUpPublicKey is that of ${source}[${holder.index}], another caller.`)
+        holderOf.set(pem, holder)
+      }
+    }
     callers.push({
       allowedPrincipalIds: [entry.callerId],
       allowedCapabilities: [],
@@ -275,8 +304,11 @@ function unknownServiceVariables(env: Readonly<Record<string, unknown>>): string
 function contradictions(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = []
   const authDisabled = given['SERVICE_AUTH_DISABLED'] === 'true'
-  if (authDisabled && given['NODE_ENV'] === 'production')
+  if (authDisabled && isProduction(given))
     problems.push('SERVICE_AUTH_DISABLED must not be true when NODE_ENV is production.')
+  const baseUrl = given['HUBSPOT_BASE_URL']
+  if (baseUrl !== undefined && !isOrigin(baseUrl, { production: isProduction(given) }))
+    problems.push(`HUBSPOT_BASE_URL must be ${describe(Environment, 'HUBSPOT_BASE_URL')}.`)
   if (given['DATABASE_URL'] === undefined) return problems
   if (!isConnectionString(given['DATABASE_URL']))
     problems.push('DATABASE_URL cannot be read: its host, port or path is malformed.')
@@ -289,6 +321,19 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
       'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: npx countersign keys generate --dir <folder>',
     )
   return problems
+}
+
+function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['NODE_ENV'] === 'production'
+}
+
+/** Where a token is sent: in the clear to this machine only. Private addresses are the operator's own to choose. */
+function isOrigin(value: string, { production }: { production: boolean }): boolean {
+  const url = URL.parse(value)
+  if (url === null || url.href !== `${url.origin}/`) return false
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopbackLiteral(url.hostname))
+  )
 }
 
 function describe({ properties }: { properties: Readonly<Record<string, TSchema>> }, name: string): string {
@@ -305,12 +350,12 @@ function isConnectionString(connectionString: string): boolean {
   }
 }
 
-/** createPublicKey alone would take a private key too: here that is a leak, not a key. */
-function isEd25519(pem: string): boolean {
+/** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */
+function ed25519Pem(pem: string): string | undefined {
   try {
-    return pem.includes('-----BEGIN PUBLIC KEY-----') && createPublicKey(pem).asymmetricKeyType === 'ed25519'
+    return ed25519PublicKey('step-up', pem).pem
   } catch {
-    return false
+    return undefined
   }
 }
 

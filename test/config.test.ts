@@ -32,6 +32,8 @@ test('without any variable the embedded service is configured with the defaults 
     policyDir: resolve('policies'),
     callers: undefined,
     authDisabled: false,
+    production: false,
+    hubspot: undefined,
     rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 1200 },
     maxBodyBytes: 102_400,
     workerThreads: Math.max(1, availableParallelism() - 1),
@@ -110,6 +112,28 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     bad: ['0'],
     must: 'a whole number, 1 or more',
   },
+  HUBSPOT_PRIVATE_APP_TOKEN: {
+    good: [['pat-eu1-x', { hubspot: { token: 'pat-eu1-x', baseUrl: 'https://api.hubapi.com' } }]],
+    bad: ['a b', 'a\r\nx: y', 'é', 'x'.repeat(513)],
+    must: '1 to 512 printable ASCII characters without spaces',
+  },
+  HUBSPOT_BASE_URL: {
+    good: [
+      ['https://crm.internal:8443', {}],
+      ['http://127.0.0.1:8080/', {}],
+    ],
+    bad: [
+      'api.hubapi.com',
+      'http://api.hubapi.com',
+      'http://localhost',
+      'ftp://127.0.0.1',
+      'https://u:p@api.hubapi.com',
+      'https://api.hubapi.com/crm',
+      'https://api.hubapi.com/?x',
+      'https://api.hubapi.com/#x',
+    ],
+    must: 'an https origin without a path, or http to a loopback address outside production',
+  },
   MAX_BODY_BYTES: {
     good: [['1', { maxBodyBytes: 1 }]],
     bad: ['0', '67108865', '100kb'],
@@ -150,7 +174,7 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     bad: ['uws'],
     must: 'one of: auto | uWebSockets.js | node:http',
   },
-  NODE_ENV: { good: [['production', {}]] },
+  NODE_ENV: { good: [['production', { production: true }]] },
 }
 
 test('the table below and the variables that are read are the same', () => {
@@ -206,6 +230,14 @@ describe('together', () => {
     ])
     expect(readConfig({ ...env, NODE_ENV: 'development' }).authDisabled).toBe(true)
     expect(readConfig({ ...env, SERVICE_AUTH_DISABLED: 'false' }).authDisabled).toBe(false)
+  })
+
+  test('the CRM is configured by its token; in production the token never leaves in the clear', () => {
+    const env = { HUBSPOT_PRIVATE_APP_TOKEN: 'pat-eu1-x', HUBSPOT_BASE_URL: 'http://[::1]:8080/' }
+    expect(readConfig(env).hubspot).toEqual({ token: 'pat-eu1-x', baseUrl: 'http://[::1]:8080' })
+    expect(problems(() => readConfig({ ...env, NODE_ENV: 'production' }))).toEqual([
+      `HUBSPOT_BASE_URL must be ${variables['HUBSPOT_BASE_URL']?.must}.`,
+    ])
   })
 
   test('with DATABASE_URL nothing is provisioned: what is missing is named with the command that makes it', () => {
@@ -285,6 +317,18 @@ describe('a caller', () => {
     )
   })
 
+  test('shares its step-up key with no other caller, in whatever notation: nobody approves what he proposed himself', () => {
+    const human = { credentialHolderType: 'USER', stepUpPublicKey }
+    const other = {
+      keyHash: 'b'.repeat(64),
+      stepUpPublicKey: `\n${stepUpPublicKey.replaceAll('\n', '\r\n')}\n`,
+    }
+    expect(read(anEntry(human), anEntry({ ...human, ...other }))).toHaveLength(2)
+    expect(problems(() => read(anEntry(human), anEntry({ ...human, ...other, callerId: 'alias' })))).toEqual([
+      'SERVICE_API_KEYS[1].stepUpPublicKey is that of SERVICE_API_KEYS[0], another caller.',
+    ])
+  })
+
   const hash = 'keyHash must be the SHA-256 of the raw key, 64 lowercase hex characters.'
   const name = "callerId must be 1 to 128 printable ASCII characters without spaces, and not 'anonymous'."
   test.each<[string, object, string]>([
@@ -322,6 +366,14 @@ describe('a caller', () => {
     [
       'a step-up key of another kind',
       { stepUpPublicKey: generateKeyPairSync('x25519').publicKey.export({ type: 'spki', format: 'pem' }) },
+      'stepUpPublicKey must be a PEM Ed25519 public key.',
+    ],
+    [
+      'a step-up key with its private half behind it',
+      {
+        stepUpPublicKey:
+          stepUpPublicKey + ed25519.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      },
       'stepUpPublicKey must be a PEM Ed25519 public key.',
     ],
     [

@@ -19,11 +19,17 @@ export interface Connector {
 /** What a connector is asked to do. */
 export interface Order {
   readonly businessTransactionId: string
+  /** Of the execution authorization that releases it: one authorization, one call. */
+  readonly authorizationId: string
   readonly action: string
   readonly target: string
   readonly parameters: Readonly<Record<string, unknown>>
   /** The same parameters, canonical. */
   readonly parametersText: Canonical
+  /** What approved it, and the hash of that version's content. */
+  readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
+  /** approverIds whose approvals stand behind it; none where the policy asks for none. */
+  readonly approvedBy: readonly string[]
   /** Aborted when the outcome is no longer waited for. */
   readonly signal: AbortSignal
 }

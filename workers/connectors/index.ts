@@ -1,17 +1,53 @@
-// The connectors: what carries an authorized action out. One row per connector, found by exact action name (decisions §8).
+// The connectors: what carries an authorized action out. Built in, one row each; or registered by governance (decisions §8).
+import type { SigningKey } from '../../src/signing/keys.ts'
 import type { Connector } from './connector.ts'
+import { externalConnector, type Registration } from './external.ts'
+import { hubspotConnectors, type HubSpot } from './hubspot.ts'
 import { sandboxEcho } from './sandbox-echo.ts'
 
-/** The list to add a connector to. */
-const connectors: readonly Connector[] = [sandboxEcho]
-
-export interface Connectors {
-  find(action: string): Connector | undefined
+export interface ConnectorsWith {
+  /** Undefined: not configured, and its actions have no connector. */
+  readonly hubspot: HubSpot | undefined
+  /** Signs the releases of external connectors. */
+  readonly key: SigningKey
+  readonly production: boolean
 }
 
-export function openConnectors(): Connectors {
+export interface Connectors {
+  /**
+   * The connector of an action, by its exact name. What is built in comes first: no registration takes an action over.
+   * in  policyName  an external connector is found only under the policy that it was registered for
+   */
+  find(action: string, policyName?: string): Connector | undefined
+}
+
+export interface OpenConnectors extends Connectors {
+  /** The registrations that are in force from now on, in place of all earlier ones. */
+  replaceExternal(registrations: readonly Registration[]): void
+}
+
+/** The list to add a connector to. */
+function builtIn({ hubspot }: ConnectorsWith): readonly Connector[] {
+  return [sandboxEcho, ...(hubspot === undefined ? [] : hubspotConnectors(hubspot))]
+}
+
+export function openConnectors(configured: ConnectorsWith): OpenConnectors {
+  const { key, production } = configured
   const byAction = new Map(
-    connectors.flatMap((connector) => connector.actions.map((action) => [action, connector])),
+    builtIn(configured).flatMap((connector) => connector.actions.map((action) => [action, connector])),
   )
-  return { find: (action) => byAction.get(action) }
+  let external: readonly { registration: Registration; connector: Connector }[] = []
+  return {
+    find: (action, policyName) =>
+      byAction.get(action) ??
+      external.find(
+        ({ registration }) => registration.capability === action && registration.policy === policyName,
+      )?.connector,
+    replaceExternal(registrations) {
+      external = registrations.map((registration) => ({
+        registration,
+        connector: externalConnector(registration, { key, production, now: () => new Date() }),
+      }))
+    },
+  }
 }

@@ -1,0 +1,96 @@
+// A release, verified: signed by the service, for this receiver, for a capability it has, and still in time.
+import { createPublicKey, verify, type KeyObject } from 'node:crypto'
+import { canonicalize, type Json } from '../../src/canonical.ts'
+import { parseJsonText } from '../../src/json-text.ts'
+
+export interface Release {
+  readonly version: 1
+  readonly connectorId: string
+  readonly audience: string
+  readonly businessTransactionId: string
+  /** One effect for each. */
+  readonly authorizationId: string
+  readonly capability: string
+  readonly target: string
+  readonly parameters: { readonly [name: string]: Json }
+  readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
+  readonly approvedBy: readonly string[]
+  readonly issuedAt: string
+  readonly expiresAt: string
+}
+
+/** The service's Ed25519 keys by keyId. */
+export type Keys = ReadonlyMap<string, KeyObject>
+
+/** Refused before anything was done: the service counts every one of these statuses as failed for certain. */
+export interface NotVerified {
+  readonly status: 400 | 401 | 403
+  readonly refused: string
+}
+
+export interface VerifyWith {
+  readonly keys: Keys
+  readonly origin: string
+  readonly capability: string
+  readonly now: Date
+}
+
+const DEPTH_MAX = 80
+const CLOCKS_DIFFER_MS = 30_000
+
+/**
+ * Once, at start: who signs is not looked up while releases come in.
+ * in   service  origin of the service, https unless it runs on this machine
+ */
+export async function fetchKeys(service: string): Promise<Keys> {
+  const response = await fetch(new URL('/.well-known/jwks.json', service), { redirect: 'error' })
+  if (!response.ok) throw new Error(`${response.url} answered ${response.status}`)
+  return readKeys(await response.json())
+}
+
+export function readKeys(jwks: unknown): Keys {
+  const { keys } = jwks as { keys: readonly { keyId: string; algorithm: string; pem: string }[] }
+  return new Map(
+    keys
+      // A colon is in the keyIds of people, whose keys sign approvals: none of them may pass for the service.
+      .filter(({ keyId, algorithm }) => algorithm === 'ed25519' && !keyId.includes(':'))
+      .map(({ keyId, pem }) => [keyId, createPublicKey(pem)]),
+  )
+}
+
+export function verifyRelease(
+  body: Buffer,
+  { keys, origin, capability, now }: VerifyWith,
+): { release: Release } | NotVerified {
+  let sent: { algorithm?: Json; keyId?: Json; signature?: Json; release?: Json } | null
+  let text: string
+  try {
+    // JSON with exactly one reading: of two equal keys a signature could hold for the one and the effect follow the other.
+    sent = parseJsonText(body.toString('utf8'), DEPTH_MAX) as typeof sent
+    text = canonicalize(sent?.release ?? null)
+  } catch {
+    return { status: 400, refused: 'Not JSON with one reading.' }
+  }
+  const { algorithm, keyId, signature } = sent ?? {}
+  const key = algorithm === 'ed25519' && typeof keyId === 'string' ? keys.get(keyId) : undefined
+  if (key === undefined || typeof signature !== 'string') return { status: 401, refused: 'Unknown key.' }
+  if (!verify(null, preAuthEncoding(text), key, Buffer.from(signature, 'base64')))
+    return { status: 401, refused: 'The signature does not hold.' }
+
+  // From here on every member is what the service signed, so its shape is the service's.
+  const release = sent?.release as unknown as Release
+  if (release.version !== 1) return { status: 400, refused: 'Unknown version.' }
+  if (release.audience !== origin) return { status: 403, refused: 'For another receiver.' }
+  if (release.capability !== capability) return { status: 403, refused: 'Another capability.' }
+  // Written so that a time that cannot be read refuses: every comparison with NaN is false.
+  if (!(Date.parse(release.issuedAt) <= now.getTime() + CLOCKS_DIFFER_MS))
+    return { status: 403, refused: 'Not issued yet.' }
+  if (!(now.getTime() < Date.parse(release.expiresAt))) return { status: 403, refused: 'Expired.' }
+  return { release }
+}
+
+/** DSSE: the signed bytes begin with what they are, so that a signature of anything else is none of a release. */
+function preAuthEncoding(text: string): Buffer {
+  const type = 'application/vnd.countersign.connector-release.v1+json'
+  return Buffer.from(`DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`)
+}

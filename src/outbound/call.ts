@@ -1,0 +1,120 @@
+// One HTTP exchange with the outside world, at most once and never repeated, and how it ended (decisions §8, the table of outcomes).
+import { once } from 'node:events'
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Lookup, Reach } from './address.ts'
+import { connect } from './connect.ts'
+
+export const ANSWER_BYTES_MAX = 64 * 1024
+const HEAD_BYTES_MAX = 16 * 1024
+/** A name and a connection that take longer are an endpoint that is not reached. */
+const CONNECT_MAX_MS = 5000
+
+export interface HttpCall {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  readonly url: string
+  /** Lower case. Host, lengths and what the answer may be encoded with are added. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly reach: Reach
+  /** From the lookup to the answer's last byte. */
+  readonly timeoutMs: number
+  /** Ends the call earlier. */
+  readonly signal?: AbortSignal
+}
+
+export type HttpOutcome =
+  /** Certainly without effect: the connection never stood. `reason` names no address and no secret. */
+  | { readonly kind: 'not-sent'; readonly reason: string }
+  /** The connection stood and no whole answer came: the effect may or may not have happened. */
+  | { readonly kind: 'lost'; readonly cause: string }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly headers: IncomingHttpHeaders
+      /** As it came: nothing is decompressed and no redirect is followed. */
+      readonly body: Uint8Array
+    }
+
+/**
+ * A fresh connection for each call. A connection that was kept open may be closed by the server while the request is on its way:
+ * such a request had no effect, yet would have to count as in doubt.
+ * in   how  where names are looked up and which certificate authorities are trusted, if not the system's
+ */
+export async function call(
+  { timeoutMs, reach, ...exchange }: HttpCall,
+  how: { lookup?: Lookup; ca?: string } = {},
+): Promise<HttpOutcome> {
+  const url = new URL(exchange.url)
+  const within = (ms: number) =>
+    AbortSignal.any([AbortSignal.timeout(ms), ...(exchange.signal ? [exchange.signal] : [])])
+  const wholeCall = within(timeoutMs)
+  // Half the time at most, so that a connection that comes late is told apart from an answer that does.
+  const connection = await connect(url, {
+    reach,
+    signal: within(Math.min(CONNECT_MAX_MS, Math.ceil(timeoutMs / 2))),
+    ...how,
+  })
+  if ('reason' in connection)
+    return { kind: 'not-sent', reason: `the endpoint was not reached: ${connection.reason}` }
+  try {
+    return await exchangeOver(connection.socket, url, exchange, wholeCall)
+  } catch (error) {
+    const cause = wholeCall.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error)
+    return { kind: 'lost', cause }
+  } finally {
+    connection.socket.destroy()
+  }
+}
+
+async function exchangeOver(
+  socket: Socket,
+  url: URL,
+  { method, headers, body }: Pick<HttpCall, 'method' | 'headers' | 'body'>,
+  signal: AbortSignal,
+): Promise<HttpOutcome> {
+  const sent = request({
+    createConnection: () => socket,
+    method,
+    path: url.pathname + url.search,
+    headers: {
+      ...headers,
+      host: url.host,
+      'user-agent': 'countersign',
+      // An answer that is compressed all the same is read by nobody: what its few bytes would become has no bound.
+      'accept-encoding': 'identity',
+      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+    maxHeaderSize: HEAD_BYTES_MAX,
+    signal,
+  })
+  // Stays for good: the answer may be complete, and the server still say something.
+  sent.on('error', () => undefined)
+  // Without a listener Node drops the socket and says nothing, and the answer would be waited for until the time is over.
+  sent.on('upgrade', () => sent.emit('error', new Error('the answer changes the protocol')))
+  sent.end(body)
+  const [answer] = (await once(sent, 'response', { signal })) as [IncomingMessage]
+  return {
+    kind: 'answered',
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    body: await readWhole(answer),
+  }
+}
+
+/** fails when the answer is cut off, or longer than `ANSWER_BYTES_MAX` */
+async function readWhole(answer: IncomingMessage): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The cause of a lost call goes to the log. Node's messages name the socket's error, never what was sent. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

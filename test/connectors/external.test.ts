@@ -1,0 +1,209 @@
+// An external connector: which executions reach it, the signed release that it is sent, and what of its answer is believed (decisions §8).
+import { describe, expect, test } from 'vitest'
+import { canonicalize, type Json } from '../../src/canonical.ts'
+import type { Lookup } from '../../src/outbound/address.ts'
+import { verifySignature, type Signature } from '../../src/signing/signature.ts'
+import type { Order } from '../../workers/connectors/connector.ts'
+import { externalConnector, type Registration } from '../../workers/connectors/external.ts'
+import { openConnectors } from '../../workers/connectors/index.ts'
+import { json, serve } from './loopback.ts'
+import { aKey, anOrder, aRegistration } from './order.ts'
+
+const key = aKey()
+const NOW = new Date('2026-11-21T10:00:00.000Z')
+
+/** The answer that completes an order, with some members changed. */
+const answerTo = ({ businessTransactionId, action }: Order, members: object = {}) => ({
+  businessTransactionId,
+  capability: action,
+  success: true,
+  result: { paid: true },
+  executedAt: '2026-11-21T10:00:00.5+01:00',
+  ...members,
+})
+
+interface Run {
+  readonly order?: Order
+  readonly answer?: object
+  readonly registered?: Partial<Registration>
+}
+
+async function run({ order = anOrder(), answer = {}, registered = {} }: Run = {}) {
+  const server = await serve(json(200, answerTo(order, answer)))
+  const registration = aRegistration(server.origin, registered)
+  const connector = externalConnector(registration, { key, production: false, now: () => NOW })
+  return { server, connector, outcome: await connector.call(order) }
+}
+
+async function lifetimeMs(timeoutMs: number): Promise<number> {
+  const { server } = await run({ registered: { timeoutMs } })
+  const { issuedAt, expiresAt } = (JSON.parse(server.requests[0]?.body ?? '') as Sent).release
+  return Date.parse(expiresAt as string) - Date.parse(issuedAt as string)
+}
+
+const open = () => openConnectors({ hubspot: undefined, key, production: false })
+const inside: Lookup = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+
+interface Sent {
+  readonly algorithm: 'ed25519'
+  readonly keyId: string
+  readonly signature: string
+  readonly release: { readonly [name: string]: Json }
+}
+
+describe('the release', () => {
+  test('says all that decisions §8 names, and nothing else', async () => {
+    const order = anOrder({ parameters: { amount: 12.5, note: 'für Ada' }, approvedBy: ['alice', 'bob'] })
+    const { server, connector } = await run({ order })
+    const [request] = server.requests
+    expect(request?.line).toBe('POST /pay?key=s3cret HTTP/1.1')
+    expect(request?.headers['content-type']).toBe('application/json')
+    const { release, ...signature } = JSON.parse(request?.body ?? '') as Sent
+    expect(release).toEqual({
+      version: 1,
+      connectorId: 'external:vendor:pay',
+      audience: server.origin,
+      businessTransactionId: order.businessTransactionId,
+      authorizationId: order.authorizationId,
+      capability: 'vendor:pay',
+      target: 'invoice-7',
+      parameters: { amount: 12.5, note: 'für Ada' },
+      policy: { name: 'vendor-payment', version: '2.0.0', contentHash: 'a'.repeat(64) },
+      approvedBy: ['alice', 'bob'],
+      issuedAt: '2026-11-21T10:00:00.000Z',
+      expiresAt: '2026-11-21T10:00:12.000Z',
+    })
+    expect(Object.keys(signature).toSorted()).toEqual(['algorithm', 'keyId', 'signature'])
+    expect(connector).toMatchObject({
+      connectorId: 'external:vendor:pay',
+      connectorVersion: '6f1e8c1e-5a0c-4a55-9d0a-000000000001',
+      endpoint: `${server.origin}/pay`,
+    })
+  })
+
+  test('is signed as a release by the service: as nothing else, and with no word changed', async () => {
+    const { server } = await run()
+    const { release, algorithm, keyId, signature } = JSON.parse(server.requests[0]?.body ?? '') as Sent
+    const carried: Signature = { algorithm, keyId, value: signature }
+    const text = canonicalize(release)
+    expect(verifySignature('connector-release', text, carried, key.public)).toBe(true)
+    expect(verifySignature('execution-authorization', text, carried, key.public)).toBe(false)
+    const changed = canonicalize({ ...release, target: 'invoice-8' })
+    expect(verifySignature('connector-release', changed, carried, key.public)).toBe(false)
+  })
+
+  test('is worth nothing two seconds after the call has timed out, and never for more than 300 s', async () => {
+    expect(await lifetimeMs(5_000)).toBe(7_000)
+    expect(await lifetimeMs(299_000)).toBe(300_000)
+  })
+})
+
+describe('the answer', () => {
+  test('becomes the result as it stands', async () => {
+    for (const result of [{ paid: true }, [], 'ok', 0, null])
+      expect((await run({ answer: { result } })).outcome).toEqual({ kind: 'completed', result })
+  })
+
+  test('may say more, which is not kept', async () => {
+    expect((await run({ answer: { more: 1 } })).outcome).toEqual({
+      kind: 'completed',
+      result: { paid: true },
+    })
+  })
+
+  test.each<[unknown, string]>([
+    [{ reason: 'invoice already paid' }, 'invoice already paid'],
+    [{ reason: 'Invoice already paid.' }, 'Invoice already paid'],
+    [{}, 'the connector refused'],
+    [null, 'the connector refused'],
+    ['no', 'the connector refused'],
+    [{ reason: '' }, 'the connector refused'],
+    [{ reason: 7 }, 'the connector refused'],
+    [{ reason: 'two\nlines' }, 'the connector refused'],
+    [{ reason: '\u202eesrever' }, 'the connector refused'],
+    [{ reason: 'x'.repeat(201) }, 'the connector refused'],
+  ])('success: false with %j fails for certain: %s', async (result, reason) => {
+    expect((await run({ answer: { success: false, result } })).outcome).toEqual({ kind: 'failed', reason })
+  })
+
+  test.each<[string, object]>([
+    ['another transaction', { businessTransactionId: '6f1e8c1e-5a0c-4a55-9d0a-0000000000ff' }],
+    ['another transaction that refused', { businessTransactionId: 'x', success: false }],
+    ['another capability', { capability: 'vendor:refund' }],
+    ['success in words', { success: 'true' }],
+    ['no success', { success: undefined }],
+    ['no result', { result: undefined }],
+    ['no time', { executedAt: undefined }],
+    ['a day that does not exist', { executedAt: '2026-02-30T10:00:00Z' }],
+    ['a time in another format', { executedAt: 1763719200 }],
+  ])('with %s is unknown', async (_, answer) => {
+    expect((await run({ answer })).outcome).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('nothing is sent', () => {
+  test('with a parameter that is not registered', async () => {
+    const order = anOrder({ parameters: { amount: 1, iban: 'DE02120300000000202051' } })
+    const { server, outcome } = await run({ order })
+    expect(outcome).toEqual({
+      kind: 'failed',
+      reason: 'the connector is not registered for parameter "iban"',
+    })
+    expect(server.connections()).toBe(0)
+  })
+
+  test('in the clear in production, whatever was registered before', async () => {
+    const server = await serve(json(200, {}))
+    const registration = aRegistration(server.origin)
+    const connector = externalConnector(registration, { key, production: true, now: () => NOW })
+    expect(await connector.call(anOrder())).toEqual({
+      kind: 'failed',
+      reason: 'the endpoint breaks the address rule',
+    })
+    expect(server.connections()).toBe(0)
+  })
+
+  test('to a name that pointed outside when it was approved, and points inside now', async () => {
+    const server = await serve(json(200, {}))
+    const registration = aRegistration(`https://receiver.test:${server.port}`)
+    const connector = externalConnector(registration, {
+      key,
+      production: false,
+      now: () => NOW,
+      lookup: inside,
+    })
+    expect(await connector.call(anOrder())).toEqual({
+      kind: 'failed',
+      reason: 'the endpoint was not reached: its address is not public (ADDRESS_REFUSED)',
+    })
+    expect(server.connections()).toBe(0)
+  })
+})
+
+describe('a registration', () => {
+  const origin = 'https://receiver.example'
+
+  test('is found for its capability under its policy only', () => {
+    const connectors = open()
+    expect(connectors.find('vendor:pay', 'vendor-payment')).toBeUndefined()
+    connectors.replaceExternal([aRegistration(origin)])
+    expect(connectors.find('vendor:pay', 'vendor-payment')?.connectorId).toBe('external:vendor:pay')
+    expect(connectors.find('vendor:pay', 'another')).toBeUndefined()
+    expect(connectors.find('vendor:pay')).toBeUndefined()
+    expect(connectors.find('vendor:refund', 'vendor-payment')).toBeUndefined()
+  })
+
+  test('is gone when it is not among those that replace it', () => {
+    const connectors = open()
+    connectors.replaceExternal([aRegistration(origin)])
+    connectors.replaceExternal([aRegistration(origin, { capability: 'vendor:refund' })])
+    expect(connectors.find('vendor:pay', 'vendor-payment')).toBeUndefined()
+    expect(connectors.find('vendor:refund', 'vendor-payment')).toBeDefined()
+  })
+
+  test('takes no action over that is built in', () => {
+    const connectors = open()
+    connectors.replaceExternal([aRegistration(origin, { capability: 'sandbox:echo' })])
+    expect(connectors.find('sandbox:echo', 'vendor-payment')?.connectorId).toBe('sandbox-echo')
+  })
+})

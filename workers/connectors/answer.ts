@@ -1,0 +1,49 @@
+// What an HTTP exchange means for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
+import type { Json } from '../../src/canonical.ts'
+import { isObject, type Fields } from '../../src/body.ts'
+import { MalformedJson, parseJson } from '../../src/json.ts'
+import type { HttpOutcome } from '../../src/outbound/call.ts'
+import type { ConnectorOutcome } from './connector.ts'
+
+export type Answered = Extract<HttpOutcome, { kind: 'answered' }>
+
+export interface Reading {
+  /** What a 200 with this body means. Undefined: it is not an answer to this order. */
+  readonly read: (body: Fields) => ConnectorOutcome | undefined
+  /** Why a request was refused with a 4xx, as evidence may hold it; ends without a full stop. */
+  readonly refusal: (answered: Answered) => string
+}
+
+export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): ConnectorOutcome {
+  if (exchange.kind === 'not-sent') return { kind: 'failed', reason: exchange.reason }
+  if (exchange.kind === 'lost') return { kind: 'unknown', cause: exchange.cause }
+  const { status } = exchange
+  if (status === 200) {
+    const body = jsonOf(exchange)
+    const outcome = isObject(body) ? read(body) : undefined
+    return outcome ?? { kind: 'unknown', cause: 'answered 200 with a body that is no answer to this call' }
+  }
+  if (status === 429) return { kind: 'failed', reason: 'the connector is rate limited' }
+  // 408: the server gave up waiting for something that it may have begun to work on.
+  if (status >= 400 && status < 500 && status !== 408) return { kind: 'failed', reason: refusal(exchange) }
+  return { kind: 'unknown', cause: `answered ${status}` }
+}
+
+/** The value of a body that is JSON with exactly one reading; undefined for any other, a compressed one too. */
+export function jsonOf({ headers, body }: Answered): Json | undefined {
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
+  try {
+    const value = parseJson(body) as Json
+    // As for a transaction (decisions §3): it may have been another number before it was parsed, and evidence must not change it.
+    return holdsUnsafeInteger(value) ? undefined : value
+  } catch (error) {
+    if (error instanceof MalformedJson) return undefined
+    throw error
+  }
+}
+
+function holdsUnsafeInteger(value: Json): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value as { readonly [key: string]: Json }).some(holdsUnsafeInteger)
+}

@@ -1,0 +1,93 @@
+// An external HTTP connector: registered by governance, handed a signed release, believed only about this transaction (decisions §8).
+import type { Json } from '../../src/canonical.ts'
+import { isObject, type Fields } from '../../src/body.ts'
+import { endpointProblem, reachOf, type Lookup } from '../../src/outbound/address.ts'
+import { call } from '../../src/outbound/call.ts'
+import { isTimestamp } from '../../src/schemas/primitives.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { outcomeOf } from './answer.ts'
+import type { Connector, ConnectorOutcome, Order } from './connector.ts'
+import { signRelease } from './release.ts'
+
+/** As governance approved it: a row of external_connectors. */
+export interface Registration {
+  readonly capability: string
+  readonly endpointUrl: string
+  /** Name of the only policy under which it is called. */
+  readonly policy: string
+  /** Names in `intent.parameters` that may leave this service. */
+  readonly allowedParameters: readonly string[]
+  readonly timeoutMs: number
+  /** The approved change that registered it. */
+  readonly changeId: string
+}
+
+export interface ExternalWith {
+  readonly key: SigningKey
+  readonly production: boolean
+  readonly now: () => Date
+  /** Where names are looked up, if not by the system. */
+  readonly lookup?: Lookup
+}
+
+export function externalConnector(
+  registration: Registration,
+  { key, production, now, lookup }: ExternalWith,
+): Connector {
+  const { capability, endpointUrl, allowedParameters, timeoutMs, changeId } = registration
+  const { origin, pathname } = new URL(endpointUrl)
+  const connectorId = `external:${capability}`
+  return {
+    connectorId,
+    connectorVersion: changeId,
+    // Without the query, which may hold the receiver's secret.
+    endpoint: origin + pathname,
+    actions: [capability],
+    timeoutMs,
+    async call(order) {
+      // Again, although it was checked when it was approved: the rule, or what is production, may have changed since.
+      const problem = endpointProblem(endpointUrl, { production })
+      if (problem !== undefined) return { kind: 'failed', reason: 'the endpoint breaks the address rule' }
+      const foreign = Object.keys(order.parameters).find((name) => !allowedParameters.includes(name))
+      if (foreign !== undefined)
+        return {
+          kind: 'failed',
+          reason: `the connector is not registered for parameter ${JSON.stringify(foreign.slice(0, 64))}`,
+        }
+      const exchange = await call(
+        {
+          method: 'POST',
+          url: endpointUrl,
+          headers: { 'content-type': 'application/json', accept: 'application/json' },
+          body: signRelease(order, { connectorId, audience: origin, timeoutMs, key, now: now() }),
+          reach: reachOf(endpointUrl),
+          timeoutMs,
+          signal: order.signal,
+        },
+        lookup === undefined ? {} : { lookup },
+      )
+      return outcomeOf(exchange, {
+        read: (body) => readAnswer(body, order),
+        refusal: ({ status }) => `the connector refused with ${status}`,
+      })
+    },
+  }
+}
+
+/** Undefined for what is not `{businessTransactionId, capability, success, result, executedAt}` of this order. */
+function readAnswer(body: Fields, order: Order): ConnectorOutcome | undefined {
+  const { businessTransactionId, capability, success, result, executedAt } = body
+  if (businessTransactionId !== order.businessTransactionId || capability !== order.action) return undefined
+  if (typeof success !== 'boolean' || result === undefined) return undefined
+  if (typeof executedAt !== 'string' || !isTimestamp(executedAt)) return undefined
+  if (success) return { kind: 'completed', result: result as Json }
+  return { kind: 'failed', reason: shortReason(result) ?? 'the connector refused' }
+}
+
+/** The receiver's own words, if they are one short line; the sentence that they end gets its full stop from us. */
+function shortReason(result: unknown): string | undefined {
+  const reason = isObject(result) ? result['reason'] : undefined
+  return typeof reason === 'string' && /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(reason)
+    ? reason.replace(/\.$/, '')
+    : undefined
+}
