@@ -1,5 +1,40 @@
 -- Made by migrations/dump-schema.ts from all migrations; not to be edited.
 
+CREATE TABLE approvals (
+  approval_id text NOT NULL,
+  nonce text NOT NULL,
+  approver_id text NOT NULL,
+  key_id text NOT NULL,
+  capability text NOT NULL,
+  target text NOT NULL,
+  parameters_hash text,
+  issued_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  delivered_by text NOT NULL,
+  delivered_at timestamp with time zone NOT NULL,
+  consumed_by uuid,
+  consumed_at timestamp with time zone,
+  CONSTRAINT approvals_check CHECK (((consumed_by IS NULL) = (consumed_at IS NULL))),
+  CONSTRAINT approvals_nonce_key UNIQUE (nonce),
+  CONSTRAINT approvals_pkey PRIMARY KEY (approval_id)
+);
+CREATE INDEX approvals_by_time ON public.approvals USING btree (delivered_at, approval_id);
+CREATE INDEX approvals_unused ON public.approvals USING btree (capability, target, parameters_hash) WHERE (consumed_by IS NULL);
+
+CREATE TABLE approvers (
+  approver_id text NOT NULL,
+  key_id text NOT NULL,
+  public_key_pem text NOT NULL,
+  fingerprint text NOT NULL,
+  enrolled_at timestamp with time zone NOT NULL,
+  enrolled_by_change uuid NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by_change uuid,
+  CONSTRAINT approvers_fingerprint_key UNIQUE (fingerprint),
+  CONSTRAINT approvers_pkey PRIMARY KEY (approver_id, key_id)
+);
+
 CREATE TABLE audit_events (
   event_id uuid NOT NULL,
   occurred_at timestamp with time zone NOT NULL,
@@ -10,6 +45,13 @@ CREATE TABLE audit_events (
 );
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at, event_id);
 CREATE INDEX audit_events_by_type ON public.audit_events USING btree (type, occurred_at, event_id);
+
+CREATE TABLE authority_epoch (
+  only_row boolean NOT NULL DEFAULT true,
+  epoch bigint NOT NULL,
+  CONSTRAINT authority_epoch_only_row_check CHECK (only_row),
+  CONSTRAINT authority_epoch_pkey PRIMARY KEY (only_row)
+);
 
 CREATE TABLE business_transactions (
   business_transaction_id uuid NOT NULL,
@@ -35,9 +77,64 @@ CREATE TABLE execution_intents (
   state text NOT NULL,
   deadline timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
+  resolution text,
+  CONSTRAINT execution_intents_check CHECK (((state = 'RESOLVED'::text) = (resolution IS NOT NULL))),
   CONSTRAINT execution_intents_pkey PRIMARY KEY (business_transaction_id),
+  CONSTRAINT execution_intents_resolution_check CHECK ((resolution = ANY (ARRAY['EXECUTED'::text, 'NOT_EXECUTED'::text]))),
   CONSTRAINT execution_intents_state_check CHECK ((state = ANY (ARRAY['PREPARED'::text, 'RELEASED'::text, 'FINALIZED'::text, 'ERRORED'::text, 'RESOLVED'::text])))
 ) WITH (fillfactor=50);
+CREATE INDEX execution_intents_by_deadline ON public.execution_intents USING brin (deadline) WITH (autosummarize='on');
+
+CREATE TABLE external_connectors (
+  change_id uuid NOT NULL,
+  capability text NOT NULL,
+  endpoint_url text NOT NULL,
+  policy text NOT NULL,
+  allowed_parameters text NOT NULL,
+  timeout_ms integer NOT NULL,
+  registered_at timestamp with time zone NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by_change uuid,
+  CONSTRAINT external_connectors_pkey PRIMARY KEY (change_id)
+);
+CREATE UNIQUE INDEX external_connectors_in_effect ON public.external_connectors USING btree (capability) WHERE (revoked_at IS NULL);
+
+CREATE TABLE in_doubt_intents (
+  business_transaction_id uuid NOT NULL,
+  noticed_at timestamp with time zone NOT NULL,
+  CONSTRAINT in_doubt_intents_pkey PRIMARY KEY (business_transaction_id)
+);
+CREATE INDEX in_doubt_intents_by_time ON public.in_doubt_intents USING btree (noticed_at, business_transaction_id);
+
+CREATE TABLE intent_transitions (
+  transition_id uuid NOT NULL,
+  business_transaction_id uuid NOT NULL,
+  at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT intent_transitions_pkey PRIMARY KEY (transition_id)
+);
+CREATE INDEX intent_transitions_by_transaction ON public.intent_transitions USING btree (business_transaction_id, at);
+
+CREATE TABLE pending_changes (
+  change_id uuid NOT NULL,
+  kind text NOT NULL,
+  target text NOT NULL,
+  proposed_at timestamp with time zone NOT NULL,
+  status text NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  advice text NOT NULL,
+  resolved_body text STORAGE EXTERNAL,
+  resolved_seal text STORAGE EXTERNAL,
+  CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
+  CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
+  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text]))),
+  CONSTRAINT pending_changes_pkey PRIMARY KEY (change_id),
+  CONSTRAINT pending_changes_status_check CHECK ((status = ANY (ARRAY['PENDING_APPROVAL'::text, 'APPROVED'::text, 'REJECTED'::text])))
+);
+CREATE INDEX pending_changes_by_time ON public.pending_changes USING btree (kind, proposed_at, change_id);
+CREATE UNIQUE INDEX pending_changes_open ON public.pending_changes USING btree (kind, target) WHERE (status = 'PENDING_APPROVAL'::text);
 
 CREATE TABLE policy_versions (
   name text NOT NULL,
@@ -47,6 +144,7 @@ CREATE TABLE policy_versions (
   loaded_at timestamp with time zone NOT NULL DEFAULT now(),
   approved_by text,
   approved_at timestamp with time zone,
+  approved_by_change uuid,
   CONSTRAINT policy_versions_check CHECK (((approved_by IS NULL) = (approved_at IS NULL))),
   CONSTRAINT policy_versions_pkey PRIMARY KEY (name, version)
 );
@@ -66,6 +164,20 @@ CREATE TABLE refusal_records (
   seal text STORAGE EXTERNAL NOT NULL,
   CONSTRAINT refusal_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=8160);
+
+CREATE TABLE step_up_nonces (
+  nonce text NOT NULL,
+  change_id uuid NOT NULL,
+  consumed_at timestamp with time zone NOT NULL,
+  CONSTRAINT step_up_nonces_pkey PRIMARY KEY (nonce)
+);
+
+CREATE TABLE sweep_horizon (
+  only_row boolean NOT NULL DEFAULT true,
+  deadline timestamp with time zone NOT NULL,
+  CONSTRAINT sweep_horizon_only_row_check CHECK (only_row),
+  CONSTRAINT sweep_horizon_pkey PRIMARY KEY (only_row)
+);
 
 CREATE TABLE trust_records (
   business_transaction_id uuid NOT NULL,

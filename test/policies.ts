@@ -12,22 +12,29 @@ export function aPolicyFolder(): string {
   return folder
 }
 
-/** Adds a policy that approves `capability` when the signal `approved` is true. */
+/** Adds a policy that approves `capability` when the signal `approved` is true. in  more  members of the document besides */
 export function addPolicy(
   folder: string,
-  { name, version, capability }: { name: string; version: string; capability: string },
+  {
+    name,
+    version,
+    capability,
+    ...more
+  }: { name: string; version: string; capability: string; [member: string]: unknown },
 ): void {
   mkdirSync(join(folder, name, version), { recursive: true })
-  writeFileSync(
-    join(folder, name, version, 'policy.yaml'),
-    `policyId: ${name}
-policyVersion: ${version}
-schemaVersion: 1.0.0
-description: Made by a test.
-capabilities: [${capability}]
-signals: { approved: boolean }
-rules:
-  - { id: approved, when: signals.approved, outcome: approve, reason: Approved by the test. }
-`,
-  )
+  const document = {
+    policyId: name,
+    policyVersion: version,
+    schemaVersion: '1.0.0',
+    description: 'Made by a test.',
+    capabilities: [capability],
+    signals: { approved: 'boolean' },
+    rules: [
+      { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved by the test.' },
+    ],
+    ...more,
+  }
+  // JSON is YAML.
+  writeFileSync(join(folder, name, version, 'policy.yaml'), JSON.stringify(document))
 }

@@ -45,12 +45,20 @@ export function evaluate(policy: CompiledPolicy, transaction: PolicySubject, now
       `Policy '${policy.name}' version '${policy.version}' does not govern action '${intent.action}'.`,
     )
 
-  for (const [name, type] of policy.signals) {
-    if (!Object.hasOwn(signals, name)) return rejected(`Signal '${name}' is missing.`)
-    if (!isOfType(signals[name], type)) return rejected(`Signal '${name}' must be a ${type}.`)
+  for (const name of policy.signals.keys()) {
+    const problem = signalProblem(name, policy, signals)
+    if (problem !== undefined) return rejected(problem)
   }
   const mismatches = bindingMismatches(policy, transaction)
   return mismatches.length > 0 ? denied(mismatches) : applyRules(policy, transaction, now)
+}
+
+/** What is wrong with a signal that the policy declares, a sentence; undefined where nothing is. */
+export function signalProblem(name: string, policy: CompiledPolicy, signals: Members): string | undefined {
+  const type = policy.signals.get(name)
+  if (type === undefined) return undefined
+  if (!Object.hasOwn(signals, name)) return `Signal '${name}' is missing.`
+  return isOfType(signals[name], type) ? undefined : `Signal '${name}' must be a ${type}.`
 }
 
 /** NaN and Infinity are no numbers here: they have no canonical form, and NaN makes every comparison false. */
@@ -58,7 +66,7 @@ function isOfType(value: unknown, type: 'boolean' | 'number'): value is boolean 
   return type === 'boolean' ? typeof value === 'boolean' : Number.isFinite(value)
 }
 
-function bindingMismatches(policy: CompiledPolicy, { intent, signals }: PolicySubject): Mismatch[] {
+export function bindingMismatches(policy: CompiledPolicy, { intent, signals }: PolicySubject): Mismatch[] {
   const mismatches: Mismatch[] = []
   for (const { signal, path, members } of policy.bindings) {
     const declared = scalar(signals[signal])
@@ -113,7 +121,8 @@ function applyRules(policy: CompiledPolicy, transaction: PolicySubject, now: Dat
   }
 }
 
-function cause(error: unknown): string {
+/** Why a rule could not be evaluated, for its author. */
+export function cause(error: unknown): string {
   if (error instanceof EvaluationError) return error.summary
   return error instanceof Error ? error.message : 'unknown cause'
 }

@@ -4,12 +4,17 @@ import { evaluate, serialize } from '@marcbachmann/cel-js'
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { children } from './expression.ts'
 
-/** Beyond this many combinations everything is taken for possible: loading must stay fast. */
+/**
+ * Beyond these everything is taken for possible: loading must stay fast, whoever wrote the document. With the first alone, a
+ * hundred rules of a thousand characters took 27 s.
+ */
 const COMBINATIONS_MAX = 4096
+const CONDITIONS_MAX = 200_000
 
 type Value = boolean | number
 type Assignment = ReadonlyMap<string, Value>
 type Condition = (values: Assignment) => boolean
+type Choices = readonly (readonly [string, readonly Value[]])[]
 /** What can differ: `free` conditions by their text, and numeric signals by the constants they are compared with. */
 interface Atoms {
   readonly free: Set<string>
@@ -30,23 +35,63 @@ export function canHappen(
   expressions: readonly ASTNode[],
   wanted: (outcomes: boolean[]) => boolean,
 ): boolean {
-  const atoms: Atoms = { free: new Set(), constants: new Map() }
-  const conditions = expressions.map((expression) => conditionOf(expression, atoms))
-  const choices: [string, Value[]][] = [
-    ...[...atoms.free].map((name): [string, Value[]] => [name, [false, true]]),
-    ...[...atoms.constants].map(([name, constants]): [string, Value[]] => [name, around(constants)]),
-  ]
-  if (choices.reduce((product, [, values]) => product * values.length, 1) > COMBINATIONS_MAX) return true
-  return tryAll(choices, new Map(), (values) => wanted(conditions.map((condition) => condition(values))))
+  return search(expressions, wanted) !== undefined
 }
 
-function tryAll(
-  choices: readonly [string, Value[]][],
-  values: Map<string, Value>,
-  holds: (values: Assignment) => boolean,
-): boolean {
+/** Where none of these expressions holds, in words. Undefined: one of them always does, or too much would have to be tried. */
+export function whereNoneHolds(expressions: readonly ASTNode[]): string | undefined {
+  const found = search(expressions, (outcomes) => !outcomes.includes(true))
+  if (found === undefined || found === 'too many') return undefined
+  const { values, constants } = found
+  const places = Array.from(values, ([name, value]) =>
+    typeof value === 'boolean'
+      ? `${shortened(name)} is ${value}`
+      : `signals.${name} is ${interval(value, constants.get(name) ?? new Set())}`,
+  )
+  return places.join(' and ')
+}
+
+function search(
+  expressions: readonly ASTNode[],
+  wanted: (outcomes: boolean[]) => boolean,
+): { values: Assignment; constants: Atoms['constants'] } | 'too many' | undefined {
+  const atoms: Atoms = { free: new Set(), constants: new Map() }
+  const conditions = expressions.map((expression) => conditionOf(expression, atoms))
+  const choices: Choices = [
+    ...[...atoms.free].map((name) => [name, [false, true]] as const),
+    ...[...atoms.constants].map(([name, constants]) => [name, around(constants)] as const),
+  ]
+  const combinations = choices.reduce((product, [, values]) => product * values.length, 1)
+  if (combinations > COMBINATIONS_MAX) return 'too many'
+  const size = expressions.reduce((sum, expression) => sum + countNodes(expression), 0)
+  if (combinations * size > CONDITIONS_MAX) return 'too many'
+  const values = new Map<string, Value>()
+  const found = tryAll(choices, values, () => wanted(conditions.map((condition) => condition(values))))
+  return found ? { values, constants: atoms.constants } : undefined
+}
+
+function countNodes(node: ASTNode): number {
+  return children(node).reduce((sum, child) => sum + countNodes(child), 1)
+}
+
+/** The constant itself, or the gap between its neighbours in which nothing changes. */
+function interval(value: number, constants: ReadonlySet<number>): string {
+  if (constants.has(value)) return String(value)
+  const below = Math.max(...[...constants].filter((constant) => constant < value))
+  const above = Math.min(...[...constants].filter((constant) => constant > value))
+  if (below === -Infinity) return `below ${above}`
+  return above === Infinity ? `above ${below}` : `between ${below} and ${above}`
+}
+
+const SHOWN_CHARACTERS_MAX = 80
+
+function shortened(text: string): string {
+  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX).toWellFormed()}…`
+}
+
+function tryAll(choices: Choices, values: Map<string, Value>, holds: () => boolean): boolean {
   const [choice, ...others] = choices
-  if (choice === undefined) return holds(values)
+  if (choice === undefined) return holds()
   const [name, candidates] = choice
   return candidates.some((candidate) => tryAll(others, values.set(name, candidate), holds))
 }

@@ -21,6 +21,11 @@ export function verifier({ bytes }: { bytes: Buffer }) {
   return (message: Buffer, signature: Buffer) => verify({ message, signature, publicKey: bytes })
 }
 
+/** False for points of small order, in another notation or off the subgroup: no private key has them, and some verify anything. */
+export function isValidPublicKey(bytes: Buffer): boolean {
+  return sodium.crypto_core_ed25519_is_valid_point(bytes)
+}
+
 /** in  seed  32 bytes · out the 64 bytes, seed and public key, that libsodium signs with */
 export function secretKeyOf(seed: Buffer): Buffer {
   const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)

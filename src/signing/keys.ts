@@ -95,6 +95,23 @@ export function readPublicKey(dir: string, keyId: string): PublicKey {
   return publicKeyOf(keyId, algorithm, key)
 }
 
+/** Alone: behind it another block might hold a private key, and which of two keys is meant nobody could tell. */
+const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
+
+/**
+ * A human's key, for approvals and step-ups.
+ * fails with an Error where `pem` is not exactly an Ed25519 public key (SPKI), or one that no private key belongs to
+ */
+export function ed25519PublicKey(keyId: string, pem: string): PublicKey {
+  if (!ONE_PUBLIC_KEY.test(pem)) throw new Error('Not a PEM public key (SPKI).')
+  const key = createPublicKey(pem)
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('Not an Ed25519 key.')
+  const publicKey = publicKeyOf(keyId, 'ed25519', key)
+  if (!ed25519.isValidPublicKey(Buffer.from(publicKey.bytes)))
+    throw new Error('Not a point that a private key has.')
+  return publicKey
+}
+
 function publicKeyOf(keyId: string, algorithm: Algorithm, key: KeyObject): PublicKey {
   const { publicKeyBytes, jwk, verifier } = implementations[algorithm]
   const bytes = key.export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
@@ -107,6 +124,16 @@ function publicKeyOf(keyId: string, algorithm: Algorithm, key: KeyObject): Publi
     bytes,
     verifies: verifier({ key, bytes }),
   }
+}
+
+/**
+ * A human's key that signs approvals or step-ups.
+ * fails with an Error, without a word of the key, where `pem` is no unencrypted Ed25519 private key (PKCS#8)
+ */
+export function ed25519SigningKey(keyId: string, pem: string): SigningKey {
+  const key = parse('The key', () => createPrivateKey(pem))
+  if (key.asymmetricKeyType !== 'ed25519') throw new Error('The key is not an Ed25519 key.')
+  return { public: publicKeyOf(keyId, 'ed25519', createPublicKey(key)), sign: ed25519.signer(key) }
 }
 
 function readSigningKey(dir: string, keyId: string): SigningKey {

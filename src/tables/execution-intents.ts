@@ -1,5 +1,10 @@
-// execution_intents: what was released to a connector, and how it ended (decisions §8). The one table that is updated.
+// execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/intents/states.ts). The one
+// table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
+import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import { runRows, type RowsStatement, type Sql } from './sql.ts'
+
+/** By the database's clock, whatever the instances' clocks show. */
+const isInDoubt = `i.state = 'RELEASED' AND i.deadline <= now()`
 
 export interface ExecutionIntentRow {
   readonly businessTransactionId: string
@@ -45,18 +50,151 @@ export async function closeIntents(
   return new Set(result.rows.map((row) => row.business_transaction_id))
 }
 
-/** Moves the deadlines of intents that are still RELEASED: from then on they are in doubt. in  ids sorted */
-export async function passDeadlines(
-  sql: Sql,
-  { ids, deadline }: { ids: readonly string[]; deadline: string },
-): Promise<void> {
+/** Makes the deadlines of intents that are still RELEASED pass: from then on they are in doubt. in  ids sorted */
+export async function passDeadlines(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query({
     name: 'execution_intents_pass_deadlines',
     text: `
-      UPDATE execution_intents SET deadline = $2::timestamptz
+      UPDATE execution_intents SET deadline = least(deadline, now())
       WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'`,
-    values: [ids, deadline],
+    values: [ids],
   })
+}
+
+/** An intent as it is shown, with what its transaction's row says of it. */
+export interface IntentRow {
+  readonly businessTransactionId: string
+  readonly state: IntentState
+  readonly inDoubt: boolean
+  readonly callerId: string
+  readonly releasedAt: Date
+  readonly deadline: Date
+  readonly closedAt: Date | null
+  readonly resolution: Resolution | null
+  /** Canonical text of the transaction. */
+  readonly transaction: string
+  /** Canonical text of the signed execution authorization: the proof of RELEASED. */
+  readonly authorization: string
+}
+
+const SHOWN = `
+  i.business_transaction_id AS "businessTransactionId", i.state, ${isInDoubt} AS "inDoubt", t.caller_id AS "callerId",
+  t.created_at AS "releasedAt", i.deadline, i.closed_at AS "closedAt", i.resolution, t.body AS transaction,
+  t.execution_authorization AS "authorization"`
+const WITH_TRANSACTION = `
+  JOIN business_transactions AS t
+    ON t.business_transaction_id = i.business_transaction_id AND t.execution_authorization IS NOT NULL`
+
+/** One intent; null when there is none or `callerId` (null: anyone) did not submit it. */
+export async function readIntent(sql: Sql, id: string, callerId: string | null): Promise<IntentRow | null> {
+  const result = await sql.query<IntentRow>({
+    name: 'execution_intents_read',
+    text: `
+      SELECT ${SHOWN}
+      FROM execution_intents AS i ${WITH_TRANSACTION}
+      WHERE i.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
+    values: [id, callerId],
+  })
+  return result.rows[0] ?? null
+}
+
+/** A page of what is in doubt, what was noticed last first. Costs what is in doubt, not what ever ran. */
+export async function listInDoubt(sql: Sql, page: { limit: number; offset: number }): Promise<IntentRow[]> {
+  const result = await sql.query<IntentRow>({
+    name: 'execution_intents_in_doubt',
+    text: `
+      SELECT ${SHOWN}
+      FROM in_doubt_intents AS d
+      JOIN execution_intents AS i ON i.business_transaction_id = d.business_transaction_id AND ${isInDoubt}
+      ${WITH_TRANSACTION}
+      ORDER BY d.noticed_at DESC, d.business_transaction_id DESC LIMIT $1::integer OFFSET $2::integer`,
+    values: [page.limit, page.offset],
+  })
+  return result.rows
+}
+
+/** An intent that its holder may close: locked, so that nobody else closes it before the end of the transaction. */
+export interface LockedIntent {
+  readonly state: IntentState
+  readonly inDoubt: boolean
+  readonly nonce: string
+}
+
+/** Waits for whoever is closing it, and then sees how. out  null where there is none */
+export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | null> {
+  const result = await sql.query<LockedIntent>({
+    name: 'execution_intents_lock',
+    text: `
+      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce
+      FROM execution_intents AS i WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
+    values: [id],
+  })
+  return result.rows[0] ?? null
+}
+
+/** Closes a released intent by hand. out  false where it is no longer RELEASED */
+export async function endIntent(
+  sql: Sql,
+  end: { id: string; state: IntentEnd; resolution: Resolution | null; closedAt: string },
+): Promise<boolean> {
+  const result = await sql.query({
+    name: 'execution_intents_end',
+    text: `
+      UPDATE execution_intents SET state = $2::text, resolution = $3::text, closed_at = $4::timestamptz
+      WHERE business_transaction_id = $1::uuid AND state = 'RELEASED'`,
+    values: [end.id, end.state, end.resolution, end.closedAt],
+  })
+  return result.rowCount === 1
+}
+
+/** One that the sweep has yet to notice. */
+export interface PastDeadline {
+  readonly id: string
+  /** As PostgreSQL writes it, to the microsecond. */
+  readonly deadline: string
+}
+
+/**
+ * Intents RELEASED with a deadline from `after` (excluded) to `until` that are not noted as in doubt, oldest first. Unnamed, so that
+ * it is planned with its values: the planner then sees how little lies between them and reads those pages by the BRIN index.
+ */
+export async function findPastDeadline(
+  sql: Sql,
+  { after, until, limit }: { after: string; until: string; limit: number },
+): Promise<PastDeadline[]> {
+  const result = await sql.query<PastDeadline>({
+    text: `
+      SELECT i.business_transaction_id AS id, i.deadline::text AS deadline
+      FROM execution_intents AS i
+      WHERE i.deadline > $1::timestamptz AND i.deadline <= $2::timestamptz AND i.state = 'RELEASED'
+        AND NOT EXISTS (SELECT FROM in_doubt_intents AS d WHERE d.business_transaction_id = i.business_transaction_id)
+      ORDER BY i.deadline LIMIT $3::integer`,
+    values: [after, until, limit],
+  })
+  return result.rows
+}
+
+/** What is told of an intent that is found in doubt; nulls where the gateway released it without the road. */
+export interface DoubtedIntent {
+  readonly id: string
+  readonly deadline: Date
+  readonly callerId: string | null
+  readonly transaction: string | null
+}
+
+/** Locks those that are still in doubt and that nobody is closing at this moment: the others are left for another look. */
+export async function lockInDoubt(sql: Sql, ids: readonly string[]): Promise<DoubtedIntent[]> {
+  const result = await sql.query<DoubtedIntent>({
+    name: 'execution_intents_lock_in_doubt',
+    text: `
+      SELECT i.business_transaction_id AS id, i.deadline, t.caller_id AS "callerId", t.body AS transaction
+      FROM execution_intents AS i
+      LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
+      WHERE i.business_transaction_id = ANY($1::uuid[]) AND ${isInDoubt}
+      FOR NO KEY UPDATE OF i SKIP LOCKED`,
+    values: [ids],
+  })
+  return result.rows
 }
 
 /** Throws when the table cannot be read and written by this role: GET /ready asks this (interface §4.1). */

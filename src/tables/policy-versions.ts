@@ -1,4 +1,5 @@
 // policy_versions: every policy version ever loaded, by content; approval decides whether it is in effect (decisions §6).
+import { advanceEpoch } from './authority-epoch.ts'
 import type { Sql } from './sql.ts'
 
 export interface PolicyVersionRow {
@@ -9,6 +10,13 @@ export interface PolicyVersionRow {
   readonly contentHash: string
   /** Null: loaded, not approved. */
   readonly approvedBy: string | null
+}
+
+export interface StoredPolicyVersion extends PolicyVersionRow {
+  /** ISO 8601; null where `approvedBy` is. */
+  readonly approvedAt: string | null
+  /** The change that approved it; null also where `genesis` did. */
+  readonly approvedByChange: string | null
 }
 
 /**
@@ -24,25 +32,63 @@ export async function addPolicyVersions(
   await sql.query(`LOCK TABLE policy_versions IN SHARE ROW EXCLUSIVE MODE`)
   const { rows } = await sql.query<{ any: boolean }>(`SELECT EXISTS (SELECT FROM policy_versions) AS any`)
   const genesis = rows[0]?.any === true ? null : 'genesis'
+  let changed = 0
   for (const source of sources) {
-    await sql.query({
+    const result = await sql.query({
       text: `
         INSERT INTO policy_versions (name, version, content, content_hash, approved_by, approved_at)
         VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, CASE WHEN $5::text IS NULL THEN NULL ELSE now() END)
         ON CONFLICT (name, version) DO UPDATE SET content = excluded.content, content_hash = excluded.content_hash
-        WHERE policy_versions.approved_by IS NULL`,
+        WHERE policy_versions.approved_by IS NULL AND policy_versions.content_hash <> excluded.content_hash`,
       values: [source.name, source.version, source.content, source.contentHash, genesis],
     })
+    changed += result.rowCount ?? 0
   }
+  if (changed > 0) await advanceEpoch(sql)
 }
 
-export async function readPolicyVersions(sql: Sql): Promise<PolicyVersionRow[]> {
-  const result = await sql.query<PolicyVersionRow>({
+/** By name and version, in the order of their texts. */
+export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[]> {
+  const result = await sql.query<Omit<StoredPolicyVersion, 'approvedAt'> & { approvedAt: Date | null }>({
     text: `
-      SELECT name, version, content, content_hash AS "contentHash", approved_by AS "approvedBy"
+      SELECT name, version, content, content_hash AS "contentHash", approved_by AS "approvedBy",
+        approved_at AS "approvedAt", approved_by_change AS "approvedByChange"
       FROM policy_versions ORDER BY name, version`,
   })
-  return result.rows
+  return result.rows.map((row) => ({ ...row, approvedAt: row.approvedAt?.toISOString() ?? null }))
+}
+
+/**
+ * Puts a version in effect, in the transaction that approves its change: the one that is loaded, or a new one.
+ * out  false: it is approved already, or what is loaded under its name says something else
+ */
+export async function approvePolicyVersion(
+  sql: Sql,
+  row: Pick<PolicyVersionRow, 'name' | 'version' | 'content' | 'contentHash'> & {
+    readonly approvedBy: string
+    /** ISO 8601. */
+    readonly approvedAt: string
+    readonly approvedByChange: string
+  },
+): Promise<boolean> {
+  const result = await sql.query({
+    text: `
+      INSERT INTO policy_versions (name, version, content, content_hash, approved_by, approved_at, approved_by_change)
+      VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::timestamptz, $7::uuid)
+      ON CONFLICT (name, version) DO UPDATE SET approved_by = excluded.approved_by,
+        approved_at = excluded.approved_at, approved_by_change = excluded.approved_by_change
+      WHERE policy_versions.approved_by IS NULL AND policy_versions.content_hash = excluded.content_hash`,
+    values: [
+      row.name,
+      row.version,
+      row.content,
+      row.contentHash,
+      row.approvedBy,
+      row.approvedAt,
+      row.approvedByChange,
+    ],
+  })
+  return result.rowCount === 1
 }
 
 /** One version's content; null where there is none. */

@@ -1,5 +1,6 @@
 // How every table is written: multi-row VALUES statements, prepared by name in fixed sizes.
 import { DatabaseError, Pool, type ClientBase, type QueryResult, type QueryResultRow } from 'pg'
+import { failures, type Failure } from '../errors.ts'
 
 /** What runs a statement: a pooled connection inside a transaction, or a pool where one statement is the transaction. */
 export type Sql = Pick<ClientBase, 'query'>
@@ -72,6 +73,18 @@ export async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T
   }
 }
 
+/** Waits for advisory locks until the transaction ends, in one order for everybody. in  64-bit numbers, as text */
+export async function takeLocks(sql: Sql, numbers: readonly string[]): Promise<void> {
+  if (numbers.length === 0) return
+  await sql.query({
+    name: 'advisory_locks',
+    text: `
+      SELECT pg_advisory_xact_lock(number)
+      FROM (SELECT DISTINCT number FROM unnest($1::bigint[]) AS number ORDER BY number) AS sorted`,
+    values: [numbers],
+  })
+}
+
 /** What pg says when a connection is not to be had or is lost; it has no class or code for that. */
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
@@ -86,6 +99,11 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
   return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
+}
+
+/** What a caller is told of an error that nobody answered for: that the database is away, or a bare 500. */
+export function failureOf(error: unknown): Failure {
+  return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)
 }
 
 /** Whether a row stands already where a statement would put one (SQLSTATE 23505). */

@@ -1,0 +1,174 @@
+// approvals: what humans have signed, each used up by at most one execution (decisions §7).
+import type { ApproverRow } from './approvers.ts'
+import type { Sql } from './sql.ts'
+
+export interface ApprovalRow {
+  readonly approvalId: string
+  readonly nonce: string
+  readonly approverId: string
+  readonly keyId: string
+  readonly capability: string
+  readonly target: string
+  /** Null: its scope is limits. */
+  readonly parametersHash: string | null
+  /** ISO 8601. */
+  readonly issuedAt: string
+  readonly expiresAt: string
+  /** The SignedApproval, canonical text. */
+  readonly body: string
+  readonly deliveredBy: string
+  readonly deliveredAt: string
+}
+
+/** out  false where its id or its nonce stands already: nothing is stored then */
+export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolean> {
+  const result = await sql.query({
+    text: `
+      INSERT INTO approvals (approval_id, nonce, approver_id, key_id, capability, target, parameters_hash,
+        issued_at, expires_at, body, delivered_by, delivered_at)
+      VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text,
+        $8::timestamptz, $9::timestamptz, $10::text, $11::text, $12::timestamptz)
+      ON CONFLICT DO NOTHING`,
+    values: [
+      row.approvalId,
+      row.nonce,
+      row.approverId,
+      row.keyId,
+      row.capability,
+      row.target,
+      row.parametersHash,
+      row.issuedAt,
+      row.expiresAt,
+      row.body,
+      row.deliveredBy,
+      row.deliveredAt,
+    ],
+  })
+  return result.rowCount === 1
+}
+
+export interface UsableApproval {
+  readonly approvalId: string
+  readonly body: string
+  readonly approver: ApproverRow
+}
+
+/** Of one scope's approvals at most so many are looked at. */
+const USABLE_MAX = 500
+
+/**
+ * Approvals that may stand behind an action now: unused, valid at `at`, by a key that is not revoked. Exact ones first, then those
+ * that end soonest. Their keys stay in effect until the transaction ends. Whether limits cover the parameters is for the caller to say.
+ * in   under the advisory lock of this action and target, so that what is read here is still unused when it is consumed
+ */
+export async function readUsableApprovals(
+  sql: Sql,
+  asked: { capability: string; target: string; parametersHash: string; at: string },
+): Promise<UsableApproval[]> {
+  const result = await sql.query<{
+    approvalId: string
+    body: string
+    approverId: string
+    keyId: string
+    publicKeyPem: string
+    enrolledAt: Date
+  }>({
+    name: 'approvals_usable',
+    text: `
+      SELECT a.approval_id AS "approvalId", a.body, k.approver_id AS "approverId", k.key_id AS "keyId",
+        k.public_key_pem AS "publicKeyPem", k.enrolled_at AS "enrolledAt"
+      FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+      WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
+        AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
+        AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
+      ORDER BY a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer
+      FOR SHARE OF k`,
+    values: [asked.capability, asked.target, asked.parametersHash, asked.at, USABLE_MAX],
+  })
+  return result.rows.map(({ approvalId, body, enrolledAt, ...key }) => ({
+    approvalId,
+    body,
+    approver: { ...key, enrolledAt: enrolledAt.toISOString(), revokedAt: null },
+  }))
+}
+
+/** Uses approvals up. out  how many this call used up; fewer than asked: somebody else was first, and all must be undone */
+export async function consumeApprovals(
+  sql: Sql,
+  use: { ids: readonly string[]; consumedBy: string; consumedAt: string },
+): Promise<number> {
+  if (use.ids.length === 0) return 0
+  const result = await sql.query({
+    name: 'approvals_consume',
+    text: `
+      UPDATE approvals SET consumed_by = $2::uuid, consumed_at = $3::timestamptz
+      WHERE approval_id = ANY($1::text[]) AND consumed_by IS NULL`,
+    values: [use.ids, use.consumedBy, use.consumedAt],
+  })
+  return result.rowCount ?? 0
+}
+
+export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED'] as const
+export type ApprovalStatus = (typeof approvalStatuses)[number]
+
+export interface ListedApproval {
+  readonly approvalId: string
+  readonly status: ApprovalStatus
+  readonly body: string
+  readonly deliveredBy: string
+  /** ISO 8601. */
+  readonly deliveredAt: string
+  readonly consumedBy: string | null
+  readonly consumedAt: string | null
+}
+
+/** The Approval of POST and GET /approvals: the signed text as it was delivered, and what became of it. */
+export function approvalText({ approvalId, status, body, ...row }: ListedApproval): string {
+  const { deliveredBy, deliveredAt, consumedBy, consumedAt } = row
+  const used = consumedBy === null ? {} : { consumedBy, consumedAt }
+  const rest = JSON.stringify({ deliveredBy, deliveredAt, ...used })
+  return `${JSON.stringify({ approvalId, status }).slice(0, -1)},"approval":${body},${rest.slice(1)}`
+}
+
+const LISTED = `
+  SELECT * FROM (
+    SELECT a.approval_id AS "approvalId", a.body, a.delivered_by AS "deliveredBy", a.delivered_at AS "deliveredAt",
+      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
+      CASE WHEN a.consumed_by IS NOT NULL THEN 'USED' WHEN a.expires_at <= now() THEN 'EXPIRED'
+        WHEN k.revoked_at IS NOT NULL THEN 'REVOKED' ELSE 'UNUSED' END AS status
+    FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+  ) AS listed`
+
+type StoredListed = Omit<ListedApproval, 'deliveredAt' | 'consumedAt'> & {
+  deliveredAt: Date
+  consumedAt: Date | null
+}
+
+/** A page, the newest delivery first. */
+export async function listApprovals(
+  sql: Sql,
+  page: { status: ApprovalStatus | null; limit: number; offset: number },
+): Promise<ListedApproval[]> {
+  const result = await sql.query<StoredListed>({
+    text: `${LISTED} WHERE $3::text IS NULL OR status = $3::text
+      ORDER BY "deliveredAt" DESC, "approvalId" DESC LIMIT $1::integer OFFSET $2::integer`,
+    values: [page.limit, page.offset, page.status],
+  })
+  return result.rows.map(listed)
+}
+
+export async function readApproval(sql: Sql, approvalId: string): Promise<ListedApproval | null> {
+  const result = await sql.query<StoredListed>({
+    text: `${LISTED} WHERE "approvalId" = $1::text`,
+    values: [approvalId],
+  })
+  return result.rows.map(listed)[0] ?? null
+}
+
+function listed(row: StoredListed): ListedApproval {
+  return {
+    ...row,
+    deliveredAt: row.deliveredAt.toISOString(),
+    consumedAt: row.consumedAt?.toISOString() ?? null,
+  }
+}

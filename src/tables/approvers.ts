@@ -1,0 +1,113 @@
+// approvers: the keys of the humans whose signed approvals count (decisions §7).
+import type { Sql } from './sql.ts'
+
+export interface ApproverRow {
+  readonly approverId: string
+  readonly keyId: string
+  /** SPKI, Ed25519. */
+  readonly publicKeyPem: string
+  /** ISO 8601. */
+  readonly enrolledAt: string
+  /** ISO 8601; null: in effect. */
+  readonly revokedAt: string | null
+}
+
+interface Stored extends Omit<ApproverRow, 'enrolledAt' | 'revokedAt'> {
+  readonly enrolledAt: Date
+  readonly revokedAt: Date | null
+}
+
+const ROWS = `
+  SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem",
+    enrolled_at AS "enrolledAt", revoked_at AS "revokedAt"
+  FROM approvers`
+
+function approverRow(row: Stored): ApproverRow {
+  return {
+    ...row,
+    enrolledAt: row.enrolledAt.toISOString(),
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+  }
+}
+
+/** Every key ever enrolled, the revoked ones too: what they approved before can still be verified. */
+export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
+  const result = await sql.query<Stored>({ text: `${ROWS} ORDER BY approver_id, key_id` })
+  return result.rows.map(approverRow)
+}
+
+/** An enrolment, and the change that approved it. */
+export interface Enrolment {
+  readonly approverId: string
+  readonly keyId: string
+  /** SPKI, Ed25519, in the one notation that it is published in. */
+  readonly publicKeyPem: string
+  /** SHA-256 of the SPKI, hex. */
+  readonly fingerprint: string
+  readonly changeId: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** out  false: the key's name or the key itself stands there already, revoked or not, and nothing was inserted */
+export async function enrolApprover(sql: Sql, row: Enrolment): Promise<boolean> {
+  const result = await sql.query({
+    text: `
+      INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
+      VALUES ($1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::uuid)
+      ON CONFLICT DO NOTHING`,
+    values: [row.approverId, row.keyId, row.publicKeyPem, row.fingerprint, row.at, row.changeId],
+  })
+  return result.rowCount === 1
+}
+
+interface WhichKey {
+  readonly approverId: string
+  readonly keyId: string
+}
+
+/**
+ * Executions that have read the key as in effect hold a lock on it until they are claimed (`readUsableApprovals`): only behind them
+ * is the time taken, so that none of their records lies after it.
+ * out  false: there is no such key that is in effect
+ */
+export async function revokeApprover(
+  sql: Sql,
+  row: WhichKey & { readonly changeId: string },
+): Promise<boolean> {
+  await sql.query({
+    text: `SELECT FROM approvers WHERE approver_id = $1::text AND key_id = $2::text FOR UPDATE`,
+    values: [row.approverId, row.keyId],
+  })
+  const result = await sql.query({
+    text: `
+      UPDATE approvers SET revoked_at = $3::timestamptz, revoked_by_change = $4::uuid
+      WHERE approver_id = $1::text AND key_id = $2::text AND revoked_at IS NULL`,
+    values: [row.approverId, row.keyId, new Date().toISOString(), row.changeId],
+  })
+  return result.rowCount === 1
+}
+
+/** One key, revoked or not; null where it was never enrolled. */
+export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): Promise<ApproverRow | null> {
+  const result = await sql.query<Stored>({
+    name: 'approvers_read',
+    text: `${ROWS} WHERE approver_id = $1::text AND key_id = $2::text`,
+    values: [approverId, keyId],
+  })
+  return result.rows.map(approverRow)[0] ?? null
+}
+
+/** Where the name or the key itself stands already. */
+export async function readEnrolled(
+  sql: Sql,
+  { approverId, keyId, fingerprint }: WhichKey & { readonly fingerprint: string },
+): Promise<(WhichKey & { readonly revoked: boolean })[]> {
+  const result = await sql.query<WhichKey & { revoked: boolean }>({
+    text: `
+      SELECT approver_id AS "approverId", key_id AS "keyId", revoked_at IS NOT NULL AS revoked
+      FROM approvers WHERE (approver_id = $1::text AND key_id = $2::text) OR fingerprint = $3::text`,
+    values: [approverId, keyId, fingerprint],
+  })
+  return result.rows
+}

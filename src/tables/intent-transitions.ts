@@ -1,0 +1,33 @@
+// intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
+import type { Sealed } from '../sealed.ts'
+import type { Sql } from './sql.ts'
+
+export interface IntentTransitionRow extends Sealed {
+  readonly transitionId: string
+  readonly businessTransactionId: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+export async function insertTransition(sql: Sql, row: IntentTransitionRow): Promise<void> {
+  await sql.query({
+    name: 'intent_transitions_insert',
+    text: `
+      INSERT INTO intent_transitions (transition_id, business_transaction_id, at, body, seal)
+      VALUES ($1::uuid, $2::uuid, $3::timestamptz, $4::text, $5::text)`,
+    values: [row.transitionId, row.businessTransactionId, row.at, row.body, row.seal],
+  })
+}
+
+/** Those of each intent that has any, oldest first. */
+export async function readTransitions(sql: Sql, ids: readonly string[]): Promise<Map<string, Sealed[]>> {
+  if (ids.length === 0) return new Map()
+  const result = await sql.query<Sealed & { id: string }>({
+    name: 'intent_transitions_read',
+    text: `
+      SELECT business_transaction_id AS id, body, seal FROM intent_transitions
+      WHERE business_transaction_id = ANY($1::uuid[]) ORDER BY business_transaction_id, at`,
+    values: [ids],
+  })
+  return Map.groupBy(result.rows, ({ id }) => id)
+}

@@ -1,0 +1,174 @@
+// People in tests: humans who propose and approve changes, and approvers who sign single actions (decisions §7). They sign with
+// node:crypto, which nothing in src does: what it accepts of them it would accept of anyone's tools.
+import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
+import { expect } from 'vitest'
+import { canonicalize, type Json } from '../src/canonical.ts'
+import { preAuthEncoding } from '../src/signing/dsse.ts'
+import { aCaller, type Called, type TestService } from './service.ts'
+
+export interface KeyPair {
+  readonly privateKey: KeyObject
+  readonly privateKeyPem: string
+  /** SPKI. */
+  readonly publicKeyPem: string
+}
+
+/** Ed25519. */
+export function aKeyPair(): KeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return {
+    privateKey,
+    privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  }
+}
+
+/** A caller that is a human with a step-up key; stands for itself as the options of a call. */
+export interface Human extends KeyPair {
+  readonly callerId: string
+  /** For SERVICE_API_KEYS. */
+  readonly entry: object
+  /** Raw. */
+  readonly key: string
+}
+
+export function aHuman(callerId: string, members: object = {}): Human {
+  const pair = aKeyPair()
+  const caller = aCaller(callerId, {
+    credentialHolderType: 'USER',
+    stepUpPublicKey: pair.publicKeyPem,
+    ...members,
+  })
+  return { callerId, ...pair, ...caller }
+}
+
+/** As a service answers one. */
+export interface Change {
+  readonly changeId: string
+  readonly kind: 'policy' | 'approver' | 'external-connector'
+  readonly changeHash: string
+  readonly [member: string]: unknown
+}
+
+type Action = 'approve' | 'reject'
+type Payload = Readonly<Record<string, Json>>
+
+/** A step-up that holds for a minute from now. in  members  in place of those of the payload */
+export function aStepUp(
+  { privateKey }: Pick<Human, 'privateKey'>,
+  { changeId, changeHash }: Pick<Change, 'changeId' | 'changeHash'>,
+  action: Action = 'approve',
+  members: Payload = {},
+) {
+  const now = Date.now()
+  const payload: Payload = {
+    version: 1,
+    nonce: randomBytes(16).toString('hex'),
+    changeId,
+    action,
+    changeHash,
+    authorizedAt: new Date(now - 1000).toISOString(),
+    expiresAt: new Date(now + 60_000).toISOString(),
+    ...members,
+  }
+  return {
+    payload,
+    keyId: 'step-up',
+    algorithm: 'ed25519',
+    signature: signed('step-up', payload, privateKey),
+  }
+}
+
+/** Where the changes of a kind are listed and resolved. */
+const CHANGES: Readonly<Record<Change['kind'], string>> = {
+  policy: '/policies/pending-changes',
+  approver: '/approvers/changes',
+  'external-connector': '/external-connectors/changes',
+}
+
+/** in  path  `/approvers/changes` or the like · fails unless it is answered 201 */
+export async function proposed(
+  service: TestService,
+  maker: Human,
+  path: string,
+  body: object,
+): Promise<Change> {
+  const { status, text, body: change } = await service.post(path, body, { key: maker.key })
+  expect(status, text).toBe(201)
+  return change as Change
+}
+
+/** Approves or rejects with a step-up of its own. in  more  members of the body, `rejectionReason` */
+export function resolved(
+  service: TestService,
+  checker: Human,
+  change: Change,
+  action: Action,
+  more: object = {},
+): Promise<Called> {
+  const body = { stepUpAuthorization: aStepUp(checker, change, action), ...more }
+  return service.post(`${CHANGES[change.kind]}/${change.changeId}/${action}`, body, { key: checker.key })
+}
+
+/** Proposes as `maker` and approves as `checker`. out  the change as approved, in effect on this instance */
+export async function putInEffect(
+  service: TestService,
+  { maker, checker }: { maker: Human; checker: Human },
+  path: string,
+  body: object,
+): Promise<Change> {
+  const change = await proposed(service, maker, path, body)
+  const { status, text, body: approved } = await resolved(service, checker, change, 'approve')
+  expect(status, text).toBe(200)
+  return approved as Change
+}
+
+/** Whose signature counts once its key is enrolled. */
+export interface Approver extends KeyPair {
+  readonly approverId: string
+  readonly keyId: string
+}
+
+export function anApprover(approverId: string, keyId = 'k1'): Approver {
+  return { approverId, keyId, ...aKeyPair() }
+}
+
+/** The body of POST /approvers/changes that enrols a key. */
+export function anEnrolment({ approverId, keyId, publicKeyPem }: Approver) {
+  return { action: 'add', approverId, keyId, publicKeyPem, reason: 'test' }
+}
+
+/** Enrols a key for real: two humans, one change. */
+export function enrolled(
+  service: TestService,
+  humans: { maker: Human; checker: Human },
+  approver: Approver,
+): Promise<Change> {
+  return putInEffect(service, humans, '/approvers/changes', anEnrolment(approver))
+}
+
+/**
+ * A SignedApproval that holds from a minute ago for ten minutes.
+ * in   members  of its payload; by default it is for any amount up to 1000 that is echoed to `test`
+ */
+export function aSignedApproval({ approverId, keyId, privateKey }: Approver, members: Payload = {}) {
+  const now = Date.now()
+  const payload: Payload = {
+    version: 1,
+    approvalId: randomUUID(),
+    approverId,
+    keyId,
+    capability: 'sandbox:echo',
+    target: 'test',
+    scope: { limits: [{ path: 'amount', max: 1000 }] },
+    issuedAt: new Date(now - 60_000).toISOString(),
+    expiresAt: new Date(now + 600_000).toISOString(),
+    nonce: randomBytes(16).toString('hex'),
+    ...members,
+  }
+  return { payload, algorithm: 'ed25519', signature: signed('approval', payload, privateKey) }
+}
+
+function signed(artifact: 'step-up' | 'approval', payload: Payload, privateKey: KeyObject): string {
+  return sign(null, preAuthEncoding(artifact, canonicalize(payload)), privateKey).toString('base64')
+}

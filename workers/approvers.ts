@@ -1,0 +1,24 @@
+// The approvers' keys of this thread, the revoked ones included: what they approved before still verifies.
+import { approverKeyId, approverKeys, type ApproverKey } from '../src/signing/approver-keys.ts'
+import type { ApproverRow } from '../src/tables/approvers.ts'
+
+export interface Approvers {
+  /** in  keyId  as published, `{approverId}:{keyId}` */
+  readonly find: (keyId: string) => ApproverKey | undefined
+  replace(rows: readonly ApproverRow[]): void
+  /** A key that the database held a moment ago: an approval by it must verify here before the next look does. */
+  learn(row: ApproverRow): void
+}
+
+export function openApprovers(rows: readonly ApproverRow[]): Approvers {
+  let keys: ReadonlyMap<string, ApproverKey> = approverKeys(rows)
+  return {
+    find: (keyId) => keys.get(keyId),
+    replace(newRows) {
+      keys = approverKeys(newRows)
+    },
+    learn(row) {
+      if (!keys.has(approverKeyId(row))) keys = new Map([...keys, ...approverKeys([row])])
+    },
+  }
+}

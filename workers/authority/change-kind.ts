@@ -1,0 +1,42 @@
+// What differs between the kinds of maker/checker changes (decisions §7); everything else is the same road for all of them.
+import type { Fields } from '../../src/body.ts'
+import type { Json } from '../../src/canonical.ts'
+import type { Failure } from '../../src/errors.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+
+export type ChangeKindName = 'policy' | 'approver' | 'external-connector'
+
+/** What somebody wants changed. */
+export interface Proposal {
+  /** What it changes; at most one open change for it. */
+  readonly target: string
+  /** What it is to become, as a checker is shown it and as `changeHash` covers it. */
+  readonly proposed: Json
+}
+
+/** What a checker is shown beside it. */
+export interface Advice {
+  readonly warnings: readonly string[]
+  readonly diff?: Json
+}
+
+export interface ChangeKind {
+  /** A proposal's body, its `reason` already read. Pure. out  400 that names the field */
+  readonly read: (body: Fields, params: Readonly<Record<string, string>>) => Proposal | Failure
+  /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
+  readonly check?: (proposed: Json) => Promise<Failure | undefined>
+  /**
+   * Against what stands, in the transaction that stores the proposal.
+   * out  `proposed` in full, where the body left something to what stands; 409 where it contradicts it
+   */
+  readonly examine: (proposal: Proposal, sql: Sql) => Promise<(Advice & { proposed: Json }) | Failure>
+  /** Puts it in effect, in the transaction that approves it. out  409 where what stands has moved since */
+  readonly apply: (change: AppliedChange, sql: Sql) => Promise<Failure | undefined>
+}
+
+export interface AppliedChange extends Proposal {
+  readonly changeId: string
+  readonly resolvedBy: string
+  /** ISO 8601. */
+  readonly resolvedAt: string
+}

@@ -1,0 +1,114 @@
+// Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
+import type { Pool } from 'pg'
+import { isObject, otherMembers, parseBody, requiredText, type Fields } from '../../src/body.ts'
+import { Failure, failures } from '../../src/errors.ts'
+import { isUuid } from '../../src/schemas/primitives.ts'
+import { changeText } from '../../src/sealed.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { advanceEpoch } from '../../src/tables/authority-epoch.ts'
+import {
+  consumeStepUpNonce,
+  lockChange,
+  readChange,
+  storeResolution,
+} from '../../src/tables/pending-changes.ts'
+import type { Crypto } from '../../src/verifier/trust-record.ts'
+import type { Answered, Request, Travelling } from '../execute/road.ts'
+import { allOrNothing, answerEach } from './all-or-nothing.ts'
+import { auditedChange, readSigned, signChange, type Change } from './change.ts'
+import type { ChangeKindName } from './change-kind.ts'
+import type { ChangeKinds } from './kinds.ts'
+import { checkStepUp } from './step-up.ts'
+
+const REASON_LENGTH_MAX = 1000
+
+interface ResolveWith {
+  readonly pool: Pool
+  readonly key: SigningKey
+  readonly crypto: Crypto
+  readonly changeKinds: ChangeKinds
+}
+
+type Action = 'approve' | 'reject'
+
+export function resolveChanges(batch: readonly Travelling[], tools: ResolveWith): Promise<Answered[]> {
+  return answerEach(batch, (request) => resolve(request, tools))
+}
+
+async function resolve({ caller, body, params }: Request, { pool, key, crypto, changeKinds }: ResolveWith) {
+  const action = params['action'] as Action
+  const asked = readResolution(body, action)
+  if (asked instanceof Failure) return asked
+
+  const kindName = params['kind'] as ChangeKindName
+  const id = params['id']
+  const stored = isUuid(id) ? await readChange(pool, { kind: kindName, changeId: id }) : null
+  if (stored === null) return failures.changeNotFound()
+  const change = readSigned(stored, crypto)
+  const { changeId } = change
+  if (change.proposedBy === caller.callerId) return failures.sameActor()
+  const now = new Date()
+  const stepUp = checkStepUp(asked.stepUpAuthorization, {
+    change,
+    action,
+    publicKeyPem: caller.stepUpPublicKey,
+    now,
+  })
+  if (stepUp instanceof Failure) return stepUp
+
+  const kind = changeKinds[kindName]
+  // May look outside, so not while rows are locked. What it finds counts after the state does.
+  const isOpen = change.status === 'PENDING_APPROVAL'
+  const refused = isOpen && action === 'approve' ? await kind.check?.(change.proposed) : undefined
+
+  const resolution = { resolvedBy: caller.callerId, resolvedAt: now.toISOString() }
+  return allOrNothing(pool, async (sql) => {
+    const status = await lockChange(sql, changeId)
+    if (
+      !(await consumeStepUpNonce(sql, { nonce: stepUp.payload.nonce, changeId, at: resolution.resolvedAt }))
+    )
+      return failures.stepUpInvalid('its nonce has been used')
+    if (status !== 'PENDING_APPROVAL') return failures.conflict(`The change is ${status} already.`)
+    if (refused !== undefined) return refused
+    if (action === 'approve') {
+      const { target, proposed } = change
+      const moved = await kind.apply({ target, proposed, changeId, ...resolution }, sql)
+      if (moved !== undefined) return moved
+      await advanceEpoch(sql)
+    }
+    const { rejectionReason } = asked
+    const resolved: Change = {
+      ...change,
+      ...resolution,
+      status: action === 'approve' ? 'APPROVED' : 'REJECTED',
+      ...(rejectionReason === undefined ? {} : { rejectionReason }),
+      stepUpAuthorization: { ...stepUp, payload: { ...stepUp.payload } },
+    }
+    const sealed = signChange(resolved, key)
+    await storeResolution(sql, { changeId, status: resolved.status, ...sealed })
+    return {
+      body: changeText({ ...sealed, advice: stored.advice }),
+      audit:
+        rejectionReason === undefined
+          ? auditedChange(change, 'governance.approved', change.reason)
+          : auditedChange(change, 'governance.rejected', rejectionReason),
+    }
+  })
+}
+
+/** A step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
+function readResolution(
+  bytes: Uint8Array,
+  action: Action,
+): { stepUpAuthorization: unknown; rejectionReason?: string } | Failure {
+  const fields = parseBody(bytes)
+  if (fields instanceof Failure) return fields
+  if (!isObject(fields)) return failures.invalidField('The body must be a JSON object.')
+  const names = ['stepUpAuthorization', ...(action === 'reject' ? ['rejectionReason'] : [])]
+  const others = otherMembers(fields, names)
+  if (others !== undefined) return others
+  const { stepUpAuthorization }: Fields = fields
+  if (action === 'approve') return { stepUpAuthorization }
+  const rejectionReason = requiredText(fields, 'rejectionReason', REASON_LENGTH_MAX)
+  return rejectionReason instanceof Failure ? rejectionReason : { stepUpAuthorization, rejectionReason }
+}

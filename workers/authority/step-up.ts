@@ -1,0 +1,54 @@
+// The step-up authorization of a human who resolves a change (decisions §7): this change, this action, this moment, this key.
+import { canonicalize } from '../../src/canonical.ts'
+import { failures, type Failure } from '../../src/errors.ts'
+import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/schemas/governance.ts'
+import { ed25519PublicKey } from '../../src/signing/keys.ts'
+import { verifySignature } from '../../src/signing/signature.ts'
+import { instant } from '../../src/verifier/instant.ts'
+
+const LIFETIME_MAX_MS = 120_000
+/** How far a human's clock may be ahead of ours. */
+const CLOCK_TOLERANCE_MS = 5_000
+/** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
+const KEY_ID = 'step-up'
+
+export interface StepUpFor {
+  readonly change: { readonly changeId: string; readonly changeHash: string }
+  readonly action: 'approve' | 'reject'
+  /** PEM; undefined: the key that was called with has none. */
+  readonly publicKeyPem: string | undefined
+  readonly now: Date
+}
+
+/**
+ * Everything about it but whether its nonce is fresh, which only the database knows.
+ * in   given  the member of the body, whatever it is
+ * out  the 403 that says what is wrong; its times are looked at last
+ */
+export function checkStepUp(given: unknown, due: StepUpFor): StepUpAuthorization | Failure {
+  const why = isStepUpAuthorization(given) ? whatIsWrong(given, due) : 'it is missing or not of its shape'
+  return why === undefined ? (given as StepUpAuthorization) : failures.stepUpInvalid(why)
+}
+
+function whatIsWrong(
+  { payload, algorithm, signature }: StepUpAuthorization,
+  { change, action, publicKeyPem, now }: StepUpFor,
+): string | undefined {
+  if (publicKeyPem === undefined) return 'the caller has no step-up key'
+  if (payload.changeId !== change.changeId) return 'it is for another change'
+  if (payload.changeHash !== change.changeHash) return 'its changeHash is not that of the change'
+  if (payload.action !== action) return `it is not for the action ${action}`
+  const signed = { algorithm, keyId: KEY_ID, value: signature }
+  const key = ed25519PublicKey(KEY_ID, publicKeyPem)
+  if (!verifySignature('step-up', canonicalize(payload), signed, key))
+    return "its signature is not by the caller's step-up key"
+
+  const authorizedAt = instant(payload.authorizedAt)
+  const expiresAt = instant(payload.expiresAt)
+  // Written so that a time that cannot be read refuses: every comparison with NaN is false.
+  if (!(authorizedAt <= now.getTime() + CLOCK_TOLERANCE_MS)) return 'its authorizedAt is in the future'
+  if (!(authorizedAt < expiresAt)) return 'it expires before it was authorized'
+  if (!(expiresAt - authorizedAt <= LIFETIME_MAX_MS)) return 'it is valid for more than 120 seconds'
+  if (!(now.getTime() < expiresAt)) return 'it has expired'
+  return undefined
+}

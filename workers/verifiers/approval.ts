@@ -1,0 +1,57 @@
+// `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
+// execution that it releases, in the same commit.
+import { Canonical } from '../../src/canonical.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import { readUsableApprovals, type UsableApproval } from '../../src/tables/approvals.ts'
+import { scopeCovers } from '../../src/verifier/scope.ts'
+import type { Json } from '../../src/canonical.ts'
+import type { SignalVerifier } from '../../src/schemas/policy.ts'
+import type { Asked, StateVerifier } from './verifier.ts'
+
+type Approval = Extract<SignalVerifier, { by: 'approval' }>
+
+export const approval: StateVerifier<Approval> = {
+  when: 'with the claim',
+  lockKey: ({ accepted: { transaction } }) =>
+    JSON.stringify(['approval', transaction.intent.action, transaction.intent.target]),
+
+  async read(asked, { sql, taken, approvers }) {
+    // Declared false: it claims no approval, so it uses none up.
+    if (asked.declared !== true) return { value: false }
+    const { intent } = asked.accepted.transaction
+    const usable = await readUsableApprovals(sql, {
+      capability: intent.action,
+      target: intent.target,
+      parametersHash: sha256Hex(asked.accepted.canonical.parameters.text),
+      at: asked.now.toISOString(),
+    })
+    const chosen = choose(
+      usable.filter((row) => !taken.has(row.approvalId)),
+      asked,
+    )
+    if (chosen.length < asked.verifier.quorum) return { value: false }
+    for (const { approver } of chosen) approvers.learn(approver)
+    return {
+      value: true,
+      evidence: { approvals: chosen.map(({ body }) => new Canonical(body)) },
+      consumes: chosen.map(({ approvalId, approver }) => ({ approvalId, approverId: approver.approverId })),
+    }
+  },
+}
+
+/** The first of each human, as many as the quorum asks for; never of whoever proposed or submitted it. */
+function choose(
+  usable: readonly UsableApproval[],
+  { accepted, verifier }: Asked<Approval>,
+): UsableApproval[] {
+  const { authority, intent } = accepted.transaction
+  const involved = new Set([authority.principalId, accepted.request.caller.callerId])
+  const byApprover = new Map<string, UsableApproval>()
+  for (const row of usable) {
+    const { approverId } = row.approver
+    if (byApprover.has(approverId) || involved.has(approverId)) continue
+    const { payload } = JSON.parse(row.body) as { payload: { scope: Json } }
+    if (scopeCovers(payload.scope, intent.parameters as Json, sha256Hex)) byApprover.set(approverId, row)
+  }
+  return [...byApprover.values()].slice(0, verifier.quorum)
+}

@@ -1,0 +1,57 @@
+// `{ by: crm-deal, property }`: the property as the CRM holds it now, of the deal that `intent.target` names. It is read through the
+// connector, under an execution authorization of its own (decisions §6).
+import { Canonical, canonicalize } from '../../src/canonical.ts'
+import type { SignalVerifier } from '../../src/schemas/policy.ts'
+import { authorize } from '../execute/authorize.ts'
+import { callConnector } from '../execute/perform.ts'
+import { checkAuthorization, type SignedAuthorization } from '../gateway.ts'
+import type { ConnectorOutcome } from '../connectors/connector.ts'
+import type { StateVerifier } from './verifier.ts'
+
+type CrmDeal = Extract<SignalVerifier, { by: 'crm-deal' }>
+
+const ACTION = 'hubspot:deal-fetch'
+
+export const crmDeal: StateVerifier<CrmDeal> = {
+  when: 'before the claim',
+  async observe({ accepted, verifier, declared, decision, now }, { connectors, key, findKey }) {
+    const connector = connectors.find(ACTION)
+    if (connector === undefined) return { value: null }
+    const { businessTransactionId, intent, policy } = accepted.transaction
+    const parameters = { properties: [verifier.property] }
+    const parametersText = new Canonical(canonicalize(parameters))
+    const read = { action: ACTION, target: intent.target, parameters: parametersText }
+    const authorization = authorize(accepted, { decision, action: read, key, now })
+    const refusal = checkAuthorization(JSON.parse(authorization.text.text) as SignedAuthorization, {
+      transaction: { businessTransactionId, intent: read },
+      parameters: parametersText,
+      findKey,
+      now,
+    })
+    if (refusal !== undefined) throw new Error(refusal)
+    const outcome = await callConnector(connector, {
+      businessTransactionId,
+      authorizationId: authorization.authorizationId,
+      action: ACTION,
+      target: intent.target,
+      parameters,
+      parametersText,
+      policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
+      approvedBy: [],
+    })
+    return {
+      value: valueOf(outcome, verifier.property, typeof declared),
+      evidence: { authorization: authorization.text, observedAt: new Date().toISOString() },
+    }
+  },
+}
+
+/** The CRM holds every property as text. Text that is not exactly such a value verifies nothing. */
+function valueOf(outcome: ConnectorOutcome, property: string, type: string): boolean | number | null {
+  if (outcome.kind !== 'completed') return null
+  const { properties } = outcome.result as { properties: Readonly<Record<string, unknown>> }
+  const text = Object.hasOwn(properties, property) ? properties[property] : undefined
+  if (typeof text !== 'string') return null
+  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : null
+  return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : null
+}

@@ -1,0 +1,57 @@
+// What a state verifier is: where the value of a declared signal is independently known (decisions §6 "verify", §7).
+import type { Json } from '../../src/canonical.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import type { PublicKey } from '../../src/signing/keys.ts'
+import type { SignalVerifier } from '../../src/schemas/policy.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+import type { Approvers } from '../approvers.ts'
+import type { Connectors } from '../connectors/index.ts'
+import type { Accepted } from '../execute/validate.ts'
+
+/** One signal of one execution, as it was declared and is to be verified. */
+export interface Asked<V extends SignalVerifier = SignalVerifier> {
+  readonly signal: string
+  readonly declared: boolean | number
+  readonly verifier: V
+  readonly accepted: Accepted
+  readonly decision: { readonly decisionId: string; readonly policyContentHash: string }
+  readonly now: Date
+}
+
+export interface Verified {
+  /** Null: could not be verified, which no declared value equals. */
+  readonly value: boolean | number | null
+  /** What stands beside the value in the decision's verifiedSignals, so that it can be checked from the record alone. */
+  readonly evidence?: Readonly<Record<string, Json>>
+  /** Approvals that this execution uses up if it is claimed. */
+  readonly consumes?: readonly ConsumedApproval[]
+}
+
+export interface ConsumedApproval {
+  readonly approvalId: string
+  readonly approverId: string
+}
+
+export interface VerifyWith {
+  readonly connectors: Connectors
+  readonly approvers: Approvers
+  readonly key: SigningKey
+  readonly findKey: (keyId: string) => PublicKey | undefined
+}
+
+export type StateVerifier<V extends SignalVerifier> =
+  | {
+      /** Outside of the database: asked before the claim, and may take as long as its connector does. */
+      readonly when: 'before the claim'
+      readonly observe: (asked: Asked<V>, tools: VerifyWith) => Promise<Verified>
+    }
+  | {
+      /** Our own tables: read in the transaction that claims the execution. */
+      readonly when: 'with the claim'
+      /** What no other execution may read or change from the reading until the claim has committed. */
+      readonly lockKey: (asked: Asked<V>) => string
+      readonly read: (
+        asked: Asked<V>,
+        tools: VerifyWith & { sql: Sql; taken: ReadonlySet<string> },
+      ) => Promise<Verified>
+    }
