@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
+import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
 import { ConfigError, makeRawKey, parseCallers, signingKeyDir } from './config.ts'
 import { algorithms, generateKeys, generateMissingKeys, keyIds, readPublicKeys } from './signing/keys.ts'
 import type { Algorithm, PublicKey } from './signing/keys.ts'
@@ -122,17 +123,88 @@ program
     console.log(entry)
   })
 
+const approver = program.command('approver').description('keys and signatures of humans who approve')
+
+approver
+  .command('keygen')
+  .description('make an Ed25519 key pair; prints the public key')
+  .requiredOption('--dir <folder>', 'folder of the two files; made if it is not there')
+  .option('--name <name>', 'of the files', 'approver')
+  .action(async (options: { dir: string; name: string }) => {
+    const { approverKeygen } = await import('./approver-command.ts')
+    approverKeygen(options)
+  })
+
+approver
+  .command('sign-approval')
+  .description('sign an approval of one action; prints it, for POST /approvals')
+  .requiredOption('--key <file>', 'private key, PEM')
+  .requiredOption('--approver <id>', 'approverId that the key is enrolled for')
+  .requiredOption('--key-id <id>', 'keyId that the key is enrolled as')
+  .requiredOption('--capability <action>', 'intent.action')
+  .requiredOption('--target <target>', 'intent.target')
+  .option('--parameters <file>', "exactly these: intent.parameters as a JSON file; '-' reads stdin")
+  .option(
+    '--limit <path=max>',
+    'any where this number is at most max, such as amount=500; repeatable',
+    collected,
+  )
+  .option('--expires-in <time>', 'such as 90s, 15m, 2h or 1d', '15m')
+  .action(async (options: ApprovalRequest) => {
+    const { signApproval } = await import('./approver-command.ts')
+    signApproval(options, new Date())
+  })
+
+approver
+  .command('sign-step-up')
+  .description(
+    'sign the approval or rejection of a change; prints the body to POST, which holds for two minutes',
+  )
+  .requiredOption('--key <file>', 'private half of your step-up key, PEM')
+  .requiredOption('--change <file>', "the change as the service answered it, JSON; '-' reads stdin")
+  .addOption(
+    new Option('--action <action>', 'what you do').choices(['approve', 'reject']).makeOptionMandatory(),
+  )
+  .option('--key-id <id>', 'a name for the key; informative', 'step-up')
+  .option('--reason <text>', 'of a rejection')
+  .action(async (options: StepUpRequest) => {
+    const { signStepUp } = await import('./approver-command.ts')
+    signStepUp(options, new Date())
+  })
+
 program
   .command('verify')
   .description('verify saved evidence offline; exits 0 valid, 1 invalid, 2 unusable')
-  .argument('<file>', "a record, receipt, refusal record or audit event, or a page of them; '-' reads stdin")
-  .requiredOption('--jwks <file>', 'the saved key set: the answer of GET /.well-known/jwks.json')
+  .argument('<file>', "evidence as the service answered it, or a page of it; '-' reads stdin")
+  .requiredOption(
+    '--jwks <file>',
+    'saved keys: the answer of GET /.well-known/jwks.json, or of GET /keys/{keyId} for an approver; may be repeated',
+    collected,
+  )
   .option('--json', 'print the report as JSON')
   // Commander would exit 1, which a script must be able to read as "invalid".
   .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-  .action(async (file: string, options: { jwks: string; json?: true }) => {
+  .action(async (file: string, options: { jwks: string[]; json?: true }) => {
     const { verifyCommand } = await import('./verify-command.ts')
     process.exitCode = verifyCommand({ file, jwks: options.jwks, json: options.json === true })
+  })
+
+program
+  .command('simulate')
+  .description('say which past decisions of a running service a policy file would flip; changes nothing')
+  .argument('<policy.yaml>')
+  .requiredOption('--url <address>', 'base address of the service')
+  .addOption(
+    new Option('--key <key>', 'API key; a human or --read-all key sees the decisions of all callers')
+      .env('COUNTERSIGN_API_KEY')
+      .makeOptionMandatory(),
+  )
+  .option('--since <time>', 'RFC 3339; nothing older (default: the oldest)')
+  .option('--until <time>', 'RFC 3339; only what is older (default: now)')
+  .action(async (file: string, options: { url: string; key: string; since?: string; until?: string }) => {
+    const { simulateCommand } = await import('./simulate-command.ts')
+    const { url, key, since, until } = options
+    await simulateCommand({ file, url, key, since, until })
   })
 
 /** Not `<action...>`, which would take the callerId behind it for one more action. */

@@ -8,6 +8,8 @@ export interface Audited {
   readonly reason: string
   readonly capability?: string
   readonly principalId?: string
+  /** Ids of what it is about. */
+  readonly detail?: Readonly<Record<string, string>>
 }
 
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
@@ -68,6 +70,17 @@ export const failures = {
       'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
       { code: 'NON_HUMAN_CALLER_DENIED', audit: { type: 'caller.non_human_denied' } },
     ),
+  sameActor: () =>
+    new Failure(403, 'A change must be approved or rejected by another human than the one who proposed it.', {
+      code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE',
+      audit: { type: 'governance.same_actor_denied' },
+    }),
+  /** in  why  what is wrong with it, a clause */
+  stepUpInvalid: (why: string) =>
+    new Failure(403, `Step-up authorization is invalid: ${why}.`, {
+      code: 'STEP_UP_AUTHORIZATION_INVALID',
+      audit: { type: 'governance.step_up_denied' },
+    }),
   principalOutsideScope: (asked: { principalId: string; capability: string }) =>
     new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
       audit: { type: 'caller.principal_denied', ...asked },
@@ -116,6 +129,14 @@ export const failures = {
   invalidQuery: (message: string) => new Failure(400, message),
   /** Posted evidence that is none: POST /refusal/verify and /audit/verify (decisions §9). */
   invalidEvidence: (message: string) => new Failure(400, message),
+  /** A body of a governance, approval or intent route; the message names the field. */
+  invalidField: (message: string) => new Failure(400, message),
+  changeNotFound: () =>
+    new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
+  approvalNotFound: () => new Failure(404, 'Approval not found.'),
+  intentNotFound: () => new Failure(404, 'Execution intent not found.'),
+  /** What is asked for contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
+  conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
   refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
   keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
   pathNotFound: () => new Failure(404, 'Not Found'),

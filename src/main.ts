@@ -1,6 +1,7 @@
 // Starts in order (config → database → migrate → policies → threads → listen) and stops in reverse (docs/design-notes.md
 // "Start and stop").
 import { once } from 'node:events'
+import { watchAuthority } from './authority/watch.ts'
 import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
 import { openAudit } from './door/audit.ts'
 import { openAuthentication } from './door/authenticate.ts'
@@ -12,13 +13,13 @@ import { openRoom } from './door/room.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
 import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
+import { startSweeping } from './intents/sweep.ts'
 import { openLog, type Log } from './log.ts'
 import { openapiTexts } from './openapi/document.ts'
 import { syncPolicies } from './policy/sync.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { migrate } from './tables/migrate.ts'
-import { readPolicyVersions } from './tables/policy-versions.ts'
 import { openPool } from './tables/sql.ts'
 
 /** Connections of the main thread, for reads. */
@@ -62,6 +63,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
       exitCode = 1
     }
   }
+  if (signal.aborted && exitCode === 0) log.logger.info('stopped')
   log.flush()
   return exitCode
 }
@@ -102,12 +104,19 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   for (const warning of policies.warnings) logger.debug(warning)
   for (const { message, file } of policies.differences) logger.error({ file }, message)
 
+  const authority = await watchAuthority(pool, {
+    onChange: (state) => dispatcher.setAuthority(state),
+    onError: (error) => logger.error({ err: error }, 'authority'),
+  })
   const dispatcher = await openDispatcher(
-    { config, database, callers, policies: await readPolicyVersions(pool) },
+    { config, database, callers, authority: authority.current() },
     (error) => logger.error({ err: error }, 'worker thread'),
   )
   stops.push(() => dispatcher.close())
+  stops.push(() => authority.close())
   signal.throwIfAborted()
+  const sweeping = startSweeping({ submit: dispatcher.submit, log: logger })
+  stops.push(() => sweeping.close())
 
   const limits = openMemoryLimits()
   const audit = openAudit({
@@ -128,6 +137,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
         onError: (error) => logger.error({ err: error }, 'published keys'),
       }),
       dispatcher,
+      authority,
       openapi: openapiTexts({ routes }),
       warnings: policies.differences.map(({ message }) => message),
       stopping: () => stopping,
@@ -148,7 +158,10 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     stopping = true
     listener.stopAccepting()
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
-    await withinMs(config.shutdownTimeoutMs, Promise.all([listener.drained(), room.empty()]))
+    const drained = Promise.all([listener.drained(), room.empty()])
+    // And evidence be owed although its caller has been answered.
+    await withinMs(config.shutdownTimeoutMs, drained.then(dispatcher.settled))
+    if (dispatcher.owed() > 0) logger.error({ executions: dispatcher.owed() }, 'evidence lost: in doubt')
     await listener.close()
   })
 

@@ -27,3 +27,8 @@ export function trustRecordText(
   const text = sealedText(record)
   return `${text.slice(0, -1)},"verifications":[${record.verifications.join(',')}],"receipts":[${record.receipts.join(',')}]}`
 }
+
+/** A maker/checker change: the signed members, its signature, and beside them the advice, which is not signed. */
+export function changeText({ body, seal, advice }: Sealed & { readonly advice: string }): string {
+  return sealedText({ body, seal: sealedText({ body: advice, seal }) })
+}

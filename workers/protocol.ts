@@ -1,7 +1,7 @@
 // The only types that cross between the door and the worker threads, and how bodies are packed to cross by transfer.
+import type { AuthorityState } from '../src/authority/state.ts'
 import type { Caller, Config } from '../src/config.ts'
 import type { Audited } from '../src/errors.ts'
-import type { PolicyVersionRow } from '../src/tables/policy-versions.ts'
 
 /** What a thread is started with. */
 export interface Boot {
@@ -10,13 +10,31 @@ export interface Boot {
   readonly database: string
   /** Configured, or made by the first start. */
   readonly callers: readonly Caller[]
-  /** As the database holds them. Given, not read: a thread that replaces one must not need a database to boot. */
-  readonly policies: readonly PolicyVersionRow[]
+  /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
+  readonly authority: AuthorityState
+  /** Name of the BroadcastChannel on which each later AuthorityState comes. */
+  readonly authorityChannel: string
+  /** One number, shared: how many executions' evidence the threads have yet to store. One that dies takes its own to the grave. */
+  readonly owed: Int32Array<SharedArrayBuffer>
 }
 
 /** What a thread can be asked to do; each has its own road in thread.ts. */
 export type Operation =
-  'execute' | 'verify' | 'receipt' | 'replay' | 'verify-refusal' | 'verify-audit-event' | 'record-audit-event'
+  | 'execute'
+  | 'verify'
+  | 'receipt'
+  | 'replay'
+  | 'verify-refusal'
+  | 'verify-audit-event'
+  | 'record-audit-event'
+  | 'propose-change'
+  | 'resolve-change'
+  | 'deliver-approval'
+  | 'sweep-intents'
+  | 'finalize-intent'
+  | 'resolve-intent'
+  | 'evaluate'
+  | 'simulate'
 
 /** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
 export interface Task {
@@ -30,9 +48,13 @@ export interface TaskRequest {
   readonly ticket: number
   /** Index into `Boot.callers`; -1 is `anonymous`. */
   readonly caller: number
+  /** Of its path, where the operation needs one. */
+  readonly params?: Params
   /** Where its body ends in `bodies`; it starts where the one before ends. */
   readonly end: number
 }
+
+export type Params = Readonly<Record<string, string>>
 
 /** Finished requests, in any order; those still waiting for their connector follow in a later one. */
 export interface Replies {
@@ -58,26 +80,22 @@ export interface QueuedRequest {
   readonly ticket: number
   readonly caller: number
   readonly body: Uint8Array
+  readonly params?: Params
 }
 
 export function packTask(operation: Operation, queued: readonly QueuedRequest[]): Task {
   const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
   let end = 0
-  const requests = queued.map(({ ticket, caller, body }) => {
+  const requests = queued.map(({ ticket, caller, body, params }) => {
     bodies.set(body, end)
     end += body.byteLength
-    return { ticket, caller, end }
+    return params === undefined ? { ticket, caller, end } : { ticket, caller, params, end }
   })
   return { operation, bodies, requests }
 }
 
-export function unpackTask({ operation, bodies, requests }: Task): QueuedRequest[] {
-  return requests.map(({ ticket, caller, end }, i) => ({
-    operation,
-    ticket,
-    caller,
-    body: slice(bodies, requests, i, end),
-  }))
+export function unpackTask({ bodies, requests }: Task): Omit<QueuedRequest, 'operation'>[] {
+  return requests.map(({ end, ...request }, i) => ({ ...request, body: slice(bodies, requests, i, end) }))
 }
 
 export interface AnsweredRequest {

@@ -1,14 +1,21 @@
 // One pipeline thread: boots once, then takes batches. Holds the private keys and its own database connections.
-import { parentPort } from 'node:worker_threads'
+import { BroadcastChannel, parentPort } from 'node:worker_threads'
 import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
+import type { AuthorityState } from '../src/authority/state.ts'
 import { readableOwner } from '../src/config.ts'
 import { failures, type Failure } from '../src/errors.ts'
 import { readSigningKeys } from '../src/signing/keys.ts'
 import { publishedKeys } from '../src/signing/published.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { verifySignature, type Signature } from '../src/signing/signature.ts'
-import { isUnavailable, openPool } from '../src/tables/sql.ts'
+import { failureOf, openPool } from '../src/tables/sql.ts'
+import { deliverApprovals } from './authority/deliver-approval.ts'
+import { openChangeKinds } from './authority/kinds.ts'
+import { proposeChanges } from './authority/propose.ts'
+import { resolveChanges } from './authority/resolve.ts'
+import { openApprovers } from './approvers.ts'
 import { openConnectors } from './connectors/index.ts'
+import { openAdmitProven, PROVEN_AT_ONCE } from './execute/admit-proven.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { receipt } from './evidence/receipt.ts'
@@ -16,34 +23,59 @@ import { replay } from './evidence/replay.ts'
 import { verify } from './evidence/verify.ts'
 import { execute, finish, type Thread } from './execute/index.ts'
 import { openLateLane } from './execute/late.ts'
+import { openOwed } from './execute/owed.ts'
 import { Answered, type Caller, type Travelling } from './execute/road.ts'
+import { finalizeIntents } from './intents/finalize.ts'
+import { resolveIntents } from './intents/resolve.ts'
+import { sweepIntents } from './intents/sweep.ts'
 import { openPolicies } from './policies.ts'
+import { evaluateInSandbox } from './sandbox/evaluate.ts'
+import { simulate } from './sandbox/simulate.ts'
 import { packReplies, unpackTask, type Boot, type Operation, type Task } from './protocol.ts'
 
-/** A connection for each batch in flight, one for the late lane. */
-const CONNECTIONS_MAX = 4
+/** A connection for each batch in flight, one for the late lane, one to spare; and those of executions that verify state. */
+const CONNECTIONS_MAX = 4 + PROVEN_AT_ONCE
 
-function boot({ config, database, callers, policies }: Boot) {
+function boot({ config, database, callers, authority, authorityChannel, owed }: Boot) {
   const { signingKeyDir } = config
   const pool = openPool(database, CONNECTIONS_MAX)
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
   // A file that cannot be read is reported by the door; here its key is unknown, and nothing verifies by it.
-  const findKey = publishedKeys(signingKeyDir, { onError: () => undefined }).get
+  const published = publishedKeys(signingKeyDir, { onError: () => undefined })
+  const findKey = published.get
+  const policies = openPolicies(authority.policies)
+  const approvers = openApprovers(authority.approvers)
+  const connectors = openConnectors({
+    hubspot: config.hubspot,
+    key: signing.ed25519,
+    production: config.production,
+  })
+  connectors.replaceExternal(authority.externalConnectors)
   const thread: Thread = {
     pool,
-    policies: openPolicies(policies),
-    connectors: openConnectors(),
+    owed: openOwed({ pool, count: owed }),
+    policies,
+    approvers,
+    connectors,
+    admitProven: openAdmitProven({ pool, approvers, connectors, key: signing.ed25519, findKey }),
     signingKeys: signing.receipt,
     key: signing.ed25519,
     findKey,
     crypto: {
       sha256Hex,
       verifySignature: (artifact, canonicalText, signature) => {
-        const key = findKey(signature.keyId)
+        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
+        const key =
+          artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
         return key !== undefined && verifySignature(artifact, canonicalText, signature as Signature, key)
       },
+      humanKey: approvers.find,
     },
   }
+  const changeKinds = openChangeKinds({
+    ownKeys: () => published.jwks().keys.map(({ pem }) => pem),
+    production: config.production,
+  })
   const scopes = callers.map(callerScope)
   const late = openLateLane(
     (performed) => finish(performed, thread),
@@ -52,6 +84,15 @@ function boot({ config, database, callers, policies }: Boot) {
       parentPort?.postMessage(replies, [replies.bodies.buffer])
     },
   )
+
+  const channel = new BroadcastChannel(authorityChannel)
+  channel.unref()
+  channel.addEventListener('message', (event) => {
+    const next = (event as MessageEvent).data as AuthorityState
+    policies.replace(next.policies)
+    approvers.replace(next.approvers)
+    connectors.replaceExternal(next.externalConnectors)
+  })
 
   const roads: Readonly<Record<Operation, Road>> = {
     async execute(batch) {
@@ -64,12 +105,20 @@ function boot({ config, database, callers, policies }: Boot) {
     replay: (batch) => replay(batch, thread),
     'verify-refusal': (batch) => verifyRefusals(batch, thread),
     'verify-audit-event': (batch) => verifyAuditEvents(batch, thread),
+    'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
+    'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
+    'deliver-approval': (batch) => deliverApprovals(batch, thread),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
+    evaluate: (batch) => evaluateInSandbox(batch, thread),
+    simulate: (batch) => simulate(batch, thread),
+    'sweep-intents': (batch) => sweepIntents(batch, thread),
+    'resolve-intent': (batch) => resolveIntents(batch, thread),
+    'finalize-intent': (batch) => finalizeIntents(batch, thread),
   }
 
   return async function run(task: Task) {
-    const batch = unpackTask(task).map(({ ticket, caller, body }): Travelling => ({
-      request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body },
+    const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
+      request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params },
     }))
     return moved(packReplies(await answers(task.operation, batch), batch.length))
   }
@@ -79,16 +128,16 @@ function boot({ config, database, callers, policies }: Boot) {
       return await roads[operation](batch)
     } catch (error) {
       // The one catch. What gets here from an execution is a mistake of ours, and how far the batch had come is not known.
-      return batch.map(({ request }) => new Answered(request, failureOf(operation, error)))
+      return batch.map(({ request }) => new Answered(request, lost(operation, error)))
     }
   }
 }
 
 type Road = (batch: readonly Travelling[]) => Answered[] | Promise<Answered[]>
 
-function failureOf(operation: Operation, error: unknown): Failure {
-  if (operation === 'execute') return failures.outcomeUnknown(error)
-  return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)
+/** Only an execution can have done something outside. */
+function lost(operation: Operation, error: unknown): Failure {
+  return operation === 'execute' ? failures.outcomeUnknown(error) : failureOf(error)
 }
 
 const ANONYMOUS: Caller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
@@ -97,6 +146,7 @@ function callerScope(caller: Boot['callers'][number]): Caller {
   return {
     callerId: caller.callerId,
     reads: readableOwner(caller),
+    stepUpPublicKey: caller.stepUpPublicKey,
     scope: {
       principalIds: new Set(caller.allowedPrincipalIds),
       capabilities: caller.unrestrictedCapabilities ? 'all' : new Set(caller.allowedCapabilities),

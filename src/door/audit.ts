@@ -29,10 +29,15 @@ const WITHOUT_KEY_PER_MINUTE = 6_000
 /** How long a reply waits for its event when the database does not answer. */
 const REPLY_WAIT_MS = 1_000
 const RETRY_MS = 500
+/** How often an event may fail while the database is there. */
+const FAILED_MAX = 5
 /** Events that wait for the database; the next one is lost, and the log says so. */
 const WAITING_MAX = 10_000
 /** A caller chooses these texts; evidence needs their beginning. */
 const TEXT_MAX = 256
+
+/** What somebody was not allowed to do, as against what was done. */
+const REFUSALS = /^caller\.|_denied$/
 
 /** Decisions §9: "one per caller and minute". */
 const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }
@@ -72,9 +77,12 @@ export function openAudit({
 
   async function store(event: { eventId: string; type: string }): Promise<void> {
     const body = Buffer.from(JSON.stringify(event))
+    let failed = 0
     for (;;) {
-      const { status } = await submit('record-audit-event', body, -1)
+      const { status, log: cause } = await submit('record-audit-event', body, -1)
       if (status === 200 || closed) return
+      // A database that is away is waited for, a thread that died is replaced; an event that cannot be signed never will be.
+      if (status !== 503 && ++failed === FAILED_MAX) return log({ event, ...cause }, 'audit event lost')
       await delay(RETRY_MS, undefined, { ref: false })
     }
   }
@@ -83,6 +91,7 @@ export function openAudit({
     record(audited, context) {
       if (tooMany(audited, context)) return undefined
       const detail = {
+        ...audited.detail,
         ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
         ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
       }
@@ -96,7 +105,7 @@ export function openAudit({
         reason: audited.reason,
         ...(audited.capability === undefined ? {} : { capability: cut(audited.capability) }),
         ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId) }),
-        severity: audited.type === 'rate_limited' ? 'INFO' : 'WARNING',
+        severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
         ...(Object.keys(detail).length === 0 ? {} : { detail }),
       }
       if (closed || waiting.size >= WAITING_MAX) {

@@ -1,12 +1,16 @@
 // The bounded queue in front of the worker threads. A batch is what waits when a thread has room: nothing is ever held to fill one.
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { BroadcastChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import type { AuthorityState } from '../authority/state.ts'
 import { failures, type Failure } from '../errors.ts'
 import {
   packTask,
   unpackReplies,
   type Boot,
   type Operation,
+  type Params,
   type QueuedRequest,
   type Replies,
   type TaskReply,
@@ -17,6 +21,8 @@ const BATCH_MAX = 128
 const BATCH_BYTES_MAX = 256 * 1024
 /** Two batches in flight per thread: one computes while the other waits for its commit. */
 const BATCHES_PER_THREAD = 2
+/** What anyone can cause, and what is long and in no hurry. */
+const ONE_AT_A_TIME: ReadonlySet<Operation> = new Set(['record-audit-event', 'simulate', 'sweep-intents'])
 /** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 
@@ -25,8 +31,23 @@ export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log' | 'audit'
 }
 
 export interface Dispatcher {
-  /** Sends a request to a thread. in  caller  index into `Boot.callers`, -1 for anonymous */
-  readonly submit: (operation: Operation, body: Uint8Array, caller: number) => Promise<WorkerReply>
+  /**
+   * Sends a request to a thread.
+   * in   caller  index into `Boot.callers`, -1 for anonymous
+   *      params  of its path, where the operation needs them
+   */
+  readonly submit: (
+    operation: Operation,
+    body: Uint8Array,
+    caller: number,
+    params?: Params,
+  ) => Promise<WorkerReply>
+  /** Hands every thread what is in effect from now on. */
+  readonly setAuthority: (authority: AuthorityState) => void
+  /** How many executions' evidence the threads keep until the database takes it. */
+  readonly owed: () => number
+  /** Resolves when that is none. */
+  readonly settled: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -40,7 +61,15 @@ interface Waiting {
  * Starts the threads and waits until they take batches.
  * fails with the reason of a thread that cannot boot, such as a missing key
  */
-export async function openDispatcher(boot: Boot, log: (error: unknown) => void): Promise<Dispatcher> {
+export async function openDispatcher(
+  start: Omit<Boot, 'authorityChannel' | 'owed'>,
+  log: (error: unknown) => void,
+): Promise<Dispatcher> {
+  // Changed in place with each new authority: a thread that replaces one boots with the newest.
+  const owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const boot = { ...start, owed, authorityChannel: `countersign authority ${randomUUID()}` }
+  const authorityChannel = new BroadcastChannel(boot.authorityChannel)
+  authorityChannel.unref()
   const { workerThreads } = boot.config
   const batchesMax = workerThreads * BATCHES_PER_THREAD
   const pool = new Piscina({
@@ -95,14 +124,11 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
     }
   }
 
-  /**
-   * A batch that waits for a lock keeps its place. One place is for executions alone, and audit events, which anyone can cause, get no
-   * more than one.
-   */
+  /** A batch that waits for a lock keeps its place. One place is for executions alone, and some operations get no more than one. */
   function mayStart(operation: Operation): boolean {
     if (operation === 'execute') return true
     const others = batches - (running.get('execute') ?? 0)
-    return others < batchesMax - 1 && (operation !== 'record-audit-event' || !running.get(operation))
+    return others < batchesMax - 1 && !(ONE_AT_A_TIME.has(operation) && running.get(operation))
   }
 
   async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
@@ -135,9 +161,9 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
 
   await Promise.all(pool.threads.map(() => pool.run(packTask('execute', []))))
   return {
-    submit(operation, body, caller) {
+    submit(operation, body, caller, params) {
       const ticket = nextTicket++
-      queue.push({ operation, ticket, caller, body })
+      queue.push({ operation, ticket, caller, body, ...(params === undefined ? {} : { params }) })
       if (!flushing) {
         flushing = true
         setImmediate(flush)
@@ -146,8 +172,19 @@ export async function openDispatcher(boot: Boot, log: (error: unknown) => void):
         waiting.set(ticket, { operation, resolve, since: performance.now() })
       })
     },
+    setAuthority(authority) {
+      boot.authority = authority
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+      authorityChannel.postMessage(authority)
+    },
+    owed: () => Atomics.load(owed, 0),
+    async settled() {
+      for (let left = Atomics.load(owed, 0); left > 0; left = Atomics.load(owed, 0))
+        await Atomics.waitAsync(owed, 0, left).value
+    },
     async close() {
       clearInterval(backstop)
+      authorityChannel.close()
       await pool.destroy()
     },
   }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
-import { isUnavailable } from '../tables/sql.ts'
+import { failureOf } from '../tables/sql.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
 import type { Audit } from './audit.ts'
@@ -66,6 +66,9 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     const limited = checkLimit(route, head, authenticated, exchange)
     if (limited !== undefined) return reply(limited)
 
+    if (route.human && authenticated?.caller.credentialHolderType !== 'USER')
+      return reply(failures.nonHumanCaller())
+
     const incoming: Incoming = {
       params,
       query: new URLSearchParams(head.query),
@@ -89,8 +92,7 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
 
   /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
   function answer(route: Route, incoming: Incoming, reply: Replying): Reply | Promise<Reply> {
-    const thrown = (error: unknown) =>
-      reply(isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error))
+    const thrown = (error: unknown) => reply(failureOf(error))
     const handled = (outcome: Answer | Failure) =>
       route.takesBody || outcome instanceof Failure ? reply(outcome) : withRoom(outcome, incoming, reply)
     try {

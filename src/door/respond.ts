@@ -1,6 +1,6 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
-import { hash } from 'node:crypto'
 import { Failure } from '../errors.ts'
+import { etagOf } from '../etag.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Reply } from './listen/listener.ts'
 
@@ -64,7 +64,7 @@ function failureReply(failure: Failure, { route }: Exchange) {
 function answerReply(answer: Answer, { ifNoneMatch }: Exchange) {
   const { status, body, cache } = answer
   if (cache === undefined) return { status, headers: answer.headers, body, cause: undefined }
-  const etag = `"${hash('sha256', body, 'hex')}"`
+  const { etag = etagOf(body) } = answer
   const headers = { ...answer.headers, ETag: etag, 'Cache-Control': cache }
   return matches(ifNoneMatch, etag)
     ? { status: 304, headers, body: '', cause: undefined }

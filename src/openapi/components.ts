@@ -1,5 +1,7 @@
 // The schemas of the document by name, in the order of interface §2, and what TypeBox holds of one as plain JSON Schema.
 import type { TSchema } from 'typebox'
+import { Approval, ApprovalPage, SignedApproval } from '../schemas/approval.ts'
+import { Approver, ApproverList, ApproverProposal } from '../schemas/approver.ts'
 import {
   AuditEvent,
   AuditEventPage,
@@ -18,10 +20,32 @@ import {
 import { CallerIdentity } from '../schemas/caller-identity.ts'
 import { Decision } from '../schemas/decision.ts'
 import { ErrorBody, PolicyValidity, PolicyVersion } from '../schemas/error.ts'
+import {
+  ExecutionIntent,
+  ExecutionIntentPage,
+  IntentResolution,
+  IntentTransition,
+  IntentTransitionWithSignature,
+} from '../schemas/execution-intent.ts'
+import {
+  ExternalConnector,
+  ExternalConnectorList,
+  ExternalConnectorProposal,
+} from '../schemas/external-connector.ts'
+import {
+  Change,
+  ChangeApproval,
+  ChangePage,
+  ChangeRejection,
+  StepUpAuthorization,
+} from '../schemas/governance.ts'
+import { PolicyDocument } from '../schemas/policy.ts'
+import { PolicyDetail, PolicyPage, PolicyProposal, PolicySummary } from '../schemas/policy-version.ts'
 import { Base64, Instant, Sha256, Timestamp, Uuid } from '../schemas/primitives.ts'
 import { Receipt } from '../schemas/receipt.ts'
 import { RefusalRecord, RefusalVerification } from '../schemas/refusal-record.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../schemas/replay.ts'
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../schemas/sandbox.ts'
 import { Algorithm, CarriedSignature, Signature } from '../schemas/signature.ts'
 import { KeySet, PublicSigningKey } from '../schemas/signing-key.ts'
 import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../schemas/system.ts'
@@ -57,9 +81,36 @@ const named: Readonly<Record<string, TSchema>> = {
   CallerIdentity,
   PublicSigningKey,
   KeySet,
+  Approver,
+  ApproverList,
+  ApproverProposal,
+  ExternalConnector,
+  ExternalConnectorList,
+  ExternalConnectorProposal,
+  SignedApproval,
+  Approval,
+  ApprovalPage,
   Error: ErrorBody,
   PolicyVersion,
   PolicyValidity,
+  PolicyDocument,
+  PolicySummary,
+  PolicyPage,
+  PolicyDetail,
+  PolicyProposal,
+  StepUpAuthorization,
+  Change,
+  ChangePage,
+  ChangeApproval,
+  ChangeRejection,
+  SandboxEvaluation,
+  SimulationRequest,
+  PolicySimulation,
+  ExecutionIntent,
+  ExecutionIntentPage,
+  IntentTransition,
+  IntentTransitionWithSignature,
+  IntentResolution,
   RefusalRecord,
   RefusalVerification,
   AuditEvent,

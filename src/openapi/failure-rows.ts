@@ -16,6 +16,8 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
     'declared signals do not match independently verified state (<signal>=<declared> != verified <signal>=<verified>).',
   ),
   nonHumanCaller: failures.nonHumanCaller(),
+  sameActor: failures.sameActor(),
+  stepUpInvalid: failures.stepUpInvalid('<why>'),
   principalOutsideScope: failures.principalOutsideScope(asked),
   capabilityOutsideScope: failures.capabilityOutsideScope(asked),
   policyNotFound: failures.policyNotFound({ name: '<name>', version: '<version>' }),
@@ -37,6 +39,11 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   invalidPageSize: failures.invalidPageSize(),
   invalidQuery: failures.invalidQuery('since must be an RFC 3339 timestamp.'),
   invalidEvidence: failures.invalidEvidence('refusalRecordHash is required.'),
+  invalidField: failures.invalidField('reason is required.'),
+  changeNotFound: failures.changeNotFound(),
+  approvalNotFound: failures.approvalNotFound(),
+  intentNotFound: failures.intentNotFound(),
+  conflict: failures.conflict('<contradiction>'),
   refusalNotFound: failures.refusalNotFound(),
   keyNotFound: failures.keyNotFound('<keyId>'),
   pathNotFound: failures.pathNotFound(),
@@ -48,7 +55,12 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
 }
 
 /** Rows that say what exactly is wrong: their sentence in the document is one of many. */
-const ONE_OF_MANY: readonly FailureRow[] = ['invalidTransaction', 'invalidQuery', 'invalidEvidence']
+const ONE_OF_MANY: readonly FailureRow[] = [
+  'invalidTransaction',
+  'invalidQuery',
+  'invalidEvidence',
+  'invalidField',
+]
 
 /** The row that a failure is of, among those a route lists. in  code  null where the body has no place for one */
 export function rowOf(

@@ -13,6 +13,7 @@ export function failuresOf(route: Route, operation: Operation): FailureRow[] {
   const rows: FailureRow[] = [
     ...operation.failures,
     ...(route.open === undefined ? ['authenticationRequired' as const] : []),
+    ...(route.human ? ['nonHumanCaller' as const] : []),
     ...(route.limit === undefined ? [] : ['rateLimited' as const]),
     ...(route.takesBody ? body : []),
     ...(operation.readsDatabase ? database : []),

@@ -1,6 +1,7 @@
 // The scripts and style sheets of our pages: a list of names, never a path made from what was asked for.
 import { readFileSync } from 'node:fs'
 import { failures } from '../errors.ts'
+import { etagOf } from '../etag.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
@@ -28,10 +29,12 @@ export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
 
 function assetAnswer({ from, type, edit = (text) => text }: Asset): Answer {
   const text = readFileSync(new URL(import.meta.resolve(from)), 'utf8')
+  const body = Buffer.from(edit(text))
   return {
     status: 200,
     headers: { 'Content-Type': `${type}; charset=utf-8` },
-    body: Buffer.from(edit(text)),
+    body,
     cache: ASSET_CACHE,
+    etag: etagOf(body),
   }
 }

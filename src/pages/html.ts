@@ -1,5 +1,6 @@
 // Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
 import { hash } from 'node:crypto'
+import { etagOf } from '../etag.ts'
 import type { Answer } from '../routes/route.ts'
 
 /** A tick on a square, in the page itself: a browser would otherwise ask for /favicon.ico. */
@@ -49,6 +50,7 @@ ${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
     },
     body: html,
     cache: PAGE_CACHE,
+    etag: etagOf(html),
   }
 }
 

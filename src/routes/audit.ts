@@ -1,10 +1,10 @@
 // The audit's routes (decisions §9).
+import { readableOwner } from '../config.ts'
 import { failures, Failure } from '../errors.ts'
 import { auditTypes } from '../schemas/audit-event.ts'
 import { listAuditEvents } from '../tables/audit-events.ts'
 import { submitted } from './evidence.ts'
 import { readPage, readTime } from './paging.ts'
-import { readableOwner } from '../config.ts'
 import type { Handler } from './route.ts'
 
 export const verifyAuditEvent: Handler = submitted('verify-audit-event')

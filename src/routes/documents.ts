@@ -8,8 +8,8 @@ const MANIFEST_CACHE = 'public, max-age=300'
 
 /** The client packages and their own versions (interface §9.5); a test compares them with the packages. */
 const clients = {
-  typescript: { package: '@countersign/client', version: '0.1.0' },
-  python: { package: 'countersign-client', version: '0.1.0' },
+  typescript: { package: '@countersign/client', version: '0.2.0' },
+  python: { package: 'countersign-client', version: '0.2.0' },
 }
 
 export const openapiYaml: Handler = (_request, { openapi }) => ({

@@ -9,7 +9,16 @@ import type { Answer, Handler } from './route.ts'
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', 'docs', 'handbook')
 
 /** In reading order: `/handbook/<name>` is `<name>.md`, which begins with its title and a paragraph that sums it up. */
-const chapterNames = ['callers', 'executions', 'evidence', 'auditing', 'operating']
+const chapterNames = [
+  'callers',
+  'executions',
+  'evidence',
+  'auditing',
+  'governing',
+  'approving',
+  'policies',
+  'operating',
+]
 
 interface Chapter {
   readonly name: string

@@ -1,14 +1,43 @@
 // THE route table: every path and method of the service, in the order of interface §4. The OpenAPI document is made from it.
+import { approval, approvals, deliverApproval } from './approvals.ts'
+import {
+  approveApprover,
+  approverChange,
+  approverChanges,
+  approvers,
+  proposeApprover,
+  rejectApprover,
+} from './approvers.ts'
 import { auditEvents, verifyAuditEvent } from './audit.ts'
 import { documentation, documentationAsset, reference, referenceAsset } from './documentation.ts'
 import { manifest, openapiJson, openapiYaml } from './documents.ts'
 import { latestReceipt, latestVerification, receipt, replay, verify } from './evidence.ts'
 import { execute, executeAsTransaction } from './execute.ts'
+import { executionIntent, finalizeIntent, resolveIntent, unfinalizedIntents } from './execution-intents.ts'
+import {
+  approveExternalConnector,
+  externalConnectorChange,
+  externalConnectorChanges,
+  externalConnectors,
+  proposeExternalConnector,
+  rejectExternalConnector,
+} from './external-connectors.ts'
 import { handbook, handbookPage } from './handbook.ts'
 import { key, keySet } from './keys.ts'
-import { validatePolicy } from './policies.ts'
+import {
+  approvePolicy,
+  policies,
+  policiesInEffect,
+  policyChange,
+  policyChanges,
+  proposePolicy,
+  rejectPolicy,
+  showPolicy,
+  validatePolicy,
+} from './policies.ts'
 import { refusal, verifyRefusal } from './refusals.ts'
 import { validityBody, type Route } from './route.ts'
+import { evaluate, simulate } from './sandbox.ts'
 import { callerIdentity, health, ready, root, version } from './system.ts'
 import { transaction, transactions } from './transactions.ts'
 import { trustRecord, trustRecords } from './trust-records.ts'
@@ -53,6 +82,101 @@ const table = [
     failureBody: validityBody,
     handle: validatePolicy,
   },
+  { method: 'GET', path: '/policies', handle: policies },
+  { method: 'GET', path: '/policies/in-effect', handle: policiesInEffect },
+  { method: 'GET', path: '/policies/pending-changes', human: true, handle: policyChanges },
+  // Before {name}/{version}, which would take it: the first row that fits is the route.
+  { method: 'GET', path: '/policies/pending-changes/{id}', human: true, handle: policyChange },
+  {
+    method: 'POST',
+    path: '/policies/pending-changes/{id}/approve',
+    human: true,
+    takesBody: true,
+    handle: approvePolicy,
+  },
+  {
+    method: 'POST',
+    path: '/policies/pending-changes/{id}/reject',
+    human: true,
+    takesBody: true,
+    handle: rejectPolicy,
+  },
+  { method: 'GET', path: '/policies/{name}/{version}', handle: showPolicy },
+  {
+    method: 'POST',
+    path: '/policies/{name}/{version}/pending-changes',
+    human: true,
+    takesBody: true,
+    handle: proposePolicy,
+  },
+
+  { method: 'GET', path: '/approvers', human: true, handle: approvers },
+  { method: 'POST', path: '/approvers/changes', human: true, takesBody: true, handle: proposeApprover },
+  { method: 'GET', path: '/approvers/changes', human: true, handle: approverChanges },
+  { method: 'GET', path: '/approvers/changes/{id}', human: true, handle: approverChange },
+  {
+    method: 'POST',
+    path: '/approvers/changes/{id}/approve',
+    human: true,
+    takesBody: true,
+    handle: approveApprover,
+  },
+  {
+    method: 'POST',
+    path: '/approvers/changes/{id}/reject',
+    human: true,
+    takesBody: true,
+    handle: rejectApprover,
+  },
+
+  { method: 'GET', path: '/external-connectors', human: true, handle: externalConnectors },
+  {
+    method: 'POST',
+    path: '/external-connectors/changes',
+    human: true,
+    takesBody: true,
+    handle: proposeExternalConnector,
+  },
+  { method: 'GET', path: '/external-connectors/changes', human: true, handle: externalConnectorChanges },
+  { method: 'GET', path: '/external-connectors/changes/{id}', human: true, handle: externalConnectorChange },
+  {
+    method: 'POST',
+    path: '/external-connectors/changes/{id}/approve',
+    human: true,
+    takesBody: true,
+    handle: approveExternalConnector,
+  },
+  {
+    method: 'POST',
+    path: '/external-connectors/changes/{id}/reject',
+    human: true,
+    takesBody: true,
+    handle: rejectExternalConnector,
+  },
+
+  { method: 'POST', path: '/approvals', takesBody: true, handle: deliverApproval },
+  { method: 'GET', path: '/approvals', human: true, handle: approvals },
+  { method: 'GET', path: '/approvals/{id}', human: true, handle: approval },
+
+  { method: 'GET', path: '/execution-intents/unfinalized', human: true, handle: unfinalizedIntents },
+  { method: 'GET', path: '/execution-intents/{id}', handle: executionIntent },
+  {
+    method: 'POST',
+    path: '/execution-intents/{id}/finalize',
+    human: true,
+    takesBody: true,
+    handle: finalizeIntent,
+  },
+  {
+    method: 'POST',
+    path: '/execution-intents/{id}/resolve',
+    human: true,
+    takesBody: true,
+    handle: resolveIntent,
+  },
+
+  { method: 'POST', path: '/sandbox/evaluate', takesBody: true, handle: evaluate },
+  { method: 'POST', path: '/sandbox/policies/simulate', takesBody: true, handle: simulate },
 
   { method: 'GET', path: '/refusal/{businessTransactionId}', handle: refusal },
   {

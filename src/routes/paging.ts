@@ -35,7 +35,7 @@ export function readTime(query: URLSearchParams, name: 'since' | 'until'): strin
 }
 
 /** Not as it came: PostgreSQL refuses offsets over 15:59 and long fractions, and Date.parse knows no leap seconds. */
-function instantOf(time: string): string {
+export function instantOf(time: string): string {
   const leapSecondMs = time.slice(17, 19) === '60' ? 1_000 : 0
   const known = leapSecondMs === 0 ? time : `${time.slice(0, 17)}59${time.slice(19)}`
   const ms = Date.parse(known.toUpperCase()) + leapSecondMs

@@ -1,5 +1,6 @@
 // What a route is, what its handler is given and what it hands back.
 import type pg from 'pg'
+import type { AuthorityWatch } from '../authority/watch.ts'
 import type { Caller, Config } from '../config.ts'
 import type { Dispatcher } from '../door/dispatch.ts'
 import type { Audited, Failure } from '../errors.ts'
@@ -15,6 +16,8 @@ export interface Service {
   readonly readyPool: pg.Pool
   readonly keys: PublishedKeys
   readonly dispatcher: Dispatcher
+  /** What is in effect: policies, approvers, external connectors. */
+  readonly authority: AuthorityWatch
   /** The OpenAPI document, rendered once. */
   readonly openapi: OpenApiTexts
   /** Differences that an operator should look at, shown by GET /ready. */
@@ -42,6 +45,8 @@ export interface Answer {
   readonly body: string | Uint8Array
   /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
   readonly cache?: string
+  /** `etagOf` the body, where that is the same for every request and was made with it; else it is made for each reply. */
+  readonly etag?: string
   /** For the request's log line. */
   readonly log?: Readonly<Record<string, unknown>>
   /** A refusal that a thread made; the audit knows of it before the caller does. */
@@ -59,6 +64,8 @@ export interface Route {
   /** Needs no credential (interface §5.2). */
   readonly open?: true
   readonly limit?: 'execute' | 'health' | 'public'
+  /** For humans only: others get the 403 of interface §4.6 before a body is read. */
+  readonly human?: true
   /** Takes a body, which then counts against the queues while it is on its way. */
   readonly takesBody?: true
   /** The body of a failure where it is not the envelope of interface §7; a 401 always is. */

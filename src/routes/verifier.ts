@@ -1,5 +1,6 @@
 // GET /verifier: the offline verifier, one page that is its own program (decisions §5).
 import { readFileSync } from 'node:fs'
+import { etagOf } from '../etag.ts'
 import type { Handler } from './route.ts'
 
 /** Made from src/pages/verifier/ by `npm run pages`. */
@@ -7,6 +8,7 @@ const PAGE_FILE = new URL('../pages/verifier.html', import.meta.url)
 
 interface Page {
   readonly body: Buffer
+  readonly etag: string
   readonly policy: string
 }
 
@@ -18,6 +20,7 @@ export const verifierPage: Handler = () => {
     status: 200,
     body: page.body,
     cache: 'public, max-age=300',
+    etag: page.etag,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       // A saved copy finds its name; the page itself stays one to look at.
@@ -34,5 +37,5 @@ function readPage(): Page {
   const body = readFileSync(PAGE_FILE)
   const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(body.toString())?.[1]
   if (policy === undefined) throw new Error('the verifier page carries no security policy')
-  return { body, policy }
+  return { body, etag: etagOf(body), policy }
 }

@@ -11,12 +11,21 @@ export const auditTypes = [
   'caller.principal_denied',
   'caller.non_human_denied',
   'rate_limited',
+  'governance.proposed',
+  'governance.approved',
+  'governance.rejected',
+  'governance.same_actor_denied',
+  'governance.step_up_denied',
+  'approval.delivered',
+  'intent.in_doubt',
+  'intent.resolved',
+  'intent.finalized',
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 
 export const AuditEvent = Type.Object({
   eventId: Uuid,
-  type: Type.String({ pattern: '^[a-z_]+(\\.[a-z_]+)?$', description: 'such as `caller.rejected`' }),
+  type: Type.String({ pattern: '^[a-z_]+(\\.[a-z_]+)?$', description: 'a name such as `caller.rejected`' }),
   occurredAt: Instant,
   route: NonEmptyText,
   callerId: Type.Optional(NonEmptyText),

@@ -4,9 +4,17 @@ import { AnyKey, PolicyReference, Signals } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 
 const VerifiedSignal = Type.Object({
-  value: Type.Union([Type.Boolean(), Type.Number()]),
+  value: Type.Union([Type.Boolean(), Type.Number()], { description: 'a boolean or a number' }),
   by: NonEmptyText,
-  approvals: Type.Optional(Type.Array(Type.Record(AnyKey, Type.Unknown()))),
+  approvals: Type.Optional(
+    Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),
+  ),
+  authorization: Type.Optional(
+    Type.Record(AnyKey, Type.Unknown(), {
+      description: 'by crm-deal: the execution authorization of the read',
+    }),
+  ),
+  observedAt: Type.Optional(Instant),
 })
 
 export const Decision = Type.Object({
@@ -17,8 +25,12 @@ export const Decision = Type.Object({
   signals: Signals,
   outcome: Type.Enum(['APPROVED', 'REJECTED']),
   reason: Text,
-  matchedRuleId: Type.Union([NonEmptyText, Type.Null()], { description: 'null where no rule decided' }),
-  evaluatedRules: Type.Array(NonEmptyText, { description: 'ids in order, the one that decided last' }),
+  matchedRuleId: Type.Union([NonEmptyText, Type.Null()], {
+    description: 'a rule id, or null where no rule decided',
+  }),
+  evaluatedRules: Type.Array(NonEmptyText, {
+    description: 'an array of rule ids in order, the one that decided last',
+  }),
   verifiedSignals: Type.Record(AnyKey, VerifiedSignal),
   evaluatedAt: Instant,
 })

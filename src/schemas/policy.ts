@@ -5,7 +5,13 @@ import { Compile } from 'typebox/compile'
 const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
 const words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const version = Type.String({ pattern: '^(0|[1-9]\\d{0,5})(\\.(0|[1-9]\\d{0,5})){2}$' })
+const POLICY_VERSION = '^(0|[1-9]\\d{0,5})(\\.(0|[1-9]\\d{0,5})){2}$'
+const policyVersion = new RegExp(POLICY_VERSION)
+const POLICY_NAME = '^[a-z][a-z0-9-]{0,63}$'
+const policyName = new RegExp(POLICY_NAME)
+/** `namespace:verb`. */
+const CAPABILITY = '^[a-z][a-z0-9-]{0,63}:[a-z][a-z0-9-]{0,63}$'
+const capability = new RegExp(CAPABILITY)
 const signalName = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,63}$' })
 const perSignal = <T extends Type.TSchema>(value: T) =>
   Type.Record(signalName, value, { additionalProperties: false, maxProperties: 64 })
@@ -32,7 +38,7 @@ const history = closed({
   sum: Type.Optional(Type.String({ pattern: PARAMETER_PATH })),
 })
 
-const SignalVerifier = Type.Union([approval, crmDeal, history])
+export const SignalVerifier = Type.Union([approval, crmDeal, history])
 export type SignalVerifier = Type.Static<typeof SignalVerifier>
 
 const Rule = closed({
@@ -45,12 +51,12 @@ const Rule = closed({
 })
 
 export const PolicyDocument = closed({
-  policyId: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
-  policyVersion: version,
+  policyId: Type.String({ pattern: POLICY_NAME }),
+  policyVersion: Type.String({ pattern: POLICY_VERSION }),
   schemaVersion: Type.Enum(['1.0.0']),
   description: words(500),
   /** Actions this policy governs; any other is rejected. */
-  capabilities: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}:[a-z][a-z0-9-]{0,63}$' }), {
+  capabilities: Type.Array(Type.String({ pattern: CAPABILITY }), {
     minItems: 1,
     maxItems: 32,
     uniqueItems: true,
@@ -64,6 +70,18 @@ export const PolicyDocument = closed({
   rules: Type.Array(Rule, { minItems: 1, maxItems: 100 }),
 })
 export type PolicyDocument = Type.Static<typeof PolicyDocument>
+
+export function isPolicyName(value: unknown): value is string {
+  return typeof value === 'string' && policyName.test(value)
+}
+
+export function isPolicyVersion(value: unknown): value is string {
+  return typeof value === 'string' && policyVersion.test(value)
+}
+
+export function isCapability(value: unknown): value is string {
+  return typeof value === 'string' && capability.test(value)
+}
 
 const validator = Compile(PolicyDocument)
 

@@ -5,9 +5,11 @@ import { Decision } from './decision.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-const Scalar = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()])
+const Scalar = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()], {
+  description: 'a boolean, a number, a string or null',
+})
 
-const Mismatch = Type.Object({
+export const Mismatch = Type.Object({
   signal: NonEmptyText,
   declared: Scalar,
   verified: Scalar,

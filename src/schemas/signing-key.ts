@@ -1,6 +1,6 @@
 // Public signing keys (interface §2.7).
 import { Type } from 'typebox'
-import { NonEmptyText, Text } from './primitives.ts'
+import { Instant, NonEmptyText, Text } from './primitives.ts'
 import { Algorithm } from './signature.ts'
 
 const Jwk = Type.Object(
@@ -22,6 +22,10 @@ export const PublicSigningKey = Type.Object({
   use: Type.Enum(['sig']),
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
   jwk: Type.Optional(Jwk),
+  /** Of approvers' keys only (decisions §4); those are in no key set. */
+  revokedAt: Type.Optional(
+    Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),
+  ),
 })
 
 export const KeySet = Type.Object({ keys: Type.Array(PublicSigningKey) })

@@ -15,35 +15,29 @@ export interface Found extends Asked {
   readonly stored: StoredEvidence
 }
 
-/** POST /verify and POST /receipt: the id must be there and be one. */
-export function askedById({ request }: Travelling): Asked | Failure {
-  const id = requestedId(request.body)
-  if (id instanceof Failure) return id
-  return isUuid(id) ? { request, id: id.toLowerCase() } : failures.invalidBusinessTransactionId()
-}
-
-/** POST /replay: "only presence of the field is checked"; what cannot be an id is the id of no record. */
-export function askedByAnything({ request }: Travelling): Asked | Failure {
-  const id = requestedId(request.body)
-  if (id instanceof Failure) return id
-  return isUuid(id) ? { request, id: id.toLowerCase() } : failures.noRecordToVerify()
-}
-
-function requestedId(bytes: Uint8Array): unknown {
-  const body = parseBody(bytes)
-  if (body instanceof Failure) return body
-  const field = requiredField(body, 'businessTransactionId')
-  return field instanceof Failure ? field : field.value
+/**
+ * The step that finds the id in a body; it must be there.
+ * in  notAnId  what stands there and is no UUID: POST /verify and POST /receipt say so (400); POST /replay asks "only presence of
+ *              the field", there it is the id of no record (404)
+ */
+export function asked(notAnId: () => Failure): (item: Travelling) => Asked | Failure {
+  return ({ request }) => {
+    const body = parseBody(request.body)
+    if (body instanceof Failure) return body
+    const field = requiredField(body, 'businessTransactionId')
+    if (field instanceof Failure) return field
+    return isUuid(field.value) ? { request, id: field.value.toLowerCase() } : notAnId()
+  }
 }
 
 /** Reads the records of a batch in one statement. Another's record is found as little as one that does not exist. */
 export async function find(items: readonly (Asked | Answered)[], pool: Pool): Promise<(Found | Answered)[]> {
-  const asked = stillGoing(items)
+  const wanted = stillGoing(items)
   const evidence = await readEvidence(
     pool,
-    asked.map(({ id, request }) => ({ id, owner: request.caller.reads })),
+    wanted.map(({ id, request }) => ({ id, owner: request.caller.reads })),
   )
-  const storedOf = new Map(asked.map((item, i) => [item, evidence[i]]))
+  const storedOf = new Map(wanted.map((item, i) => [item, evidence[i]]))
   return forward(items, (item) => {
     const stored = storedOf.get(item)
     return stored === undefined ? failures.noRecordToVerify() : { ...item, stored }

@@ -1,15 +1,15 @@
 // POST /refusal/verify and POST /audit/verify (decisions §9): anyone may have evidence checked with the keys that are published.
-import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
 import { parseBody } from '../../src/body.ts'
 import type { Json } from '../../src/canonical.ts'
 import { Failure, failures } from '../../src/errors.ts'
 import { AuditEventWithSignature } from '../../src/schemas/audit-event.ts'
 import { RefusalRecord } from '../../src/schemas/refusal-record.ts'
+import { shapeOf } from '../../src/shape.ts'
 import { checkAuditEvent } from '../../src/verifier/audit-event.ts'
 import { checkRefusalRecord } from '../../src/verifier/refusal-record.ts'
 import type { Thread } from '../execute/index.ts'
-import { Answered, forward, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, type Answered, type Travelling } from '../execute/road.ts'
 
 const isRefusalRecord = openShape(RefusalRecord)
 const isAuditEvent = openShape(AuditEventWithSignature)
@@ -39,29 +39,21 @@ function answered(
   read: (body: Uint8Array) => Evidence | Failure,
   verdict: (evidence: Evidence) => object,
 ): Answered[] {
-  const judged = forward(batch, ({ request }) => {
-    const evidence = read(request.body)
-    return evidence instanceof Failure ? evidence : { request, text: JSON.stringify(verdict(evidence)) }
-  })
-  return judged.map((item) =>
-    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+  return arriveWithText(
+    forward(batch, ({ request }) => {
+      const evidence = read(request.body)
+      return evidence instanceof Failure ? evidence : { request, text: JSON.stringify(verdict(evidence)) }
+    }),
   )
 }
 
 /** The evidence of a body, or a 400 that names the first member that is not as it must be. */
 function openShape(schema: TSchema): (body: Uint8Array) => Evidence | Failure {
-  const shape = Compile(schema)
+  const shape = shapeOf(schema)
   return (bytes) => {
     const body = parseBody(bytes)
     if (body instanceof Failure) return body
-    const [error] = shape.Errors(body)
-    if (error === undefined) return body as Evidence
-    const missing = error.keyword === 'required' ? error.params.requiredProperties[0] : undefined
-    const path = [
-      ...error.instancePath.split('/').slice(1),
-      ...(missing === undefined ? [] : [missing]),
-    ].join('.')
-    const wrong = error.keyword === 'type' ? error.message : 'is not valid'
-    return failures.invalidEvidence(`${path || 'the body'} ${missing === undefined ? wrong : 'is required'}.`)
+    const shaped = shape(body)
+    return 'problem' in shaped ? failures.invalidEvidence(shaped.problem) : (body as Evidence)
   }
 }

@@ -4,17 +4,25 @@ import { inTransaction, type Sql } from '../../src/tables/sql.ts'
 import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/tables/trust-records.ts'
 import type { Thread } from '../execute/index.ts'
 import { receiptText } from '../execute/receipt.ts'
-import { Answered, forward, forwardAsync, stillGoing, type Travelling } from '../execute/road.ts'
+import {
+  arriveWithText,
+  forward,
+  forwardAsync,
+  leftTheRoad,
+  stillGoing,
+  type Answered,
+  type Travelling,
+} from '../execute/road.ts'
 import { verifyStored, type Verification } from '../execute/verify.ts'
-import { askedById, find, idsInOrder, type Found } from './asked.ts'
+import { asked, find, idsInOrder, type Found } from './asked.ts'
 import { numbered } from './numbered.ts'
 
 type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
 
 export async function receipt(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
-  const found = await find(forward(batch, askedById), thread.pool) // 400 404
+  const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), thread.pool) // 400 404
   const ids = idsInOrder(stillGoing(found))
-  if (ids.length === 0) return found.filter((item) => item instanceof Answered)
+  if (ids.length === 0) return leftTheRoad(found)
   return inTransaction(thread.pool, async (sql) => {
     // Until the commit no verification can come between the one that is read here and the receipt for it.
     await lockRecords(sql, ids)
@@ -37,9 +45,7 @@ async function receiptLocked(
     return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
   })
   await appendRows(sql, 'receipts', numbered(stillGoing(receipted), receipts))
-  return receipted.map((item) =>
-    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
-  )
+  return arriveWithText(receipted)
 }
 
 /** Undefined where there is none, or where the row was changed until it is none. */

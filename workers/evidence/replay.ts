@@ -1,14 +1,15 @@
 // POST /replay (interface §4.3): whether the record's signature still holds. Executes and evaluates nothing, stores nothing.
+import { failures } from '../../src/errors.ts'
 import { sealedText } from '../../src/sealed.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
 import { checkTrustRecord } from '../../src/verifier/trust-record.ts'
 import type { Json } from '../../src/canonical.ts'
 import type { Thread } from '../execute/index.ts'
 import { Answered, forward, type Travelling } from '../execute/road.ts'
-import { askedByAnything, find, type Found } from './asked.ts'
+import { asked, find, type Found } from './asked.ts'
 
 export async function replay(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
-  const found = await find(forward(batch, askedByAnything), pool) // 400 404
+  const found = await find(forward(batch, asked(failures.noRecordToVerify)), pool) // 400 404
   return found.map((item) => {
     if (item instanceof Answered) return item
     const body = { businessTransactionId: item.id, ...signatureOf(item, crypto) }

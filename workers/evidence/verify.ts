@@ -1,15 +1,16 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
+import { failures } from '../../src/errors.ts'
 import { inTransaction } from '../../src/tables/sql.ts'
 import { appendRows, lockRecords, readLast } from '../../src/tables/trust-records.ts'
 import type { Thread } from '../execute/index.ts'
-import { Answered, forward, stillGoing, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
 import { verifyStored } from '../execute/verify.ts'
-import { askedById, find, idsInOrder, type Found } from './asked.ts'
+import { asked, find, idsInOrder, type Found } from './asked.ts'
 import { numbered } from './numbered.ts'
 
 /** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). */
 export async function verify(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
-  const found = await find(forward(batch, askedById), pool) // 400 404
+  const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), pool) // 400 404
   const verified = forward(found, (item: Found) => {
     const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
     return { ...item, text }
@@ -22,7 +23,5 @@ export async function verify(batch: readonly Travelling[], { pool, crypto }: Thr
       await appendRows(sql, 'verifications', numbered(items, await readLast(sql, 'verifications', ids)))
     })
   }
-  return verified.map((item) =>
-    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
-  )
+  return arriveWithText(verified)
 }

@@ -56,12 +56,7 @@ function compare(a: string, b: string): number {
 async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
   if (items.length === 0) return new Map()
   try {
-    const claimed = await inTransaction(pool, async (sql) => {
-      const ids = await claimTransactions(sql, items.map(transactionRow))
-      const mine = items.filter((item) => ids.has(item.transaction.businessTransactionId))
-      await writeClaimed(sql, mine, now)
-      return ids
-    })
+    const claimed = await inTransaction(pool, (sql) => claimAll(sql, items, now))
     const taken = items.filter((item) => !claimed.has(item.transaction.businessTransactionId))
     return new Map(
       taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
@@ -74,6 +69,17 @@ async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promi
       for (const [failed, failure] of await claim([item], pool, now)) alone.set(failed, failure)
     return alone
   }
+}
+
+/** In the caller's transaction. in  items  sorted by id, each id once · out  the ids that are claimed now, with all that goes with them */
+export async function claimAll(sql: Sql, items: readonly Decided[], now: Date): Promise<Set<string>> {
+  const ids = await claimTransactions(sql, items.map(transactionRow))
+  await writeClaimed(
+    sql,
+    items.filter((item) => ids.has(item.transaction.businessTransactionId)),
+    now,
+  )
+  return ids
 }
 
 /**

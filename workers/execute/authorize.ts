@@ -4,7 +4,6 @@ import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { signEd25519 } from '../../src/signing/signature.ts'
-import type { Decision } from './decision.ts'
 import type { Accepted } from './validate.ts'
 
 const LIFETIME_MS = 120_000
@@ -16,9 +15,26 @@ export interface Authorization {
   readonly text: Canonical
 }
 
+/** What is authorized: the transaction's own action or, for verified state, the reading of it. */
+export interface AuthorizedAction {
+  readonly action: string
+  readonly target: string
+  readonly parameters: Canonical
+}
+
 export function authorize(
   accepted: Accepted,
-  { decision, key, now }: { decision: Decision; key: SigningKey; now: Date },
+  {
+    decision,
+    action = { ...accepted.transaction.intent, parameters: accepted.canonical.parameters },
+    key,
+    now,
+  }: {
+    decision: { readonly decisionId: string; readonly policyContentHash: string }
+    action?: AuthorizedAction
+    key: SigningKey
+    now: Date
+  },
 ): Authorization {
   const { transaction, canonical } = accepted
   const authorizationId = randomUUID()
@@ -32,7 +48,10 @@ export function authorize(
     policyName: transaction.policy.name,
     policyVersion: transaction.policy.version,
     policyContentHash: decision.policyContentHash,
-    businessTransactionHash: businessTransactionHash(transaction, canonical.parameters),
+    businessTransactionHash: businessTransactionHash(
+      { businessTransactionId: transaction.businessTransactionId, intent: action },
+      action.parameters,
+    ),
     signalsHash: sha256Hex(canonical.signals.text),
     callerId: accepted.request.caller.callerId,
     authorizedAt: now.toISOString(),

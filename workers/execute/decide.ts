@@ -1,7 +1,8 @@
 // Second step: what the policy says of a transaction, computed and signed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
+import type { Json } from '../../src/canonical.ts'
 import { failures, type Failure } from '../../src/errors.ts'
-import { denied, evaluate, type Evaluation } from '../../src/policy/evaluate.ts'
+import { evaluate, type Evaluation } from '../../src/policy/evaluate.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
@@ -17,6 +18,8 @@ export interface Authorized extends Accepted {
   readonly connector: Connector
   readonly decision: Decision
   readonly authorization: Authorization
+  /** approverIds whose approvals stand behind it. */
+  readonly approvedBy: readonly string[]
 }
 
 /** Rejected or denied: a signed Refusal Record, and what the caller is told. */
@@ -34,6 +37,13 @@ export interface Unexecutable extends Accepted {
 
 export type Decided = Authorized | Refused | Unexecutable
 
+/** Approved by the rules, on signals that independently verified state has yet to confirm. `prove` takes it on from here. */
+export interface Unproven extends Accepted {
+  readonly outcome: 'unproven'
+  readonly evaluation: Evaluation
+  readonly policyContentHash: string
+}
+
 export interface DecideWith {
   readonly policies: Policies
   readonly connectors: Connectors
@@ -42,55 +52,46 @@ export interface DecideWith {
 }
 
 /** Decides one transaction. Pure but for fresh ids and a nonce. */
-export function decide(accepted: Accepted, { policies, connectors, key, now }: DecideWith): Decided {
-  const { transaction } = accepted
-  const version = policies.find(transaction.policy)
-  if (version === undefined) {
-    return { ...accepted, outcome: 'unexecutable', failure: failures.policyNotFound(transaction.policy) }
-  }
+export function decide(accepted: Accepted, tools: DecideWith): Decided | Unproven {
+  const { policy } = accepted.transaction
+  const version = tools.policies.find(policy)
+  if (version === undefined)
+    return { ...accepted, outcome: 'unexecutable', failure: failures.policyNotFound(policy) }
+  const { contentHash: policyContentHash } = version
   const evaluation = version.approved
-    ? verified(evaluate(version.policy, transaction, now), transaction.signals)
-    : notApproved(transaction.policy)
-  const decision = describeDecision(accepted, evaluation, { policyContentHash: version.contentHash, now })
+    ? evaluate(version.policy, accepted.transaction, tools.now)
+    : notApproved(policy)
+  if (evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', evaluation, policyContentHash }
+  return conclude(accepted, evaluation, { ...tools, policyContentHash })
+}
 
+export interface ConcludeWith extends Omit<DecideWith, 'policies'> {
+  readonly decisionId?: string
+  readonly policyContentHash: string
+  readonly verifiedSignals?: Readonly<Record<string, Json>>
+  readonly approvedBy?: readonly string[]
+}
+
+/** Writes a decision down: signs what releases it, or the record of its refusal. */
+export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Decided {
+  const { connectors, key, now, approvedBy = [] } = tools
+  const { intent, policy } = accepted.transaction
+  const decision = describeDecision(accepted, evaluation, tools)
   if (evaluation.kind !== 'approved') {
     const { mismatches, reason } = evaluation
     const failure =
       evaluation.kind === 'denied' ? failures.policyDenied(reason) : failures.executionRejected(reason)
-    return {
-      ...accepted,
-      outcome: 'refused',
-      failure,
-      refusal: refuse(accepted, { decision, mismatches, key, now }),
-    }
+    const refusal = refuse(accepted, { decision, mismatches, key, now })
+    return { ...accepted, outcome: 'refused', failure, refusal }
   }
-  const connector = connectors.find(transaction.intent.action)
-  if (connector === undefined) {
-    return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(transaction.intent.action) }
-  }
-  return {
-    ...accepted,
-    outcome: 'authorized',
-    connector,
-    decision,
-    authorization: authorize(accepted, { decision, key, now }),
-  }
+  const connector = connectors.find(intent.action, policy.name)
+  if (connector === undefined)
+    return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
+  const authorization = authorize(accepted, { decision, key, now })
+  return { ...accepted, outcome: 'authorized', connector, decision, authorization, approvedBy }
 }
 
-function notApproved(policy: { name: string; version: string }): Evaluation {
+export function notApproved(policy: { name: string; version: string }): Evaluation {
   const reason = `Policy '${policy.name}' version '${policy.version}' is not approved.`
   return { kind: 'rejected', reason, matchedRuleId: null, evaluatedRules: [], mismatches: [], verify: [] }
-}
-
-/** State that nothing here can verify does not hold: a policy that asks for more than this release can verify is denied. */
-function verified(evaluation: Evaluation, signals: Accepted['transaction']['signals']): Evaluation {
-  if (evaluation.verify.length === 0) return evaluation
-  const mismatches = evaluation.verify.map(({ signal, by }) => ({
-    signal,
-    declared: signals[signal] ?? null,
-    verified: null,
-    source: by,
-  }))
-  const { matchedRuleId, evaluatedRules } = evaluation
-  return { ...denied(mismatches), matchedRuleId, evaluatedRules }
 }

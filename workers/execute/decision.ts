@@ -1,6 +1,6 @@
 // The Decision of decisions §4: what the policy said, with its rule trace, as the record and the refusal hold it.
 import { randomUUID } from 'node:crypto'
-import { Canonical, canonicalize } from '../../src/canonical.ts'
+import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
 import type { Evaluation } from '../../src/policy/evaluate.ts'
 import type { Accepted } from './validate.ts'
 
@@ -14,9 +14,18 @@ export interface Decision {
 export function describeDecision(
   accepted: Accepted,
   evaluation: Evaluation,
-  { policyContentHash, now }: { policyContentHash: string; now: Date },
+  {
+    decisionId = randomUUID(),
+    policyContentHash,
+    verifiedSignals = {},
+    now,
+  }: {
+    decisionId?: string
+    policyContentHash: string
+    verifiedSignals?: Readonly<Record<string, Json>>
+    now: Date
+  },
 ): Decision {
-  const decisionId = randomUUID()
   const text = canonicalize({
     decisionId,
     intentId: accepted.transaction.intent.intentId,
@@ -27,7 +36,7 @@ export function describeDecision(
     reason: evaluation.reason,
     matchedRuleId: evaluation.matchedRuleId,
     evaluatedRules: evaluation.evaluatedRules,
-    verifiedSignals: {},
+    verifiedSignals,
     evaluatedAt: now.toISOString(),
   })
   return { decisionId, policyContentHash, text: new Canonical(text) }

@@ -7,5 +7,5 @@ import type { Performed } from './perform.ts'
 export async function doubt(performed: readonly Performed[], pool: Pool): Promise<void> {
   if (performed.length === 0) return
   const ids = performed.map((item) => item.transaction.businessTransactionId).toSorted()
-  await passDeadlines(pool, { ids, deadline: new Date().toISOString() }).catch(() => undefined)
+  await passDeadlines(pool, ids).catch(() => undefined)
 }

@@ -3,14 +3,17 @@ import type { Pool } from 'pg'
 import { failures } from '../../src/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
+import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { Policies } from '../policies.ts'
-import { forward, forwardAsync, leftTheRoad, stillGoing, type Answered, type Travelling } from './road.ts'
+import { Answered, forward, forwardAsync, leftTheRoad, stillGoing, type Travelling } from './road.ts'
 import { admit } from './admit.ts'
-import { decide } from './decide.ts'
+import type { AdmitProven } from './admit-proven.ts'
+import { decide, type Decided, type Unproven } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
-import { perform, type Performed } from './perform.ts'
+import type { Owed } from './owed.ts'
+import { perform, performOne, type Performed } from './perform.ts'
 import { receipt } from './receipt.ts'
 import { seal } from './seal.ts'
 import { store } from './store.ts'
@@ -20,8 +23,13 @@ import { verify } from './verify.ts'
 /** What the road works with, opened once per thread. */
 export interface Thread {
   readonly pool: Pool
+  /** Evidence that the database has yet to take. */
+  readonly owed: Owed
   readonly policies: Policies
+  readonly approvers: Approvers
   readonly connectors: Connectors
+  /** The slower way in, for policies that verify state. */
+  readonly admitProven: AdmitProven
   /** One per configured algorithm, for records and receipts. */
   readonly signingKeys: readonly SigningKey[]
   /** The Ed25519 key, for every other artifact. */
@@ -33,36 +41,50 @@ export interface Thread {
 /**
  * Takes a batch down the road. Items are independent: each ends with its own answer, in any order.
  * out  answered  those that are through
- *      later     those whose connector has yet to answer; `finish` takes each further as it comes
+ *      later     those that wait for verified state or for their connector; `finish` takes each further as it comes
  */
 export async function execute(
   batch: readonly Travelling[],
   thread: Thread,
-): Promise<{ answered: Answered[]; later: Promise<Performed>[] }> {
+): Promise<{ answered: Answered[]; later: Promise<Performed | Answered>[] }> {
   const now = new Date()
   const tools = { ...thread, now }
   const accepted = forward(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   const decided = forward(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
-  const gated = forward(decided, (item) => gate(item, tools)) // the gateway's pure checks
+  const proven = decided.filter((item): item is Decided | Answered => !isUnproven(item))
+  const gated = forward(proven, (item) => gate(item, tools)) // the gateway's pure checks
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
   const { atOnce, later } = perform(stillGoing(admitted)) // the only outside effect
-  return { answered: [...leftTheRoad(admitted), ...(await finish(atOnce, thread))], later }
+  return {
+    answered: [...leftTheRoad(admitted), ...(await finish(atOnce, thread))],
+    later: [...later, ...decided.filter(isUnproven).map((item) => performProven(item, thread))],
+  }
+}
+
+/** The same way for one whose signals are verified first: locked, read, decided and claimed by itself. */
+async function performProven(item: Unproven, { admitProven }: Thread): Promise<Performed | Answered> {
+  const admitted = await admitProven(item)
+  return admitted instanceof Answered ? admitted : performOne(admitted)
+}
+
+function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
+  return !(item instanceof Answered) && item.outcome === 'unproven'
 }
 
 /**
  * From the effect to the answer, for any group of executions that have come that far. Whatever fails here leaves the intent
  * RELEASED and is a 502: a 500 would say that nothing was carried out.
  */
-export async function finish(performed: readonly Performed[], thread: Thread): Promise<Answered[]> {
-  const { signingKeys, crypto, pool } = thread
+export async function finish(
+  performed: readonly (Performed | Answered)[],
+  thread: Thread,
+): Promise<Answered[]> {
+  const { signingKeys, crypto, pool, owed } = thread
   const { outcomeUnknown } = failures
   const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
   const verified = forward(sealed, (item) => verify(item, crypto), outcomeUnknown) // verification
   const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
-  const answered = await store(receipted, pool) // one transaction; 200 500 502
-  await doubt(
-    performed.filter((_, i) => answered[i]?.status === 502),
-    pool,
-  )
+  const answered = await store(receipted, { pool, owed }) // one transaction; 200 500 502
+  await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
   return answered
 }

@@ -1,19 +1,19 @@
-// Executions whose connector answers later than their batch: finished in batches of whatever has come by then.
-import type { Answered } from './road.ts'
+// Executions that wait longer than their batch, for verified state or their connector: finished in batches of whatever has come by then.
 import type { Performed } from './perform.ts'
+import type { Answered } from './road.ts'
 
 const BATCH_MAX = 128
 
 export interface LateLane {
-  add(items: readonly Promise<Performed>[]): void
+  add(items: readonly Promise<Performed | Answered>[]): void
 }
 
 /** in  finish  never rejects, see `finish` in index.ts */
 export function openLateLane(
-  finish: (performed: readonly Performed[]) => Promise<Answered[]>,
+  finish: (performed: readonly (Performed | Answered)[]) => Promise<Answered[]>,
   deliver: (answered: readonly Answered[]) => void,
 ): LateLane {
-  let waiting: Performed[] = []
+  let waiting: (Performed | Answered)[] = []
   let busy = false
 
   async function drain(): Promise<void> {

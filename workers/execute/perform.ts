@@ -1,6 +1,6 @@
 // Fifth step, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ConnectorOutcome } from '../connectors/connector.ts'
+import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
 import type { Authorized } from './decide.ts'
 
 /** Called, with how that ended. Of an outcome that nobody knows there will be no record: its intent stays RELEASED, in doubt. */
@@ -26,7 +26,9 @@ export function perform(authorized: readonly Authorized[]): Underway {
   return underway
 }
 
-function performOne(item: Authorized): Performed | Promise<Performed> {
+/** One of them: those that were admitted by themselves. */
+export function performOne(item: Authorized): Performed | Promise<Performed> {
+  const { transaction, canonical, connector, decision, authorization, approvedBy } = item
   const startedAt = new Date().toISOString()
   const ended = (outcomeOfCall: ConnectorOutcome): Performed => ({
     ...item,
@@ -34,22 +36,32 @@ function performOne(item: Authorized): Performed | Promise<Performed> {
     completedAt: new Date().toISOString(),
     outcomeOfCall,
   })
+  const { name, version } = transaction.policy
+  const outcome = callConnector(connector, {
+    businessTransactionId: transaction.businessTransactionId,
+    authorizationId: authorization.authorizationId,
+    action: transaction.intent.action,
+    target: transaction.intent.target,
+    parameters: transaction.intent.parameters,
+    parametersText: canonical.parameters,
+    policy: { name, version, contentHash: decision.policyContentHash },
+    approvedBy,
+  })
+  return outcome instanceof Promise ? outcome.then(ended) : ended(outcome)
+}
+
+/** One call, within the connector's time. Never throws and never rejects. */
+export function callConnector(
+  connector: Connector,
+  order: Omit<Order, 'signal'>,
+): ConnectorOutcome | Promise<ConnectorOutcome> {
   const abort = new AbortController()
   try {
-    const outcome = item.connector.call({
-      businessTransactionId: item.transaction.businessTransactionId,
-      action: item.transaction.intent.action,
-      target: item.transaction.intent.target,
-      parameters: item.transaction.intent.parameters,
-      parametersText: item.canonical.parameters,
-      signal: abort.signal,
-    })
-    if (!(outcome instanceof Promise)) return ended(outcome)
-    return withinTimeout(outcome, item.connector.timeoutMs, abort).then(ended, (error: unknown) =>
-      ended(unknown(error)),
-    )
+    const outcome = connector.call({ ...order, signal: abort.signal })
+    if (!(outcome instanceof Promise)) return outcome
+    return withinTimeout(outcome, connector.timeoutMs, abort).catch(unknown)
   } catch (error) {
-    return ended(unknown(error))
+    return unknown(error)
   }
 }
 

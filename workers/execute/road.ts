@@ -6,6 +6,8 @@ export interface Caller {
   readonly callerId: string
   /** Whose records it may read; null: everyone's. */
   readonly reads: string | null
+  /** PEM, Ed25519: the human's step-up key. */
+  readonly stepUpPublicKey?: string | undefined
   /** Unchecked only where authentication is disabled (decisions §2). */
   readonly scope:
     | 'unchecked'
@@ -16,6 +18,8 @@ export interface Request {
   readonly ticket: number
   readonly caller: Caller
   readonly body: Uint8Array
+  /** Of its path, where the operation needs them. */
+  readonly params: Readonly<Record<string, string>>
 }
 
 /** A request that has left the road: its reply, and what its log line should know. */
@@ -27,16 +31,16 @@ export class Answered {
   readonly log: Readonly<Record<string, unknown>>
   readonly audit: Audited | undefined
 
-  constructor(request: Request, reply: Failure | { body: string }) {
+  constructor(request: Request, reply: Failure | { body: string; status?: number; audit?: Audited }) {
     this.request = request
-    this.audit = reply instanceof Failure ? reply.audit : undefined
+    this.audit = reply.audit
     if (reply instanceof Failure) {
       this.status = reply.status
       this.headers = reply.headers
       this.body = reply.body()
       this.log = reply.cause === undefined ? {} : { cause: describe(reply.cause) }
     } else {
-      this.status = 200
+      this.status = reply.status ?? 200
       this.headers = {}
       this.body = reply.body
       this.log = {}
@@ -55,6 +59,15 @@ export function stillGoing<Item extends Travelling>(items: readonly (Item | Answ
 
 export function leftTheRoad(items: readonly (Travelling | Answered)[]): Answered[] {
   return items.filter((item) => item instanceof Answered)
+}
+
+/** The end of a road on which nothing is left to do: what is still going has its text, which is the body of a 200. */
+export function arriveWithText(
+  items: readonly ((Travelling & { readonly text: string }) | Answered)[],
+): Answered[] {
+  return items.map((item) =>
+    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+  )
 }
 
 /** Takes each item that is still on the road one step further. One that a step throws on leaves it alone, by default as a bare 500. */

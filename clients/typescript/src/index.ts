@@ -1,5 +1,6 @@
 // The client of a Countersign service: one method per route (interface §4), typed by the service's OpenAPI document.
 import createClient, { type Client } from 'openapi-fetch'
+import { authorityMethods } from './authority.ts'
 import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
@@ -33,7 +34,7 @@ export type Countersign = ReturnType<typeof createCountersign>
 
 /**
  * A caller of one service. What stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as `maxAttempts`
- * allows and after the service's Retry-After; what appends to a record only where the service did nothing with it.
+ * allows and after the service's Retry-After; what stores something only where the service did nothing with it.
  *
  * fails every method with CountersignError for an answer that is no success, the network's own error, or the signal's reason
  */
@@ -43,7 +44,7 @@ export function createCountersign(options: Options) {
     throw new RangeError('maxAttempts must be a whole number, 1 or more.')
   const http = rawClient(options)
   const read = <T>(call: Call<T>) => sendRepeatedly(call, pacing, isPassing)
-  const append = <T>(call: Call<T>) => sendRepeatedly(call, pacing, nothingWasDone)
+  const change = <T>(call: Call<T>) => sendRepeatedly(call, pacing, nothingWasDone)
 
   const trustRecord = (id: string) => read(() => http.GET('/trust-records/{id}', path(id)))
   const transaction = (id: string) => read(() => http.GET('/transactions/{id}', path(id)))
@@ -87,10 +88,10 @@ export function createCountersign(options: Options) {
       allTrustRecords(filter, (query) => http.GET('/trust-records', { params: { query } }), read),
 
     /** POST /verify: appends a fresh verification. */
-    verify: (id: string) => append(() => http.POST('/verify', body(id))),
+    verify: (id: string) => change(() => http.POST('/verify', body(id))),
     latestVerification: (id: string) => read(() => http.GET('/verification/{id}', path(id))),
     /** POST /receipt: generates a new receipt. */
-    receipt: (id: string) => append(() => http.POST('/receipt', body(id))),
+    receipt: (id: string) => change(() => http.POST('/receipt', body(id))),
     latestReceipt: (id: string) => read(() => http.GET('/receipt/latest/{id}', path(id))),
     /** POST /replay: checks the record's signature again, and stores nothing. */
     replay: (id: string) => read(() => http.POST('/replay', body(id))),
@@ -98,6 +99,8 @@ export function createCountersign(options: Options) {
     /** POST /policies/validate: 400 and 404 are answers too, with their `errors`. */
     validatePolicy: (policy: Schemas['PolicyVersion']) =>
       read(() => asAnswer(http.POST('/policies/validate', { body: policy }), [400, 404], 'valid')),
+
+    ...authorityMethods(http, { read, change }),
 
     refusal,
     verifyRefusal: (refusalRecord: Schemas['RefusalRecord']) =>

@@ -76,8 +76,8 @@ export const documents = {
           },
           authentication: { type: 'bearer', header: 'Authorization' },
           clients: {
-            typescript: { package: '@countersign/client', version: '0.1.0' },
-            python: { package: 'countersign-client', version: '0.1.0' },
+            typescript: { package: '@countersign/client', version: '0.2.0' },
+            python: { package: 'countersign-client', version: '0.2.0' },
           },
         },
         cached: true,

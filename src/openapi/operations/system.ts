@@ -67,8 +67,9 @@ export const system = {
   'GET /keys/{keyId}': {
     operationId: 'getKey',
     tag: 'System',
-    summary: 'A public signing key',
-    description: 'Keys that no longer sign stay readable, so that what they signed can be checked.',
+    summary: 'A public key, of the service or of an approver',
+    description:
+      'Keys that no longer sign stay readable, so that what they signed can be checked. An id with a colon, `{approverId}:{keyId}`, is an approver’s: it counts for approvals and for nothing else, and a revoked one says since when.',
     params: {
       keyId: { schema: NonEmptyText, description: 'As signatures name it.', example: signingKey.keyId },
     },

@@ -1,0 +1,113 @@
+// What humans decide and what machines ask of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
+import type { Client } from 'openapi-fetch'
+import type { Call } from './retry.ts'
+import type { components, paths } from './schema.ts'
+
+type Schemas = components['schemas']
+type Listed =
+  | '/policies'
+  | '/policies/in-effect'
+  | '/policies/pending-changes'
+  | '/approvers/changes'
+  | '/external-connectors/changes'
+  | '/approvals'
+  | '/execution-intents/unfinalized'
+type Query<Path extends Listed> = NonNullable<paths[Path]['get']['parameters']['query']>
+
+/** Of a policy. */
+export interface Version {
+  readonly name: string
+  readonly version: string
+}
+
+/** How a call is repeated: what stores nothing, and what changes something. */
+export interface Sending {
+  readonly read: <T>(call: Call<T>) => Promise<T>
+  readonly change: <T>(call: Call<T>) => Promise<T>
+}
+
+/**
+ * Lists are a page, newest first. What humans alone may do answers everyone else with CountersignError 403 NON_HUMAN_CALLER_DENIED.
+ * A step-up holds once: a resolution whose answer was lost is not sent again, look at the change.
+ */
+export function authorityMethods(http: Client<paths>, { read, change }: Sending) {
+  return {
+    /** GET /policies: every version that is loaded, by name, the highest first. */
+    policies: (query: Query<'/policies'> = {}) => read(() => http.GET('/policies', { params: { query } })),
+    /** GET /policies/in-effect: what is approved, of a `capability` where one is given. */
+    policiesInEffect: (query: Query<'/policies/in-effect'> = {}) =>
+      read(() => http.GET('/policies/in-effect', { params: { query } })),
+    /** GET /policies/{name}/{version}: the document, and what a caller declares under it (`toSend`). */
+    policy: (version: Version) =>
+      read(() => http.GET('/policies/{name}/{version}', { params: { path: version } })),
+
+    /** POST /policies/{name}/{version}/pending-changes: of the loaded version where `proposedContent` is left out. */
+    proposePolicyChange: (version: Version, proposal: Schemas['PolicyProposal']) =>
+      change(() =>
+        http.POST('/policies/{name}/{version}/pending-changes', {
+          params: { path: version },
+          body: proposal,
+        }),
+      ),
+    policyChanges: (query: Query<'/policies/pending-changes'> = {}) =>
+      read(() => http.GET('/policies/pending-changes', { params: { query } })),
+    policyChange: (id: string) => read(() => http.GET('/policies/pending-changes/{id}', of(id))),
+    /** POST /policies/pending-changes/{id}/approve: by another human than who proposed it. */
+    approvePolicyChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/policies/pending-changes/{id}/approve', { ...of(id), body: approval })),
+    rejectPolicyChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/policies/pending-changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /approvers: every key, revoked ones included. */
+    approvers: () => read(() => http.GET('/approvers')),
+    proposeApproverChange: (proposal: Schemas['ApproverProposal']) =>
+      change(() => http.POST('/approvers/changes', { body: proposal })),
+    approverChanges: (query: Query<'/approvers/changes'> = {}) =>
+      read(() => http.GET('/approvers/changes', { params: { query } })),
+    approverChange: (id: string) => read(() => http.GET('/approvers/changes/{id}', of(id))),
+    approveApproverChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/approvers/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectApproverChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/approvers/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /external-connectors: what is in effect. */
+    externalConnectors: () => read(() => http.GET('/external-connectors')),
+    proposeExternalConnectorChange: (proposal: Schemas['ExternalConnectorProposal']) =>
+      change(() => http.POST('/external-connectors/changes', { body: proposal })),
+    externalConnectorChanges: (query: Query<'/external-connectors/changes'> = {}) =>
+      read(() => http.GET('/external-connectors/changes', { params: { query } })),
+    externalConnectorChange: (id: string) =>
+      read(() => http.GET('/external-connectors/changes/{id}', of(id))),
+    approveExternalConnectorChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/external-connectors/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectExternalConnectorChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/external-connectors/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** POST /approvals: an approver's signature under one action, for the one execution that it covers. */
+    deliverApproval: (approval: Schemas['SignedApproval']) =>
+      change(() => http.POST('/approvals', { body: approval })),
+    approvals: (query: Query<'/approvals'> = {}) => read(() => http.GET('/approvals', { params: { query } })),
+    approval: (id: string) => read(() => http.GET('/approvals/{id}', of(id))),
+
+    /** GET /execution-intents/{id}: how far an execution came, and whether it is `inDoubt`. */
+    executionIntent: (id: string) => read(() => http.GET('/execution-intents/{id}', of(id))),
+    /** GET /execution-intents/unfinalized: those in doubt. */
+    unfinalizedIntents: (query: Query<'/execution-intents/unfinalized'> = {}) =>
+      read(() => http.GET('/execution-intents/unfinalized', { params: { query } })),
+    /** POST /execution-intents/{id}/finalize: closes by the evidence that is stored. */
+    finalizeIntent: (id: string) =>
+      change(() => http.POST('/execution-intents/{id}/finalize', { ...of(id), body: {} })),
+    /** POST /execution-intents/{id}/resolve: closes by a human's word. */
+    resolveIntent: (id: string, resolution: Schemas['IntentResolution']) =>
+      change(() => http.POST('/execution-intents/{id}/resolve', { ...of(id), body: resolution })),
+
+    /** POST /sandbox/evaluate: what `execute` would answer and why, without executing. */
+    evaluate: (transaction: Schemas['SubmittedTransaction']) =>
+      read(() => http.POST('/sandbox/evaluate', { body: transaction })),
+    /** POST /sandbox/policies/simulate: what a document would have decided; a chunk at a time, until `complete`. */
+    simulatePolicy: (simulation: Schemas['SimulationRequest']) =>
+      read(() => http.POST('/sandbox/policies/simulate', { body: simulation })),
+  }
+}
+
+const of = (id: string) => ({ params: { path: { id } } })

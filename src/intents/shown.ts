@@ -1,0 +1,32 @@
+// An execution intent as GET /execution-intents/{id} shows it: signed texts stand in it as they were signed (decisions §8).
+import type { Sealed } from '../sealed.ts'
+import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
+import { readTransitions } from '../tables/intent-transitions.ts'
+import type { Sql } from '../tables/sql.ts'
+
+/** JSON. in  transitions  of this intent, oldest first */
+export function intentText(row: IntentRow, transitions: readonly Sealed[]): string {
+  const { intent } = JSON.parse(row.transaction) as { intent: { action: string; target: string } }
+  const shown = JSON.stringify({
+    businessTransactionId: row.businessTransactionId,
+    state: row.state,
+    inDoubt: row.inDoubt,
+    callerId: row.callerId,
+    action: intent.action,
+    target: intent.target,
+    releasedAt: row.releasedAt.toISOString(),
+    deadline: row.deadline.toISOString(),
+    ...(row.closedAt === null ? {} : { closedAt: row.closedAt.toISOString() }),
+    ...(row.resolution === null ? {} : { resolution: row.resolution }),
+  })
+  const signed = transitions.map(({ body, seal }) => `{"transition":${body},"signature":${seal}}`)
+  return `${shown.slice(0, -1)},"authorization":${row.authorization},"transitions":[${signed.join(',')}]}`
+}
+
+/** One intent as JSON; null when there is none or `callerId` (null: anyone) did not submit it. */
+export async function readIntentText(sql: Sql, id: string, callerId: string | null): Promise<string | null> {
+  const row = await readIntent(sql, id, callerId)
+  if (row === null) return null
+  const transitions = await readTransitions(sql, [row.businessTransactionId])
+  return intentText(row, transitions.get(row.businessTransactionId) ?? [])
+}

@@ -1,0 +1,66 @@
+// Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
+// workers/intents/sweep.ts.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Dispatcher, WorkerReply } from '../door/dispatch.ts'
+
+const SWEEP_EVERY_MS = 5_000
+/**
+ * Before the horizon there can be a deadline that was moved by a transaction which had not committed when the last sweep looked; no
+ * transaction of ours lasts longer than this (`openPool`). It is read at every sweep, so no more: five minutes of 3,000 executions a
+ * second took 500 ms, measured.
+ */
+const LOOK_BACK_MS = 30_000
+/** And an instance's clock can be behind the database's: it sets deadlines that have passed already. */
+const LOOK_FAR_BACK_MS = 5 * 60_000
+const LOOK_FAR_EVERY = 12
+
+/** Sweeps once, in a thread. out  200 {noticed} */
+export function sweepOnce(submit: Dispatcher['submit'], lookBackMs = LOOK_BACK_MS): Promise<WorkerReply> {
+  return submit('sweep-intents', Buffer.from(String(lookBackMs)), -1)
+}
+
+/** How many a sweep found that were not known to be in doubt. */
+export function noticedBy({ body }: WorkerReply): number {
+  return (JSON.parse(Buffer.from(body).toString()) as { noticed: number }).noticed
+}
+
+export interface Sweeping {
+  /** Starts no further sweep. One under way is its transaction's own matter. */
+  readonly close: () => void
+}
+
+/** in  log  told of each sweep that found some, and once when the database cannot be asked, until it could again */
+export function startSweeping({
+  submit,
+  log,
+}: {
+  submit: Dispatcher['submit']
+  log: { warn: (line: object, message: string) => void; error: (line: object, message: string) => void }
+}): Sweeping {
+  const closing = new AbortController()
+  const { signal } = closing
+  let failing = false
+
+  async function sweep(lookBackMs: number): Promise<void> {
+    const reply = await sweepOnce(submit, lookBackMs)
+    if (reply.status !== 200) {
+      if (!failing && !signal.aborted) log.error(reply.log, 'sweep of execution intents')
+      failing = true
+      return
+    }
+    failing = false
+    const noticed = noticedBy(reply)
+    if (noticed > 0) log.warn({ noticed }, 'execution intents in doubt')
+  }
+
+  /** One after the other: never two at once. */
+  async function sweepOn(): Promise<void> {
+    for (let i = 0; !signal.aborted; i++) {
+      await sweep(i % LOOK_FAR_EVERY === 0 ? LOOK_FAR_BACK_MS : LOOK_BACK_MS)
+      await delay(SWEEP_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  void sweepOn()
+  return { close: () => closing.abort() }
+}

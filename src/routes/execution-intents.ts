@@ -1,0 +1,42 @@
+// Execution intents: what was released to a connector and how it ended, and closing by hand what is in doubt (decisions §8).
+import { readableOwner } from '../config.ts'
+import { Failure, failures } from '../errors.ts'
+import { intentText, readIntentText } from '../intents/shown.ts'
+import { noticedBy, sweepOnce } from '../intents/sweep.ts'
+import { isUuid } from '../schemas/primitives.ts'
+import { listInDoubt } from '../tables/execution-intents.ts'
+import { readTransitions } from '../tables/intent-transitions.ts'
+import { readPage } from './paging.ts'
+import type { Handler } from './route.ts'
+
+/** Sweeps first: what has passed its deadline a moment ago is listed too. */
+export const unfinalizedIntents: Handler = async ({ query }, { pool, dispatcher }) => {
+  const page = readPage(query)
+  if (page instanceof Failure) return page
+  const swept = await sweepOnce(dispatcher.submit)
+  if (swept.status !== 200) return swept
+  const rows = await listInDoubt(pool, page)
+  const transitions = await readTransitions(
+    pool,
+    rows.map((row) => row.businessTransactionId),
+  )
+  const texts = rows.map((row) => intentText(row, transitions.get(row.businessTransactionId) ?? []))
+  const noticed = noticedBy(swept)
+  return {
+    status: 200,
+    body: `{"intents":[${texts.join(',')}]}`,
+    ...(noticed > 0 ? { log: { noticed } } : {}),
+  }
+}
+
+export const executionIntent: Handler = async ({ params, caller }, { pool }) => {
+  const id = params['id'] ?? ''
+  const text = isUuid(id) ? await readIntentText(pool, id, readableOwner(caller)) : null
+  return text === null ? failures.intentNotFound() : { status: 200, body: text, cache: 'private, no-cache' }
+}
+
+export const resolveIntent: Handler = ({ body, params, callerIndex }, { dispatcher }) =>
+  dispatcher.submit('resolve-intent', body, callerIndex, params)
+
+export const finalizeIntent: Handler = ({ body, params, callerIndex }, { dispatcher }) =>
+  dispatcher.submit('finalize-intent', body, callerIndex, params)

@@ -1,0 +1,55 @@
+// Maker/checker changes of every kind (decisions §7): proposed, listed, shown and resolved by the same four handlers.
+import type { ChangeKindName } from '../../workers/authority/change-kind.ts'
+import { Failure, failures } from '../errors.ts'
+import { isUuid } from '../schemas/primitives.ts'
+import { changeText } from '../sealed.ts'
+import {
+  changeStatuses,
+  listChanges as listStored,
+  readChange,
+  type ChangeStatus,
+} from '../tables/pending-changes.ts'
+import { readPage } from './paging.ts'
+import type { Handler } from './route.ts'
+
+/** The kind reads the parameters of the path, whatever they are called, beside the body. */
+export function proposeChange(kind: ChangeKindName): Handler {
+  return ({ body, callerIndex, params }, { dispatcher }) =>
+    dispatcher.submit('propose-change', body, callerIndex, { ...params, kind })
+}
+
+export function listChanges(kind: ChangeKindName): Handler {
+  return async ({ query }, { pool }) => {
+    const page = readPage(query)
+    if (page instanceof Failure) return page
+    const status = query.get('status')
+    if (status !== null && !isStatus(status))
+      return failures.invalidQuery(`status must be one of ${changeStatuses.join(', ')}.`)
+    const changes = await listStored(pool, { ...page, kind, status })
+    return { status: 200, body: `{"changes":[${changes.map(changeText).join(',')}]}` }
+  }
+}
+
+function isStatus(text: string): text is ChangeStatus {
+  return changeStatuses.some((status) => status === text)
+}
+
+/** The path names the change `{id}`. */
+export function showChange(kind: ChangeKindName): Handler {
+  return async ({ params }, { pool }) => {
+    const { id: changeId } = params
+    const change = isUuid(changeId) ? await readChange(pool, { kind, changeId }) : null
+    return change === null ? failures.changeNotFound() : { status: 200, body: changeText(change) }
+  }
+}
+
+/** The path names the change `{id}`. */
+export function resolveChange(kind: ChangeKindName, action: 'approve' | 'reject'): Handler {
+  return async ({ body, callerIndex, params: { id = '' } }, { dispatcher, authority }) => {
+    const reply = await dispatcher.submit('resolve-change', body, callerIndex, { kind, action, id })
+    // In effect here before it is answered. Where the database has gone since, the change stands all the same: the watch, which
+    // says so in the log, takes it up later.
+    if (reply.status === 200 && action === 'approve') await authority.refresh().catch(() => undefined)
+    return reply
+  }
+}

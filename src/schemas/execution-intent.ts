@@ -1,0 +1,55 @@
+// Execution intents and the signed transitions that close them (decisions §8).
+import { Type } from 'typebox'
+import { intentStates, resolutions } from '../intents/states.ts'
+import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
+import { Signature } from './signature.ts'
+import { ExecutionAuthorization } from './trust-record.ts'
+
+export const IntentState = Type.Enum([...intentStates])
+
+export const Resolution = Type.Enum([...resolutions], {
+  description: 'EXECUTED or NOT_EXECUTED: what a human found out',
+})
+
+export const IntentTransition = Type.Object({
+  transitionId: Uuid,
+  businessTransactionId: Uuid,
+  from: IntentState,
+  to: IntentState,
+  resolution: Type.Optional(Resolution),
+  note: Type.Optional(NonEmptyText),
+  by: Type.String({ pattern: '\\S', description: 'the callerId of the human, or `service`' }),
+  at: Instant,
+  trustRecordHash: Type.Optional(Sha256),
+})
+
+export const IntentTransitionWithSignature = Type.Object({
+  transition: IntentTransition,
+  signature: Signature,
+})
+
+export const ExecutionIntent = Type.Object({
+  businessTransactionId: Uuid,
+  state: IntentState,
+  inDoubt: Type.Boolean({
+    description: 'RELEASED after its deadline: whether the effect happened is not known',
+  }),
+  callerId: NonEmptyText,
+  action: NonEmptyText,
+  target: NonEmptyText,
+  releasedAt: Instant,
+  deadline: Instant,
+  closedAt: Type.Optional(Instant),
+  resolution: Type.Optional(Resolution),
+  authorization: ExecutionAuthorization,
+  transitions: Type.Array(IntentTransitionWithSignature),
+})
+
+export const ExecutionIntentPage = Type.Object({ intents: Type.Array(ExecutionIntent) })
+
+export const IntentResolution = Type.Object({
+  resolution: Resolution,
+  note: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'how you know' }),
+})
+
+export const NoMembers = Type.Object({}, { additionalProperties: false })

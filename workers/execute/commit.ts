@@ -1,0 +1,110 @@
+// The evidence of executions whose effect has happened, and the one commit that stores it: record, verification, receipt, closed intent.
+import type { Pool } from 'pg'
+import type { Sealed } from '../../src/sealed.ts'
+import { closeIntents } from '../../src/tables/execution-intents.ts'
+import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import { readRecordBodies, storeRecords } from '../../src/tables/trust-records.ts'
+import type { ReceiptedExecution } from './receipt.ts'
+
+/** What is to be stored of one execution, and no more: it may have to be kept for a while. */
+export interface Evidence {
+  readonly businessTransactionId: string
+  readonly callerId: string
+  /** ISO 8601. */
+  readonly createdAt: string
+  readonly end: 'FINALIZED' | 'ERRORED'
+  readonly record: Sealed
+  readonly verification: string
+  readonly receipt: string
+}
+
+export function evidenceOf(execution: ReceiptedExecution): Evidence {
+  return {
+    businessTransactionId: execution.transaction.businessTransactionId,
+    callerId: execution.request.caller.callerId,
+    createdAt: execution.recordCreatedAt,
+    end: execution.outcomeOfCall.kind === 'completed' ? 'FINALIZED' : 'ERRORED',
+    record: execution.record,
+    verification: execution.verification.text,
+    receipt: execution.receipt,
+  }
+}
+
+/**
+ * Stores evidence in one transaction. An item that the database refuses does not fail its neighbours.
+ * in   again  how often and when to try again while the database is away
+ * out  why each of those that are not stored is not
+ */
+export async function commit(
+  evidence: readonly Evidence[],
+  pool: Pool,
+  again: Again = (work) => work(),
+): Promise<Map<Evidence, unknown>> {
+  if (evidence.length === 0) return new Map()
+  try {
+    const sorted = sortedById(evidence)
+    const settled = await again(() => commitAll(sorted, pool))
+    const others = evidence.filter((item) => !settled.has(item.businessTransactionId))
+    return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
+  } catch (error) {
+    if (isUnavailable(error) || evidence.length === 1) return new Map(evidence.map((item) => [item, error]))
+    const alone = new Map<Evidence, unknown>()
+    for (const item of evidence)
+      for (const [failed, cause] of await commit([item], pool, again)) alone.set(failed, cause)
+    return alone
+  }
+}
+
+export type Again = <T>(work: () => Promise<T>) => Promise<T>
+
+/** out  the ids whose stored record is ours */
+function commitAll(evidence: readonly Evidence[], pool: Pool): Promise<Set<string>> {
+  return inTransaction(pool, async (sql) => {
+    const closed = await close(evidence, sql)
+    const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
+    await storeRecords(sql, rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId))))
+    return others.length === 0 ? closed : closed.union(await storedBefore(others, sql))
+  })
+}
+
+/** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, a late worker finds none. */
+async function close(evidence: readonly Evidence[], sql: Sql): Promise<Set<string>> {
+  const closedAt = new Date().toISOString()
+  const closeAs = (state: Evidence['end']) => {
+    const ids = evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
+    return closeIntents(sql, { ids, state, closedAt })
+  }
+  const [finalized, errored] = await Promise.all([closeAs('FINALIZED'), closeAs('ERRORED')])
+  return finalized.union(errored)
+}
+
+function rowsOf(evidence: readonly Evidence[]) {
+  const appended = (item: Evidence, body: string) => ({
+    businessTransactionId: item.businessTransactionId,
+    ordinal: 1,
+    body,
+  })
+  return {
+    records: evidence.map(({ businessTransactionId, callerId, createdAt, record }) => ({
+      businessTransactionId,
+      callerId,
+      createdAt,
+      ...record,
+    })),
+    verifications: evidence.map((item) => appended(item, item.verification)),
+    receipts: evidence.map((item) => appended(item, item.receipt)),
+  }
+}
+
+/** A retry after a commit whose answer was lost finds its own record: that is success. */
+async function storedBefore(evidence: readonly Evidence[], sql: Sql): Promise<Set<string>> {
+  const ids = evidence.map((item) => item.businessTransactionId)
+  const bodies = await readRecordBodies(sql, ids)
+  const ours = evidence.filter((item) => bodies.get(item.businessTransactionId) === item.record.body)
+  return new Set(ours.map((item) => item.businessTransactionId))
+}
+
+/** One order for all writers, so that two of them never wait for each other in a circle. */
+function sortedById(evidence: readonly Evidence[]): Evidence[] {
+  return evidence.toSorted((a, b) => (a.businessTransactionId < b.businessTransactionId ? -1 : 1))
+}

@@ -1,0 +1,93 @@
+// Between the rules and the claim, for policies that verify state (decisions §6): what a signal was declared to be must be what is
+// independently known, and what that knowledge rests on is claimed with the execution. Everything else never comes here.
+import { randomUUID } from 'node:crypto'
+import type { Json } from '../../src/canonical.ts'
+import { denied, type Mismatch } from '../../src/policy/evaluate.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+import { verifierOf } from '../verifiers/index.ts'
+import type { Asked, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
+import { conclude, type Decided, type Unproven } from './decide.ts'
+
+/** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
+export interface Observed {
+  readonly asked: readonly Asked[]
+  readonly verified: ReadonlyMap<string, Verified>
+}
+
+export type ProveWith = VerifyWith & { readonly now: Date }
+
+/** Asks the verifiers that look outside of the database, all at once. Nothing is claimed yet: an answer may take its time. */
+export async function observe(item: Unproven, tools: ProveWith): Promise<Observed> {
+  const decision = { decisionId: randomUUID(), policyContentHash: item.policyContentHash }
+  const asked = item.evaluation.verify.map(({ signal, ...verifier }): Asked => {
+    const declared = item.transaction.signals[signal] as boolean | number
+    return { signal, declared, verifier, accepted: item, decision, now: tools.now }
+  })
+  const verified = await Promise.all(
+    asked.map(async (one): Promise<[string, Verified][]> => {
+      const verifier = verifierOf(one.verifier)
+      return verifier.when === 'before the claim' ? [[one.signal, await verifier.observe(one, tools)]] : []
+    }),
+  )
+  return { asked, verified: new Map(verified.flat()) }
+}
+
+/** What has to be locked before `prove` reads, in any order. */
+export function lockKeys({ asked }: Observed): string[] {
+  return asked.flatMap((one) => {
+    const verifier = verifierOf(one.verifier)
+    return verifier.when === 'with the claim' ? [verifier.lockKey(one)] : []
+  })
+}
+
+export interface Proven {
+  readonly decided: Decided
+  /** To be used up if, and only if, `decided` is claimed and released. */
+  readonly consumes: readonly ConsumedApproval[]
+}
+
+/** Reads the rest in the transaction of the claim, and decides. */
+export async function prove(
+  item: Unproven,
+  observed: Observed,
+  { sql, ...tools }: ProveWith & { sql: Sql },
+): Promise<Proven> {
+  const verified = new Map(observed.verified)
+  const consumes: ConsumedApproval[] = []
+  for (const one of observed.asked) {
+    const verifier = verifierOf(one.verifier)
+    if (verifier.when === 'before the claim') continue
+    // One approval stands for one signal.
+    const taken = new Set(consumes.map(({ approvalId }) => approvalId))
+    const found = await verifier.read(one, { ...tools, sql, taken })
+    consumes.push(...(found.consumes ?? []))
+    verified.set(one.signal, found)
+  }
+  const decided = conclude(item, judged(item, observed.asked, verified), {
+    ...tools,
+    decisionId: observed.asked[0]?.decision.decisionId ?? randomUUID(),
+    policyContentHash: item.policyContentHash,
+    verifiedSignals: shown(observed.asked, verified),
+    approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
+  })
+  return { decided, consumes: decided.outcome === 'authorized' ? consumes : [] }
+}
+
+function judged({ evaluation }: Unproven, asked: readonly Asked[], verified: ReadonlyMap<string, Verified>) {
+  const mismatches = asked.flatMap(({ signal, declared, verifier }): Mismatch[] => {
+    const value = verified.get(signal)?.value ?? null
+    return value === declared ? [] : [{ signal, declared, verified: value, source: verifier.by }]
+  })
+  const { matchedRuleId, evaluatedRules } = evaluation
+  return mismatches.length === 0 ? evaluation : { ...denied(mismatches), matchedRuleId, evaluatedRules }
+}
+
+/** The decision's verifiedSignals (decisions §4): what could be verified, each with what proves it. */
+function shown(asked: readonly Asked[], verified: ReadonlyMap<string, Verified>): Record<string, Json> {
+  return Object.fromEntries(
+    asked.flatMap(({ signal, verifier }): [string, Json][] => {
+      const { value = null, evidence = {} } = verified.get(signal) ?? {}
+      return value === null ? [] : [[signal, { value, by: verifier.by, ...evidence }]]
+    }),
+  )
+}

@@ -1,0 +1,50 @@
+// What a stored Execution Trust Record says of an intent: the record of exactly its authorization, and it holds (decisions §8).
+import type { Sql } from '../../src/tables/sql.ts'
+import { readEvidence } from '../../src/tables/trust-records.ts'
+import type { Thread } from '../execute/index.ts'
+import { verifyStored } from '../execute/verify.ts'
+import type { End } from './transition.ts'
+
+export type Proof =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'proven'; readonly end: End }
+
+/** in  nonce  of the intent: what its authorization must carry */
+export async function proofOf(
+  { id, nonce }: { id: string; nonce: string },
+  { sql, crypto }: { sql: Sql; crypto: Thread['crypto'] },
+): Promise<Proof> {
+  const [stored] = await readEvidence(sql, [{ id, owner: null }])
+  if (stored === undefined) return { kind: 'none' }
+  const verified = verifyStored(stored, { id, ...stored }, crypto)
+  if (verified.status !== 'VERIFIED') {
+    const { message } = JSON.parse(verified.text) as { message: string }
+    return { kind: 'refused', problem: message }
+  }
+  // It verifies, so it can be read: its members are of the types that the service signed.
+  const record = JSON.parse(stored.body) as SignedRecord
+  if (record.authorization.payload.nonce !== nonce)
+    return { kind: 'refused', problem: 'The trust record is of another authorization' }
+  const state = endOf(record)
+  if (state === undefined)
+    return { kind: 'refused', problem: 'The trust record contradicts itself about the outcome' }
+  return { kind: 'proven', end: { state, trustRecordHash: verified.trustRecordHash } }
+}
+
+interface SignedRecord {
+  readonly authorization: { readonly payload: { readonly nonce: string } }
+  readonly executions: readonly {
+    readonly status: string
+    readonly evidence: { readonly success: boolean }
+  }[]
+}
+
+/** One authorization, one execution; and its status must say what its evidence says. */
+function endOf({ executions }: SignedRecord): 'FINALIZED' | 'ERRORED' | undefined {
+  const [execution, ...others] = executions
+  if (execution === undefined || others.length > 0) return undefined
+  const { status, evidence } = execution
+  if (status === 'COMPLETED' && evidence.success) return 'FINALIZED'
+  return status === 'FAILED' && !evidence.success ? 'ERRORED' : undefined
+}

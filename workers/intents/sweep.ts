@@ -1,0 +1,113 @@
+// The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
+// takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
+//
+// The horizon is the deadline up to which nothing is left to be found, so that a sweep reads what is new and not what ever ran. An
+// intent that somebody is closing at this moment is passed over, and the horizon stays before it.
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { insertAuditEvents } from '../../src/tables/audit-events.ts'
+import { findPastDeadline, lockInDoubt, type DoubtedIntent } from '../../src/tables/execution-intents.ts'
+import {
+  advanceHorizon,
+  forgetClosed,
+  noteInDoubt,
+  readSweepRange,
+  type SweepRange,
+} from '../../src/tables/in-doubt-intents.ts'
+import { inTransaction } from '../../src/tables/sql.ts'
+import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
+import { Answered, type Travelling } from '../execute/road.ts'
+
+/** Of one transaction: each of them reads the text of a business transaction, 100 KB at most. */
+const BATCH_MAX = 100
+interface SweepWith {
+  readonly pool: Pool
+  readonly key: SigningKey
+}
+
+/**
+ * Sweeps once for all who ask for it now.
+ * in   bodies of the main thread's own making: how far before the horizon to look, in milliseconds
+ * out  {noticed}, told to the first of them alone
+ */
+export async function sweepIntents(batch: readonly Travelling[], tools: SweepWith): Promise<Answered[]> {
+  const lookBackMs = Math.max(...batch.map(({ request }) => Number(Buffer.from(request.body).toString())))
+  const noticed = await sweep(lookBackMs, tools)
+  return batch.map(
+    ({ request }, i) => new Answered(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
+  )
+}
+
+async function sweep(lookBackMs: number, tools: SweepWith): Promise<number> {
+  const { pool } = tools
+  while ((await forgetClosed(pool, BATCH_MAX)) === BATCH_MAX);
+  let noticed = 0
+  for (;;) {
+    const range = await readSweepRange(pool, lookBackMs)
+    const found = await notice(range, tools)
+    noticed += found.noticed
+    if (!found.more) return noticed
+  }
+}
+
+/** out  more  as many as one transaction takes were found, and each of them was noticed: the next ones are to be looked for */
+async function notice(
+  range: SweepRange,
+  { pool, key }: SweepWith,
+): Promise<{ noticed: number; more: boolean }> {
+  const past = await findPastDeadline(pool, { ...range, limit: BATCH_MAX })
+  if (past.length === 0) {
+    await advanceHorizon(pool, range.until)
+    return { noticed: 0, more: false }
+  }
+  return inTransaction(pool, async (sql) => {
+    const locked = await lockInDoubt(
+      sql,
+      past.map(({ id }) => id),
+    )
+    const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
+    const at = new Date().toISOString()
+    const events = locked
+      .filter(({ id }) => noted.has(id))
+      .map((intent) => auditEventRow(event(intent, at), key))
+    await insertAuditEvents(sql, events)
+    // Oldest first: before the first one that is left, or where this look ended, nothing is.
+    const left = past.find(({ id }) => !noted.has(id))
+    const full = past.length === BATCH_MAX
+    await advanceHorizon(
+      sql,
+      left?.deadline ?? (full ? (past.at(-1)?.deadline ?? range.horizon) : range.until),
+    )
+    return { noticed: noted.size, more: full && left === undefined }
+  })
+}
+
+function event({ id, deadline, callerId, transaction }: DoubtedIntent, at: string): AuditEvent {
+  const capability = transaction === null ? undefined : actionOf(transaction)
+  return {
+    eventId: randomUUID(),
+    type: 'intent.in_doubt',
+    occurredAt: at,
+    // Of no request: the service looks by itself.
+    route: 'service',
+    reason:
+      'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
+    ...(capability === undefined ? {} : { capability }),
+    severity: 'WARNING',
+    detail: {
+      businessTransactionId: id,
+      deadline: deadline.toISOString(),
+      ...(callerId === null ? {} : { submittedBy: callerId }),
+    },
+  }
+}
+
+/** Undefined for what was changed in the database until it is no transaction: its intent is in doubt all the same. */
+function actionOf(transaction: string): string | undefined {
+  try {
+    return (JSON.parse(transaction) as { intent: { action: string } }).intent.action
+  } catch {
+    return undefined
+  }
+}

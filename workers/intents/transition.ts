@@ -1,0 +1,34 @@
+// The signed transition of an execution intent: the proof of an end that no record and no authorization proves (decisions §8).
+import { randomUUID } from 'node:crypto'
+import { canonicalize } from '../../src/canonical.ts'
+import { mayFollow, type IntentEnd, type IntentState, type Resolution } from '../../src/intents/states.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { signEd25519 } from '../../src/signing/signature.ts'
+import type { IntentTransitionRow } from '../../src/tables/intent-transitions.ts'
+
+/** How an intent ends. */
+export interface End {
+  readonly state: IntentEnd
+  /** Of a RESOLVED one, with the human's note. */
+  readonly resolution?: Resolution
+  readonly note?: string
+  /** Of the stored record that proves it. */
+  readonly trustRecordHash?: string
+}
+
+/**
+ * in   by  callerId of the human
+ *      at  ISO 8601
+ */
+export function signTransition(
+  { id, from, end, by, at }: { id: string; from: IntentState; end: End; by: string; at: string },
+  key: SigningKey,
+): IntentTransitionRow {
+  const { state, ...members } = end
+  // Nothing is signed that a verifier would refuse.
+  if (!mayFollow(from, state)) throw new Error(`an intent cannot go from ${from} to ${state}`)
+  const transitionId = randomUUID()
+  const body = canonicalize({ transitionId, businessTransactionId: id, from, to: state, ...members, by, at })
+  const signature = { ...signEd25519('intent-transition', body, key), signedAt: at }
+  return { transitionId, businessTransactionId: id, at, body, seal: canonicalize(signature) }
+}

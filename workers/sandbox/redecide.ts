@@ -1,0 +1,92 @@
+// One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
+import type { CompiledPolicy } from '../../src/policy/check.ts'
+import {
+  denied,
+  evaluate,
+  type Evaluation,
+  type Mismatch,
+  type PolicySubject,
+} from '../../src/policy/evaluate.ts'
+import type { PastDecision } from '../../src/tables/past-decisions.ts'
+
+export interface Flip {
+  readonly businessTransactionId: string
+  readonly createdAt: string
+  readonly was: { readonly outcome: Outcome; readonly reason?: string }
+  readonly wouldBe: {
+    readonly outcome: Outcome
+    readonly reason: string
+    readonly matchedRuleId: string | null
+    /** Signals that this approval takes as declared: their state was not verified then. */
+    readonly unverified?: readonly string[]
+  }
+}
+
+/** A Decision's outcomes (decisions §4): a denial is REJECTED, with mismatches. */
+type Outcome = 'APPROVED' | 'REJECTED'
+
+/** `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. */
+export type Redecided = 'other' | 'undecided' | 'unchanged' | Flip
+
+interface Past {
+  readonly outcome: Outcome
+  readonly reason?: string
+  readonly mismatches: readonly Mismatch[]
+}
+
+export function redecide(row: PastDecision, policy: CompiledPolicy): Redecided {
+  if (row.body === null) return 'other'
+  const transaction = JSON.parse(row.body) as Transaction
+  if (transaction.policy.name !== policy.name) return 'other'
+  const past = pastOf(row)
+  if (past === undefined) return 'undecided'
+  const evaluation = asVerifiedThen(evaluate(policy, transaction, new Date(row.createdAt)), past)
+  const outcome = evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED'
+  if (outcome === past.outcome) return 'unchanged'
+  const unverified = evaluation.verify.map(({ signal }) => signal)
+  return {
+    businessTransactionId: row.id,
+    createdAt: row.createdAt,
+    was: { outcome: past.outcome, ...(past.reason === undefined ? {} : { reason: short(past.reason) }) },
+    wouldBe: {
+      outcome,
+      reason: short(evaluation.reason),
+      matchedRuleId: evaluation.matchedRuleId,
+      ...(unverified.length === 0 ? {} : { unverified }),
+    },
+  }
+}
+
+interface Transaction extends PolicySubject {
+  readonly policy: { readonly name: string }
+}
+
+function pastOf({ released, refusal }: PastDecision): Past | undefined {
+  if (released) return { outcome: 'APPROVED', mismatches: [] }
+  if (refusal === null) return undefined
+  const { decision, mismatches } = JSON.parse(refusal) as {
+    decision: { reason: string }
+    mismatches: readonly Mismatch[]
+  }
+  return { outcome: 'REJECTED', reason: decision.reason, mismatches }
+}
+
+/**
+ * State is not looked at again: it is no longer what it was. A signal that was found to differ from its state then still does; every
+ * other one is taken as declared.
+ */
+function asVerifiedThen(evaluation: Evaluation, { mismatches }: Past): Evaluation {
+  const failed = mismatches.filter(({ signal, source }) =>
+    evaluation.verify.some((verifier) => verifier.signal === signal && verifier.by === source),
+  )
+  return failed.length === 0 ? evaluation : { ...denied(failed), matchedRuleId: evaluation.matchedRuleId }
+}
+
+const REASON_CHARACTERS_MAX = 300
+
+/** A reason may hold a caller's whole text, and an answer hundreds of reasons. */
+function short(reason: string): string {
+  return reason.length <= REASON_CHARACTERS_MAX
+    ? reason
+    : `${reason.slice(0, REASON_CHARACTERS_MAX).toWellFormed()}…`
+}

@@ -1,0 +1,125 @@
+// POST /sandbox/policies/simulate (decisions §9): which past decisions a policy document would flip, one bounded chunk a request.
+// Nothing is stored and nothing is kept between chunks; a client that goes on sending the cursor sees the whole range.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { listPastDecisions, readOldestTime, type Position } from '../../src/tables/past-decisions.ts'
+import { Answered, forward, type Travelling } from '../execute/road.ts'
+import { redecide, type Flip } from './redecide.ts'
+import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
+
+/** Of one chunk. */
+const EXAMINED_MAX = 500
+/** Texts of 100 KB each: this many are in memory. */
+const ROWS_READ = 50
+/** Of all chunks of a batch together; each examines one transaction at least. */
+const WORK_MS = 100
+/** After so much work a thread rests as long: half of its time is left to executions. */
+const SLICE_MS = 5
+
+/** Each after the other: the requests of a batch share the pace of one. */
+export async function simulate(batch: readonly Travelling[], { pool }: { pool: Pool }): Promise<Answered[]> {
+  const answered: Answered[] = []
+  const workMs = WORK_MS / batch.length
+  for (const travelling of batch) {
+    const compiling = openPace()
+    const read = forward([travelling], readSimulation)
+    await compiling.rest()
+    for (const item of read) {
+      if (item instanceof Answered) answered.push(item)
+      else
+        answered.push(
+          new Answered(item.request, { body: JSON.stringify(await chunk(item, { pool, workMs })) }),
+        )
+    }
+  }
+  return answered
+}
+
+async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; workMs: number }) {
+  const pace = openPace()
+  const { policy, cursor, request } = simulation
+  const callerId = request.caller.reads
+  const range = cursor ?? (await rangeOf(simulation, pool))
+  let below: Position = cursor?.below ?? { createdAt: range.until, id: LEAST_UUID }
+  const counts = { examined: 0, unchanged: 0, undecided: 0 }
+  const flips: Flip[] = []
+  const mayGoOn = () => counts.examined === 0 || (counts.examined < EXAMINED_MAX && pace.workedMs() < workMs)
+  let complete = false
+
+  while (!complete && mayGoOn()) {
+    const limit = Math.min(ROWS_READ, EXAMINED_MAX - counts.examined)
+    // One more than is looked at: it says whether there is a next chunk, and the last one is never empty.
+    const rows = await listPastDecisions(pool, {
+      callerId,
+      policy: policy.name,
+      since: range.since,
+      below,
+      limit: limit + 1,
+    })
+    pace.start()
+    let looked = 0
+    for (const row of rows.slice(0, limit)) {
+      if (!mayGoOn()) break
+      const redecided = redecide(row, policy)
+      if (typeof redecided === 'object') flips.push(redecided)
+      else if (redecided !== 'other') counts[redecided]++
+      counts.examined++
+      looked++
+      below = row
+      if (pace.isDue()) await pace.rest()
+    }
+    await pace.rest()
+    complete = looked === rows.length
+  }
+
+  const until = complete ? range.since : below.createdAt
+  return {
+    complete,
+    progress: {
+      examined: counts.examined,
+      decided: counts.unchanged + flips.length,
+      until,
+      share: complete ? 1 : shareOf(range, until),
+    },
+    flips,
+    unchanged: counts.unchanged,
+    skipped: counts.undecided,
+    ...(complete ? {} : { next: cursorOf(range, below) }),
+  }
+}
+
+/** From where there is something, so that the share means something. Fixed for all chunks: what comes in meanwhile is not the past. */
+async function rangeOf({ since, until, request }: Simulation, pool: Pool): Promise<Range> {
+  const end = until ?? new Date().toISOString()
+  const oldest = (await readOldestTime(pool, request.caller.reads)) ?? end
+  return { since: since !== null && since > oldest ? since : oldest, until: end }
+}
+
+const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
+
+/** Of the range's time, from 0 to 1, rounded down. */
+function shareOf({ since, until }: Range, reached: string): number {
+  const [from, to, at] = [since, until, reached].map((time) => Date.parse(time)) as [number, number, number]
+  const share = to > from ? (to - at) / (to - from) : 1
+  return Math.floor(Math.min(Math.max(share, 0), 1) * 10_000) / 10_000
+}
+
+/** Counts working time, what the database takes not included, and rests as long as was worked. */
+function openPace() {
+  let startedMs = performance.now()
+  let workedMs = 0
+  const sliceMs = () => performance.now() - startedMs
+  return {
+    start() {
+      startedMs = performance.now()
+    },
+    workedMs: () => workedMs + sliceMs(),
+    isDue: () => sliceMs() >= SLICE_MS,
+    async rest() {
+      const slice = sliceMs()
+      workedMs += slice
+      if (slice >= SLICE_MS) await delay(slice)
+      startedMs = performance.now()
+    },
+  }
+}
