@@ -8,16 +8,18 @@ import { freshBody } from './transaction.ts'
 
 export interface ExportOptions extends ServiceOptions {
   readonly records: number
-  /** Pages measured at each depth. */
+  /** Pages measured at each depth, as far as there are so many below it. */
   readonly pages: number
 }
 
 interface Depth {
   /** Records that lie above. */
   readonly above: number
+  /** Measured: the deepest point may have fewer below it than were asked for. */
+  readonly pages: number
   readonly pageMs: { readonly p50: number; readonly p99: number }
-  /** One page at the same depth by `page=`, milliseconds; undefined beyond what `page` can say. */
-  readonly offsetPageMs: number | undefined
+  /** One page at the same depth by `page=`, milliseconds. */
+  readonly offsetPageMs: number
   readonly rssMiB: number
 }
 
@@ -51,11 +53,13 @@ export async function exportRecords(
   for (const share of SHARES) {
     const above = Math.floor((records * share) / PAGE_SIZE) * PAGE_SIZE
     const until = new Date(newest.getTime() + 1 - above).toISOString()
-    const pageMs = await chain(service, { until, pages, problems })
+    const below = Math.ceil((records - above) / PAGE_SIZE)
+    const pageMs = await chain(service, { until, pages: Math.min(pages, below), problems })
     const page = above / PAGE_SIZE + 1
     const offset = await timed(service, `/trust-records?pageSize=${PAGE_SIZE}&page=${page}`)
     depths.push({
       above,
+      pages: pageMs.length,
       pageMs: { p50: percentile(pageMs, 0.5), p99: percentile(pageMs, 0.99) },
       offsetPageMs: offset.ms,
       rssMiB: rssMiB(service.pids.service),
@@ -68,7 +72,7 @@ export async function exportRecords(
     startedAt,
     machine: describeMachine(),
     service: { listener: service.listener, threads: service.threads },
-    constants: { records, 'records per page': PAGE_SIZE, 'pages per depth': pages },
+    constants: { records, 'records per page': PAGE_SIZE, 'pages per depth, at most': pages },
     depths,
   }
   return { report, problems }
@@ -76,12 +80,12 @@ export async function exportRecords(
 
 /** Text for the terminal. */
 export function printedExport({ service, constants, depths }: ExportReport): string {
-  const rows = depths.map(({ above, pageMs, offsetPageMs, rssMiB: rss }) =>
-    [above, pageMs.p50.toFixed(1), pageMs.p99.toFixed(1), offsetPageMs?.toFixed(1) ?? '-', Math.round(rss)]
+  const rows = depths.map(({ above, pages, pageMs, offsetPageMs, rssMiB: rss }) =>
+    [above, pages, pageMs.p50.toFixed(1), pageMs.p99.toFixed(1), offsetPageMs.toFixed(1), Math.round(rss)]
       .map((cell) => String(cell).padStart(14))
       .join(''),
   )
-  const head = ['records above', 'page p50 ms', 'p99 ms', 'by page= ms', 'RSS MiB']
+  const head = ['records above', 'pages', 'page p50 ms', 'p99 ms', 'by page= ms', 'RSS MiB']
   const given = Object.entries(constants).map(([name, value]) => `${name} ${value}`)
   return `${[
     `export · ${service.listener} · ${given.join(' · ')}`,
@@ -132,7 +136,7 @@ async function fill(databaseUrl: string, records: number): Promise<Date> {
   }
 }
 
-/** Follows the Link headers down from `until`. out  milliseconds of each page */
+/** Follows the Link headers down from `until`. in  pages  that must be there. out  milliseconds of each page */
 async function chain(
   service: MeasuredService,
   { until, pages, problems }: { until: string; pages: number; problems: string[] },
@@ -148,7 +152,7 @@ async function chain(
     last = lastAt ?? last
     path = next
   }
-  if (times.length < Math.min(pages, 2)) problems.push(`only ${times.length} pages below ${until}`)
+  if (times.length < pages) problems.push(`only ${times.length} of ${pages} pages below ${until}`)
   return times
 }
 

@@ -30,7 +30,7 @@ program
   .command('export')
   .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
   .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
-  .option('--pages <n>', 'pages at each depth', number(10, 100_000), 200)
+  .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
   .option('--json <file>', 'write the report as JSON too')
   .action(({ json, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
     run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, json),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkEvidence, checkRecord, publishedKeys } from '../bench/evidence.ts'
+import type { ExportReport } from '../bench/export.ts'
 import type { Report } from '../bench/report.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, until, type TestService } from './service.ts'
@@ -16,8 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 chmodSync(folder, 0o711)
 afterAll(() => rmSync(folder, { recursive: true }))
 
-function startBench(...options: string[]) {
-  const bench = spawn(process.execPath, ['bench/index.ts', 'execute', ...options], {
+function startBench(...args: string[]) {
+  const bench = spawn(process.execPath, ['bench/index.ts', ...args], {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -31,7 +32,7 @@ function startBench(...options: string[]) {
 describe('npm run bench -- execute', () => {
   test('a run accounts for every execution and leaves nothing behind', async () => {
     const json = join(folder, 'report.json')
-    const { ended } = startBench('--seconds', '0.3', '--connections', '1,4', '--json', json)
+    const { ended } = startBench('execute', '--seconds', '0.3', '--connections', '1,4', '--json', json)
     const { code, output } = await ended
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('none in doubt') })
     const report = JSON.parse(readFileSync(json, 'utf8')) as Report
@@ -43,12 +44,31 @@ describe('npm run bench -- execute', () => {
   })
 
   test('an interrupted run reports nothing and leaves nothing behind', async () => {
-    const { bench, ended } = startBench()
+    const { bench, ended } = startBench('execute')
     await until(() => readdirSync(folder).length > 0, 'the bench to start')
     bench.kill('SIGINT')
     expect(await ended).toEqual({ code: 130, output: 'bench: stopped by SIGINT\n' })
     expect(readdirSync(folder)).toEqual([])
   })
+})
+
+describe('npm run bench -- export', () => {
+  test('with few records it measures the pages that there are, and says how many', async () => {
+    const json = join(folder, 'report.json')
+    const { ended } = startBench('export', '--records', '2000', '--pages', '10', '--json', json)
+    const { code, output } = await ended
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('records above') })
+    const report = JSON.parse(readFileSync(json, 'utf8')) as ExportReport
+    expect(report.depths.map(({ above, pages }) => [above, pages])).toEqual([
+      [0, 10],
+      [500, 10],
+      [1_000, 10],
+      [1_500, 5],
+      [1_900, 1],
+    ])
+    rmSync(json)
+    expect(readdirSync(folder)).toEqual([])
+  }, 90_000)
 })
 
 describe('the evidence', () => {

@@ -175,6 +175,33 @@ describe('callers issue', () => {
   })
 })
 
+describe('bin/countersign.js', () => {
+  const bin = join(root, 'bin', 'countersign.js')
+  /** This Node, giving itself out for another one. */
+  const asNode = (version: string, ...args: string[]) => {
+    const pretence = `for (const [name, value] of Object.entries({ version: 'v${version}', versions: { ...process.versions, node: '${version}' } }))
+      Object.defineProperty(process, name, { value })`
+    return run(process.execPath, ['--import', `data:text/javascript,${pretence}`, bin, ...args], {})
+  }
+
+  test.each(['18.20.8', '20.20.2', '22.22.0', '24.5.0'])('on Node %s says which one it needs', (version) => {
+    const wanted = packageJson.engines.node.replace('>=', '')
+    expect(asNode(version, 'serve')).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `countersign needs Node ${wanted} or newer (this is v${version}).\n`,
+    })
+  })
+
+  test.each(['24.6.0', '24.21.0', '26.0.0'])('on Node %s is the command', (version) => {
+    expect(asNode(version, '--version')).toEqual({
+      status: 0,
+      stdout: `${packageJson.version}\n`,
+      stderr: '',
+    })
+  })
+})
+
 describe('a mistake', () => {
   test.each([
     ['an unknown command', ['keys', 'delete']],

@@ -1,7 +1,8 @@
 // docs/conformance.md: every statement of interface §4, §5, §7 and §8 has a test that exists, and the document says which.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { isTest } from './conformance/cited.ts'
 import { conformance } from './conformance/generate.ts'
 import { later, proofs } from './conformance/proofs.ts'
 import { interfaceRows, rowsOf } from './conformance/rows.ts'
@@ -49,6 +50,9 @@ describe('the tests that are cited', () => {
     expect(isTest(file, `${describes} › is UP, without a key`)).toBe(false)
     expect(isTest(file, 'names the servic')).toBe(false)
     expect(isTest('http/no-such-file', 'names the service')).toBe(false)
+    const table = '403 stepUpInvalid › one that is %s'
+    expect(isTest('http/governance', `${table} | expired`)).toBe(true)
+    expect(isTest('http/governance', `${table} | status=%s`)).toBe(false)
   })
 })
 
@@ -56,21 +60,3 @@ test('docs/conformance.md is what `node test/conformance/generate.ts` writes', (
   const committed = readFileSync(join(import.meta.dirname, '..', 'docs', 'conformance.md'), 'utf8')
   expect(committed).toBe(conformance())
 })
-
-/** in  title  `test` or `describe › test`, where a describe is one that stands at the top of the file */
-function isTest(file: string, title: string): boolean {
-  const path = join(import.meta.dirname, `${file}.test.ts`)
-  if (!existsSync(path)) return false
-  const source = readFileSync(path, 'utf8')
-  const [own = '', group] = title.split(' › ').toReversed()
-  if (group === undefined) return isTitled(source, own)
-  const blocks = source.split(/^(?=describe)/m).map((block) => block.split('\n})\n')[0] ?? '')
-  return blocks.some((block) => isTitled(block, group) && isTitled(block, own))
-}
-
-/** As the first argument of a call, in whatever quotes. */
-function isTitled(source: string, title: string): boolean {
-  return ["'", '"', '`'].some((quote) =>
-    new RegExp(`\\(\\s*${RegExp.escape(quote + title + quote)}`).test(source),
-  )
-}

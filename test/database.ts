@@ -52,6 +52,15 @@ export async function rowsOf(database: TestDatabase, id?: string): Promise<Recor
   return rows[0] ?? {}
 }
 
+/** How many rows every table holds, whatever tables there are. */
+export async function rowsOfEveryTable(database: TestDatabase): Promise<Record<string, number>> {
+  const { rows } = await database.pool.query<{ name: string; rows: number }>(`
+    SELECT tablename AS name,
+      (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', tablename), true, true, '')))[1]::text::integer AS rows
+    FROM pg_tables WHERE schemaname = 'public'`)
+  return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]))
+}
+
 /** Undefined where nothing was released. */
 export async function intentState(database: TestDatabase, id: string): Promise<string | undefined> {
   const { rows } = await database.pool.query<{ state: string }>(

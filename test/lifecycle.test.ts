@@ -65,6 +65,7 @@ describe('stop', () => {
 
       for (const reply of slowReplies) expect((await reply).status).toBe(200)
       expect(service.process.exitCode).toBeNull() // the blocked reader is still waited for
+      expect(service.lines().some(({ msg }) => msg === 'stopped')).toBe(false)
       await unlock()
       expect((await blocked).status).toBe(404)
       const [exitCode] = await once(service.process, 'exit')
@@ -76,6 +77,7 @@ describe('stop', () => {
       expect(unanswered).toEqual([])
       expect(await inDoubt()).toEqual(doubtedBefore)
       await service.stop()
+      await until(() => service.lines().at(-1)?.['msg'] === 'stopped', 'the last line of the log')
     },
   )
 

@@ -1,12 +1,17 @@
 // The Python client (interface §9.5): its own tests, its surface against the route table, and its work with the real service.
 import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/routes/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import { aHuman, anApprover, anEnrolment, aSignedApproval, aStepUp, proposed } from '../authority.ts'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
 
 const PACKAGE = join(import.meta.dirname, '..', '..', 'clients', 'python')
+const README = readFileSync(join(PACKAGE, 'README.md'), 'utf8')
 const OLDEST_MINOR = 9
 
 const version = /^Python 3\.(\d+)/.exec(
@@ -75,6 +80,22 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
         await database.drop()
       })
 
+      test('runs the snippet of its README twice: the second time it reads what the first has done', async () => {
+        const [, snippet = ''] = /^```python\n([^]*?)^```$/m.exec(README) ?? []
+        const program = snippet.replace('http://127.0.0.1:3000', service.url)
+        expect(program).toContain(service.url)
+        for (const _ of ['executed', 'read']) {
+          const { status, stdout, stderr } = await python(['-c', program], {
+            COUNTERSIGN_API_KEY: service.key,
+          })
+          expect([status, stderr]).toEqual([0, ''])
+          const lines = stdout.trimEnd().split('\n')
+          expect(lines.length).toBeGreaterThan(3)
+          expect(lines.filter((line) => !line.endsWith(' ok'))).toEqual([])
+        }
+        expect(await rowsOf(database)).toMatchObject({ trust_records: 1 })
+      })
+
       test('executes, reads and verifies offline', { timeout: 120_000 }, async () => {
         const ran = await python([join(import.meta.dirname, 'python_service.py')], {
           COUNTERSIGN_URL: service.url,
@@ -86,4 +107,92 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
       })
     },
   )
+
+  describe('with humans', () => {
+    const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+    const alice = anApprover('alice')
+    let database: TestDatabase
+    let service: TestService
+
+    beforeAll(async () => {
+      database = await createDatabase()
+      service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
+    })
+
+    afterAll(async () => {
+      expect(await service.stop()).toBe(0)
+      await database.drop()
+    })
+
+    /** A change that nobody has resolved, and the checker's step-up for it. */
+    async function aChange(path: string, body: object, action: 'approve' | 'reject' = 'approve') {
+      const change = await proposed(service, maker, path, body)
+      return { change, stepUp: aStepUp(checker, change, action) }
+    }
+
+    function aPolicyChange(name: string, action?: 'reject') {
+      const body = { reason: 'test', proposedContent: aPolicy(name) }
+      return aChange(`/policies/${name}/1.0.0/pending-changes`, body, action)
+    }
+
+    async function executed(): Promise<string> {
+      const { status, text, body } = await service.post('/execute', aTransaction())
+      expect(status, text).toBe(200)
+      return String(body.businessTransactionId)
+    }
+
+    /** What Python's standard library cannot sign, and what no client can bring about. */
+    async function prepare(): Promise<object> {
+      const [kept, lost] = [await executed(), await executed()]
+      await putInDoubt(database, kept, 'kept')
+      await putInDoubt(database, lost, 'lost')
+      return {
+        policy: await aPolicyChange('approved-by-two'),
+        rejected: await aPolicyChange('rejected', 'reject'),
+        approver: await aChange('/approvers/changes', anEnrolment(alice)),
+        'external-connector': await aChange('/external-connectors/changes', {
+          action: 'register',
+          capability: 'vendor:pay',
+          endpointUrl: 'https://1.1.1.1/releases',
+          policy: 'vendor-payment',
+          allowedParameters: ['amount'],
+          reason: 'test',
+        }),
+        approval: aSignedApproval(alice),
+        transaction: aTransaction({ policy: { name: 'approved-by-two' }, signals: { amount: undefined } }),
+        loaded: aPolicy('proposed-only'),
+        enrolment: anEnrolment(anApprover('bob')),
+        inDoubt: [kept, lost],
+      }
+    }
+
+    test(
+      'proposes, approves and rejects, delivers approvals, asks the sandbox and closes intents',
+      { timeout: 120_000 },
+      async () => {
+        const ran = await python([join(import.meta.dirname, 'python_authority.py')], {
+          COUNTERSIGN_URL: service.url,
+          COUNTERSIGN_API_KEY: service.key,
+          COUNTERSIGN_MAKER_KEY: maker.key,
+          COUNTERSIGN_CHECKER_KEY: checker.key,
+          COUNTERSIGN_PREPARED: JSON.stringify(await prepare()),
+        })
+        expectPassed(ran)
+      },
+    )
+  })
 })
+
+/** Approves what a human has approved. */
+function aPolicy(policyId: string) {
+  return {
+    policyId,
+    policyVersion: '1.0.0',
+    schemaVersion: '1.0.0',
+    description: 'Made by a test.',
+    capabilities: ['sandbox:echo'],
+    signals: { approved: 'boolean' },
+    verify: { approved: { by: 'approval', quorum: 1 } },
+    rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
+  }
+}

@@ -1,7 +1,10 @@
 // The TypeScript client against the real service: every method once, and what it sends again over a network that loses things.
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   CountersignError,
@@ -323,6 +326,26 @@ describe('deterministicId', () => {
 })
 
 describe('the package', () => {
+  test('runs the snippet of its README twice: the second time it reads what the first has done', () => {
+    const [, snippet = ''] = /^```js\n([^]*?)^```$/m.exec(read('clients/typescript/README.md')) ?? []
+    const program = snippet
+      .replace('@countersign/client', pathToFileURL(join(ROOT, 'clients/typescript/src/index.ts')).href)
+      .replace('http://127.0.0.1:3000', service.url)
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+    const file = join(folder, 'first.mjs')
+    writeFileSync(file, program)
+    const run = () =>
+      spawnSync(process.execPath, [file], {
+        env: { PATH: process.env['PATH'], COUNTERSIGN_API_KEY: service.key },
+        encoding: 'utf8',
+      })
+    const [first, second] = [run(), run()]
+    rmSync(folder, { recursive: true })
+    expect(first).toMatchObject({ status: 0, stderr: '' })
+    expect(first.stdout).toMatch(/^COMPLETED [0-9a-f]{64}\n[0-9a-f-]{36} \d{4}-/)
+    expect(second).toMatchObject({ status: 0, stderr: '', stdout: first.stdout })
+  })
+
   test('its types are those of docs/openapi.yaml', () => {
     const sha256 = createHash('sha256').update(read('docs/openapi.yaml')).digest('hex')
     expect(read('clients/typescript/src/schema.ts').split('\n')[0]).toBe(`// docs/openapi.yaml ${sha256}`)

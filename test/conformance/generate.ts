@@ -1,6 +1,7 @@
 // Writes docs/conformance.md: `node test/conformance/generate.ts`. test/conformance.test.ts compares it with what is committed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { cell } from './cited.ts'
 import { later, proofs } from './proofs.ts'
 import { interfaceRows, type Row } from './rows.ts'
 
@@ -41,13 +42,5 @@ function shortened(text: string): string {
   const cut = text.slice(0, text.lastIndexOf(' ', TEXT_MAX))
   return (cut.split('`').length % 2 === 0 ? cut.slice(0, cut.lastIndexOf('`')).trimEnd() : cut) + ' …'
 }
-
-/** Outside of code spans a `<` or a `*` would be read as markup, and a `|` anywhere would end the cell. */
-const cell = (text: string): string =>
-  text
-    .split('`')
-    .map((part, i) => (i % 2 === 0 ? part.replaceAll(/[<*_]/g, String.raw`\$&`) : part))
-    .join('`')
-    .replaceAll('|', String.raw`\|`)
 
 if (import.meta.main) writeFileSync(TARGET, conformance())

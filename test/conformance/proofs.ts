@@ -18,6 +18,11 @@ const healthBudget =
 const notLookedInto = 'a refused request is not looked into, stores nothing and leaves its id unused'
 const foreignRecord = "another's record is answered as an unknown id is, byte for byte"
 const noIdOfAny = '%j is no id of any'
+const forHumans =
+  '403 nonHumanCaller › a caller that is no human neither sees, proposes nor resolves, whatever its body'
+const usedUp = 'uses an approval up: a second execution under a new id is denied'
+const unapproved = 'is denied without one, with a Refusal Record that says why'
+const oneOfForty = 'races for one approval on two instances: one of forty gets it'
 
 const system: Readonly<Record<string, Proof>> = {
   '4/every-route-requires-a-bearer': {
@@ -71,6 +76,7 @@ const system: Readonly<Record<string, Proof>> = {
       'answers the key of every public file, historical ones included, with exactly the members of interface §2.7',
       'GET /keys/{keyId} 404 keyNotFound › %j is no key',
     ],
+    'http/approvers': ['a revoked key stays published and says since when'],
     'signing/published': ['a key stays while its public file exists, private or not, and goes with it'],
   },
   '4.1/get-.well-known-jwks.json-none': {
@@ -238,10 +244,31 @@ const evidence: Readonly<Record<string, Proof>> = {
     'http/reads': ['answers the Refusal Record, whole'],
     'http/export': ['answers whole records, newest first, as GET /trust-records/{id} does'],
     'http/documents': ['GET /handbook 200 › lists the chapters, and every one of them is there'],
+    'http/policies': [
+      'POST /policies/{name}/{version}/pending-changes 201 › a document of a new name, with what its author should look at',
+    ],
+    'http/governance': [
+      'POST /policies/pending-changes/{id}/approve 200 › answers the change as approved, signed anew, with the step-up that approved it',
+      'POST /policies/pending-changes/{id}/reject 200 › answers the change as rejected, signed anew, and nothing is in effect',
+    ],
+    'http/approvers': [
+      'the key is in effect at once here, within a second elsewhere, and published under its own name only',
+    ],
+    'http/external-connectors': [
+      'the registration is in effect under the id of its change, and a revocation ends it',
+    ],
+    'http/sandbox-evaluate': ['a transaction that would be executed, with the trace of every rule'],
+    'http/sandbox-simulate': ['exactly the flips of mixed decisions, newest first, and nobody else’s'],
+    'http/execution-intents': [
+      'an execution that went well: released, finalized, with the authorization that its record holds',
+      '%s: signed, audited, off the list, and final',
+      'from a stored record that holds: %s, signed and audited',
+    ],
   },
   '4.6/post-refusal-verify-and-post': {
     'http/conformance': [answered],
-    'http/audit': ['GET /audit/events 403 nonHumanCaller › before the query is looked at'],
+    'http/governance': [forHumans],
+    'openapi/every-route': ['by a caller that is no human › $method $path answers 403'],
   },
 }
 
@@ -333,6 +360,12 @@ const authentication: Readonly<Record<string, Proof>> = {
     'http/conformance': [
       'a rejected caller is told so by its key, a rejected transaction by its policy: neither helps the other',
     ],
+    'http/approvals': [
+      unapproved,
+      'carries the approval in its record, which verifies here and is receipted',
+      'never counts the approval of whoever proposes it: neither its principal nor its caller',
+    ],
+    'http/governance': ['403 stepUpInvalid › any, from a human whose key has no step-up key'],
   },
   '5/whether-get-reference-and-get': {
     'http/door': [anyKey],
@@ -379,10 +412,14 @@ const errors: Readonly<Record<string, Proof>> = {
   },
   '7/401-none-authentication-required-see': { 'http/door': [noKey] },
   '7/403-non-human-caller-denied': {
+    'http/governance': [forHumans],
+    'openapi/every-route': ['by a caller that is no human › $method $path answers 403'],
     'http/audit': ['GET /audit/events 403 nonHumanCaller › before the query is looked at'],
   },
   '7/403-policy-denied-message-says': {
+    'http/approvals': [usedUp, oneOfForty],
     'http/execute-refused': ['a declared signal that is not what the intent says, with a Refusal Record'],
+    'http/crm-deal': ['%s: denied, and nothing is written'],
   },
   '7/403-none-the-action-is': {
     'http/execute-refused': ['a capability that the caller does not have, and nothing is stored'],
@@ -432,6 +469,7 @@ const errors: Readonly<Record<string, Proof>> = {
   '7/500-varies-see-below-no': {
     'http/execute-refused': ['an approved action that nothing carries out; only the transaction is stored'],
     'http/conformance': [inOrder],
+    'connectors/hubspot': ['without the token nothing is registered'],
   },
   '7/503-none-status-not-ready': {
     'http/system': [
@@ -470,6 +508,8 @@ const errors: Readonly<Record<string, Proof>> = {
   '7-idempotency/authorization-nonces-and-approval-nonces': {
     gateway: ['from other processes, too, at the same time and after a restart'],
     'http/execute-duplicates': ['execute once, with a %s'],
+    'http/approvals': [oneOfForty, 'the same approval again, and its nonce under another id'],
+    'http/governance': ['403 stepUpInvalid › one whose nonce was used on another change'],
   },
 }
 
@@ -522,12 +562,5 @@ export const proofs: Readonly<Record<string, Proof>> = {
 /** What does not exist yet, and why. A row that stands among the proofs too exists in part. */
 export const later: Readonly<Record<string, string>> = {
   '4.5/a-post-route-that-receives': 'the webhook route comes with the inbound deliveries',
-  '4.6/post-refusal-verify-post-audit':
-    'Policy Governance, Approvers, External Connectors, Sandbox and Execution Intents have no routes',
-  '4.6/post-refusal-verify-and-post': 'governance routes; the 403 is proven on GET /audit/events',
-  '5/authentication-proves-only-that-a': 'the separate signature, a signed human approval',
-  '7/403-non-human-caller-denied': 'governance routes; the row is proven on GET /audit/events',
-  '7/403-policy-denied-message-says': 'signed approvals; the row is proven for a binding that does not hold',
-  '7-idempotency/authorization-nonces-and-approval-nonces': 'approval nonces',
   '8/when-database-url-is-configured': 'each instance counts for itself',
 }

@@ -292,12 +292,26 @@ describe('POST /audit/verify 200', () => {
 })
 
 describe('POST /audit/verify 400 invalidEvidence', () => {
+  const unsigned = {
+    eventId: randomUUID(),
+    type: 'caller.rejected',
+    occurredAt: '2026-11-21T09:00:00.000Z',
+    route: 'POST /execute',
+    severity: 'WARNING',
+  }
+
   test.each([
     [{}, 'event is required.'],
     [{ event: {} }, 'signature is required.'],
     [{ event: {}, signature: {} }, 'event.eventId is required.'],
-    ['[]', 'the body must be object.'],
-    ['null', 'the body must be object.'],
+    [{ event: 5, signature: {} }, 'event must be an object.'],
+    [
+      { event: { ...unsigned, eventId: 'x' }, signature: {} },
+      'event.eventId must be a UUID, version 1 to 5.',
+    ],
+    [{ event: { ...unsigned, detail: [] }, signature: {} }, 'event.detail must be an object.'],
+    ['[]', 'the body must be an object.'],
+    ['null', 'the body must be an object.'],
   ])('%j', async (body, error) => {
     expect(reply(await service.post('/audit/verify', body, { key: null }))).toEqual(refused(error))
   })

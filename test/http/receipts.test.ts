@@ -2,10 +2,8 @@
 // VERIFIED, and still true. What fails to verify gets none: test/http/verify.test.ts.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { generateKeys } from '../../src/signing/keys.ts'
 import { verifyEvidence } from '../../src/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { aFolder } from '../embedded/drive.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
@@ -124,11 +122,8 @@ describe('POST /receipt 200', () => {
   let hybrid: TestService
 
   beforeAll(async () => {
-    const signingKeyDir = `${aFolder()}/keys`
-    generateKeys({ dir: signingKeyDir, now: new Date() })
     hybrid = await startService({
       databaseUrl: database.url,
-      signingKeyDir,
       env: { RECEIPT_ALGORITHMS: 'ed25519,ml-dsa-65' },
     })
     return async () => {

@@ -114,14 +114,15 @@ describe('POST /execute 502 outcomeUnknown', () => {
     },
   }
 
-  test('a database that is lost during the effect and stays away leaves the intent in doubt', async () => {
+  test('a database that is lost during the effect and stays away: no answer but this, and the evidence once it is back', async () => {
     const { id, answer, released } = slow(500)
     await released()
     await proxy.cut()
     expect(reply(await answer)).toEqual(unknown)
-    await proxy.mend()
     expect(await intentState(database, id)).toBe('RELEASED')
-    expect((await service.get(`/trust-records/${id}`)).status).toBe(404)
+    await proxy.mend()
+    await until(async () => (await intentState(database, id)) === 'FINALIZED', 'the evidence')
+    expect((await service.get(`/trust-records/${id}`)).status).toBe(200)
   })
 
   test('one that is back soon still gets the evidence', async () => {

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operationOf } from '../../src/openapi/document.ts'
 import { routes } from '../../src/routes/index.ts'
 import type { Route } from '../../src/routes/route.ts'
+import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
-import { aCaller, startService, type CallOptions, type TestService } from '../service.ts'
+import { startService, type CallOptions, type TestService } from '../service.ts'
 
 const BODY_BYTES_MAX = 102_400
-const auditor = aCaller('auditor', { allowedPrincipalIds: ['local-dev'], readAll: true })
+const human = aHuman('human', { allowedPrincipalIds: ['local-dev'] })
 
 let database: TestDatabase
 let proxy: DatabaseProxy
@@ -23,8 +24,8 @@ beforeAll(async () => {
     RATE_LIMIT_HEALTH_PER_MINUTE: '1',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1',
   }
-  service = await startService({ databaseUrl: proxy.url, callers: [auditor.entry] })
-  limited = await startService({ databaseUrl: database.url, callers: [auditor.entry], env: one })
+  service = await startService({ databaseUrl: proxy.url, callers: [human.entry] })
+  limited = await startService({ databaseUrl: database.url, callers: [human.entry], env: one })
 })
 
 afterAll(async () => {
@@ -39,8 +40,8 @@ const rows = (which: (route: Route) => boolean): Route[] => routes.filter(which)
 /** With the document's own examples; in  body  another one */
 function call(to: TestService, route: Route, options: CallOptions & { body?: unknown } = {}) {
   const { params, body: shown } = operationOf(route)
-  const path = route.path.replace(/\{(\w+)\}/, (_, name: string) => params?.[name]?.example ?? '')
-  const { body = shown?.example, ...more } = { ...auditor, ...options }
+  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
+  const { body = shown?.example, ...more } = { key: human.key, ...options }
   return route.method === 'GET' ? to.get(path, more) : to.post(path, body, more)
 }
 
@@ -48,6 +49,15 @@ describe('without a key', () => {
   test.each(rows(({ open }) => open === undefined))('$method $path answers 401', async (route) => {
     expect((await call(service, route, { key: null })).status).toBe(401)
   })
+})
+
+describe('by a caller that is no human', () => {
+  test.each(rows(({ human: forHumans }) => forHumans === true))(
+    '$method $path answers 403',
+    async (route) => {
+      expect((await call(service, route, { key: service.key })).status).toBe(403)
+    },
+  )
 })
 
 describe('a body', () => {

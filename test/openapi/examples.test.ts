@@ -4,18 +4,36 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operationOf } from '../../src/openapi/document.ts'
+import type { Operation } from '../../src/openapi/operation.ts'
+import { inDoubtExamples } from '../../src/openapi/operations/execution-intents.ts'
+import approverChange from '../../src/openapi/examples/approver-change.json' with { type: 'json' }
+import externalConnectorChange from '../../src/openapi/examples/external-connector-change.json' with { type: 'json' }
+import policyChange from '../../src/openapi/examples/policy-change.json' with { type: 'json' }
+import approval from '../../src/openapi/examples/approval.json' with { type: 'json' }
 import refusalRecord from '../../src/openapi/examples/refusal-record.json' with { type: 'json' }
 import signingKey from '../../src/openapi/examples/signing-key.json' with { type: 'json' }
 import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
+import { canonicalize } from '../../src/canonical.ts'
 import { routes } from '../../src/routes/index.ts'
-import { generateKeys, readPublicKeys } from '../../src/signing/keys.ts'
+import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/signing/keys.ts'
+import { signChange, type Change } from '../../workers/authority/change.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
-import { aRejectedTransaction } from '../transactions.ts'
+import { putInDoubt } from '../intents.ts'
+import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
-/** As who tries them at home: the examples are of the caller that an embedded start makes; and one who may read the audit. */
-const local = aCaller('local-dev', { readAll: true })
+/** Of the human who resolves the example changes; the private half is gone. */
+const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAnUw1kH0A1LevJmsKuYCaAcZ4tvLOj+jRywbjwcZ/1ig=
+-----END PUBLIC KEY-----
+`
+const EXAMPLE_APPROVER_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
+-----END PUBLIC KEY-----
+`
+/** As who tries them at home: the examples are of the caller that an embedded start makes, here a human. */
+const local = aCaller('local-dev', { credentialHolderType: 'USER', stepUpPublicKey: STEP_UP_KEY })
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 
 let database: TestDatabase
@@ -27,6 +45,10 @@ beforeAll(async () => {
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
   database = await createDatabase()
   service = await startService({ databaseUrl: database.url, signingKeyDir, callers: [local.entry] })
+  for (const change of [policyChange, approverChange, externalConnectorChange]) await storeChange(change)
+  await storeInDoubt(inDoubtExamples.toResolve, 'lost')
+  await storeInDoubt(inDoubtExamples.toFinalize, 'kept')
+  await enrolExampleApprover()
   const { businessTransactionId } = refusalRecord
   const rejected = aRejectedTransaction()
   await service.post(
@@ -47,13 +69,59 @@ afterAll(async () => {
   rmSync(signingKeyDir, { recursive: true })
 })
 
+/** Executed, and its intent RELEASED again, past its deadline; with its record or without. */
+async function storeInDoubt(businessTransactionId: string, evidence: 'kept' | 'lost'): Promise<void> {
+  const transaction = aTransaction({ businessTransactionId, authority: { principalId: 'local-dev' } })
+  await service.post('/execute', transaction, local)
+  await putInDoubt(database, businessTransactionId, evidence)
+}
+
+/** Whose signature the example approval carries. */
+async function enrolExampleApprover(): Promise<void> {
+  const { approverId, keyId } = approval.approval.payload
+  await database.pool.query(
+    `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
+     VALUES ($1, $2, $3, $2, now(), gen_random_uuid())`,
+    [approverId, keyId, EXAMPLE_APPROVER_KEY],
+  )
+}
+
+interface ExampleChange {
+  readonly rejected: { readonly signature: object; readonly warnings: readonly string[] }
+}
+
+/** Signed by the service of this test, and resolved already, so that the same can be proposed. */
+async function storeChange({ rejected }: ExampleChange): Promise<void> {
+  const { signature: _, warnings, ...members } = rejected
+  const change = members as unknown as Change
+  const { changeId, kind, target, proposedAt, status } = change
+  const { body, seal } = signChange(change, readSigningKeys(signingKeyDir, ['ed25519']).ed25519)
+  await database.pool.query(`INSERT INTO pending_changes VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $6, $7)`, [
+    changeId,
+    kind,
+    target,
+    proposedAt,
+    status,
+    body,
+    seal,
+    canonicalize({ warnings }),
+  ])
+}
+
+/** The path with the example of each of its parameters. */
+function filled(path: string, { params }: Operation): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
+}
+
 /** POST /execute first: the others ask for what it leaves. */
 test.each(
   routes
     .filter(({ method }) => method === 'POST')
     .map((route) => ({ ...route, operation: operationOf(route) })),
 )('POST $path takes its example', async ({ path, operation }) => {
-  const answer = await service.post(path, operation.body?.example, local)
+  const answer = await service.post(filled(path, operation), operation.body?.example, local)
+  // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
+  if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
   expect(Object.keys(operation.answers), answer.text).toContain(String(answer.status))
   if (path.endsWith('/verify') && path !== '/verify') expect(answer.body).toMatchObject({ valid: true })
 })
@@ -63,8 +131,7 @@ test.each(
     .filter(({ method }) => method === 'GET')
     .map((route) => ({ ...route, operation: operationOf(route) })),
 )('GET $path finds its example', async ({ path, operation }) => {
-  const filled = path.replace(/\{(\w+)\}/, (_, name: string) => operation.params?.[name]?.example ?? '')
-  expect((await service.get(filled, local)).status).toBe(200)
+  expect((await service.get(filled(path, operation), local)).status).toBe(200)
 })
 
 test('the example record holds, checked with the example key alone', () => {

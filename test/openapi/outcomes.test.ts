@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operationOf } from '../../src/openapi/document.ts'
 import { routes } from '../../src/routes/index.ts'
+import { aHuman } from '../authority.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
@@ -10,6 +11,7 @@ import { aCaller, startService, until, type CallOptions, type TestService } from
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
+const human = aHuman('human')
 const narrow = aCaller('narrow', { allowedPrincipalIds: ['tester'], allowedCapabilities: [] })
 
 let database: TestDatabase
@@ -30,6 +32,7 @@ beforeAll(async () => {
   })
   full = await startService({
     databaseUrl: database.url,
+    callers: [human.entry],
     env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1' },
   })
 })
@@ -103,7 +106,9 @@ describe('where there is no room, 503 overloaded', () => {
     const { answer } = await slow(full, '/execute', 4_000)
     const refused = [
       ...largeReplies.map((path) => full.get(path)),
-      ...takingBodies.map((route) => full.post(route.path, operationOf(route).body?.example)),
+      ...takingBodies.map((route) =>
+        full.post(route.path, operationOf(route).body?.example, { key: human.key }),
+      ),
     ]
     const statuses = (await Promise.all(refused)).map(({ status }) => status)
     expect(statuses).toEqual(refused.map(() => 503))

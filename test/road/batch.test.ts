@@ -157,14 +157,14 @@ describe('the evidence', () => {
     const batch = [settled, aSlowTransaction(50), aTransaction()]
     const { answered, later } = await execute(batch.map(aRequest), thread)
     await database.pool.query(
-      `UPDATE execution_intents SET state = 'RESOLVED', closed_at = now() WHERE business_transaction_id = $1`,
+      `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
       [settled.businessTransactionId],
     )
     answered.push(...(await finish(await Promise.all(later), thread)))
     expect(answered.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(answered.find(({ status }) => status !== 200)).toMatchObject({ status: 502 })
     const { rowCount } = await database.pool.query(
-      `UPDATE execution_intents SET state = 'RELEASED' WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
+      `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
       [settled.businessTransactionId],
     )
     expect(rowCount).toBe(1)

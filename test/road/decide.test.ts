@@ -20,7 +20,7 @@ beforeAll(() => {
 
 function decided(transaction: object = aTransaction(), policies: Policies = road.policies): Decided {
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
-  return decide(accepted, { ...road, policies, now })
+  return decide(accepted, { ...road, policies, now }) as Decided
 }
 
 describe('approved', () => {

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { openLateLane } from '../../workers/execute/late.ts'
 import type { Performed } from '../../workers/execute/perform.ts'
-import { Answered } from '../../workers/execute/road.ts'
+import { Answered, type Travelling } from '../../workers/execute/road.ts'
 import { until } from '../service.ts'
 import { aRequest } from './thread.ts'
 
 /** As far as the lane looks at it. */
 const aPerformed = () => aRequest({}) as Performed
-const answerTo = ({ request }: Performed) => new Answered(request, { body: '{}' })
+const answerTo = ({ request }: Travelling) => new Answered(request, { body: '{}' })
 
 test('what has come by then is finished together, 128 at most, never two batches at a time', async () => {
   const finishing: { size: number; done: () => void }[] = []

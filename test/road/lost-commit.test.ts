@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Thread } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
+import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { loseCommits, type LostCommits } from './lost-commits.ts'
 import { executeAll, openThread } from './thread.ts'
@@ -56,10 +57,14 @@ describe('the evidence', () => {
     expect((await readStored(database.pool)).recorded.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
   })
 
-  test('never committed: 502, and the intents are in doubt', async () => {
+  test('not committed as long as the caller waits: 502, in doubt, and stored when commits pass', async () => {
     const batch = aBatch()
     proxy.lose('pass', ...Array<'before'>(5).fill('before'))
     expect(await statusesOf(batch)).toEqual([502, 502, 502])
     expect((await readStored(database.pool)).inDoubt.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
+    await until(
+      async () => (await readStored(database.pool)).recorded.isSupersetOf(new Set(idsOf(batch))),
+      'the evidence',
+    )
   })
 })

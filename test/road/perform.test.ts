@@ -2,7 +2,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Connector, Order } from '../../workers/connectors/connector.ts'
-import { openConnectors } from '../../workers/connectors/index.ts'
 import { decide, type Authorized } from '../../workers/execute/decide.ts'
 import { perform } from '../../workers/execute/perform.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
@@ -102,7 +101,7 @@ test('the order is the intent that was authorized', () => {
 })
 
 test('sandbox:echo waits as long as it was asked to, longer than a timer can too', async () => {
-  const { call } = openConnectors().find('sandbox:echo') as Connector
+  const { call } = road.connectors.find('sandbox:echo') as Connector
   const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs: 3e9 } } })
   const { inTime, ended } = await outcomeOf(call, transaction)
   expect(inTime).toBe(false)
@@ -110,7 +109,7 @@ test('sandbox:echo waits as long as it was asked to, longer than a timer can too
 })
 
 test('sandbox:echo answers with its parameters, fails when asked to, and a connector is found by its exact action only', async () => {
-  const { call } = openConnectors().find('sandbox:echo') as Connector
+  const { call } = road.connectors.find('sandbox:echo') as Connector
   const echo = (parameters: object) => {
     const { atOnce } = perform([authorized(connectorOf(call), aTransaction({ intent: { parameters } }))])
     return atOnce[0]
@@ -122,6 +121,6 @@ test('sandbox:echo answers with its parameters, fails when asked to, and a conne
     },
   })
   expect(echo({ amount: 42, fail: true })).toMatchObject({ outcomeOfCall: { kind: 'failed' } })
-  expect(openConnectors().find('sandbox:ech')).toBeUndefined()
-  expect(openConnectors().find('__proto__')).toBeUndefined()
+  expect(road.connectors.find('sandbox:ech')).toBeUndefined()
+  expect(road.connectors.find('__proto__')).toBeUndefined()
 })

@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { readPolicies } from '../../src/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/signing/keys.ts'
 import { openPool } from '../../src/tables/sql.ts'
+import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
+import { openAdmitProven } from '../../workers/execute/admit-proven.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
+import { openOwed } from '../../workers/execute/owed.ts'
 import type { Answered, Travelling } from '../../workers/execute/road.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import type { Thread } from '../../workers/execute/index.ts'
@@ -15,7 +18,7 @@ import { publishedCrypto } from '../evidence.ts'
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
-export type Road = Omit<Thread, 'pool'>
+export type Road = Omit<Thread, 'pool' | 'owed' | 'admitProven'>
 
 /** in  receiptAlgorithms  default ed25519 */
 export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
@@ -27,7 +30,8 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
   rmSync(dir, { recursive: true })
   return {
     policies: openPolicies(readPolicies(POLICY_DIR).map((source) => ({ ...source, approvedBy: 'genesis' }))),
-    connectors: openConnectors(),
+    connectors: openConnectors({ hubspot: undefined, key: ed25519, production: false }),
+    approvers: openApprovers([]),
     signingKeys: receipt,
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
@@ -36,7 +40,10 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
 }
 
 export function openThread(databaseUrl: string): Thread {
-  return { ...openRoad(), pool: openPool(databaseUrl, 4) }
+  const road = openRoad()
+  const pool = openPool(databaseUrl, 4)
+  const owed = openOwed({ pool, count: new Int32Array(new SharedArrayBuffer(4)) })
+  return { ...road, pool, owed, admitProven: openAdmitProven({ ...road, pool }) }
 }
 
 /** A request as a thread unpacks it. */
@@ -46,6 +53,7 @@ export function aRequest(transaction: object): Travelling {
       ticket: 0,
       caller: { callerId: 'tester', reads: 'tester', scope: 'unchecked' },
       body: Buffer.from(JSON.stringify(transaction)),
+      params: {},
     },
   }
 }

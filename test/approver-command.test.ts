@@ -1,0 +1,348 @@
+// countersign approver (decisions §7): what its commands print is what the service takes, and what they refuse is never signed.
+import { spawnSync } from 'node:child_process'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { approverKeygen, signApproval, signStepUp, type ApprovalRequest } from '../src/approver-command.ts'
+import { canonicalize, type Json } from '../src/canonical.ts'
+import { preAuthEncoding } from '../src/signing/dsse.ts'
+import { sha256Hex } from '../src/signing/sha256.ts'
+import { aHuman, anApprover, anEnrolment, enrolled, proposed, type Change } from './authority.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { startService, type TestService } from './service.ts'
+
+const CLI = join(import.meta.dirname, '..', 'src', 'cli.ts')
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+
+let folder: string
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
+})
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-approver-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** The command as a process of its own, in an empty folder. */
+function approver(args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'approver', ...args], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '' },
+    encoding: 'utf8',
+    input,
+  })
+  return { status, stdout, stderr }
+}
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name)
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+/** By the command. in  args  in place of those of the same name; undefined leaves one out */
+function approvalBy(args: Readonly<Record<string, string | undefined>>, input = '') {
+  const all: Readonly<Record<string, string | undefined>> = {
+    '--approver': 'alice',
+    '--key-id': 'k1',
+    '--capability': 'vendor:pay',
+    '--target': 'vendor-4711',
+    '--limit': 'amount=500',
+    ...args,
+  }
+  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [name, value]))
+  return approver(['sign-approval', ...given], input)
+}
+
+const deliver = (stdout: string) => service.post('/approvals', stdout)
+
+/** What a command says when it refuses: without a process for each of many. fails when it prints a signature */
+function refusal(command: () => void): string {
+  const stdout = vi.spyOn(console, 'log').mockReturnValue()
+  const stderr = vi.spyOn(console, 'error').mockReturnValue()
+  try {
+    command()
+    throw new Error('It was not refused.')
+  } catch (error) {
+    expect(stdout).not.toHaveBeenCalled()
+    return error instanceof Error ? error.message : String(error)
+  } finally {
+    stdout.mockRestore()
+    stderr.mockRestore()
+  }
+}
+
+describe('keygen', () => {
+  test('writes a private key for its owner alone, and prints the public half of it', () => {
+    const { status, stdout, stderr } = approver(['keygen', '--dir', 'a/b', '--name', 'alice'])
+    expect(status).toBe(0)
+    const dir = join(folder, 'a', 'b')
+    expect(readdirSync(dir).toSorted()).toEqual(['alice.private.pem', 'alice.public.pem'])
+    expect(statSync(join(dir, 'alice.private.pem')).mode & 0o777).toBe(0o600)
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+    expect(readFileSync(join(dir, 'alice.public.pem'), 'utf8')).toBe(stdout)
+    const half = createPublicKey(createPrivateKey(readFileSync(join(dir, 'alice.private.pem'), 'utf8')))
+    expect(half.equals(createPublicKey(stdout))).toBe(true)
+    expect(stderr).toContain('POST /approvers/changes')
+    expect(stdout + stderr).not.toContain('PRIVATE KEY')
+  })
+
+  test.each(['approver.private.pem', 'approver.public.pem'])('leaves %s as it is', (name) => {
+    file(name, 'precious')
+    const said = refusal(() => approverKeygen({ dir: folder, name: 'approver' }))
+    expect(said).toContain(`${name} exists and was left as it is.`)
+    expect(readdirSync(folder)).toEqual([name])
+    expect(readFileSync(join(folder, name), 'utf8')).toBe('precious')
+  })
+
+  test.each(['../alice', 'a/b', '.hidden', '', 'a b'])('%j is no name of a key', (name) => {
+    expect(refusal(() => approverKeygen({ dir: join(folder, 'keys'), name }))).toMatch(/^--name must be/)
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
+describe('sign-approval', () => {
+  const alice = anApprover('alice')
+
+  beforeAll(async () => {
+    await enrolled(service, { maker, checker }, alice)
+  })
+
+  const key = () => file('alice.pem', alice.privateKeyPem)
+
+  test('an approval within limits is one that the service takes', async () => {
+    const { status, stdout, stderr } = approvalBy({ '--key': key(), '--limit': 'invoice.total=99.5' })
+    expect(status, stderr).toBe(0)
+    const { payload, algorithm, signature } = JSON.parse(stdout) as {
+      payload: Readonly<Record<string, Json>> & { issuedAt: string; expiresAt: string }
+      algorithm: string
+      signature: string
+    }
+    expect(payload).toEqual({
+      version: 1,
+      approvalId: expect.any(String),
+      approverId: 'alice',
+      keyId: 'k1',
+      capability: 'vendor:pay',
+      target: 'vendor-4711',
+      scope: { limits: [{ path: 'invoice.total', max: 99.5 }] },
+      issuedAt: expect.any(String),
+      expiresAt: expect.any(String),
+      nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    expect(Date.parse(payload.expiresAt) - Date.parse(payload.issuedAt)).toBe(900_000)
+    expect(algorithm).toBe('ed25519')
+    const message = preAuthEncoding('approval', canonicalize(payload))
+    expect(verify(null, message, alice.publicKeyPem, Buffer.from(signature, 'base64'))).toBe(true)
+    const delivered = await deliver(stdout)
+    expect(delivered.status, delivered.text).toBe(201)
+  })
+
+  test('an approval of exact parameters holds their hash, whatever the order and spacing of the file', async () => {
+    const parameters = file('parameters.json', '{ "b": 2.0,\n "a": {"c": "é"} }')
+    const { stdout, stderr } = approvalBy({
+      '--key': key(),
+      '--limit': undefined,
+      '--parameters': parameters,
+    })
+    const { payload } = JSON.parse(stdout) as { payload: { scope: unknown } }
+    expect(payload.scope).toEqual({ parametersHash: sha256Hex('{"a":{"c":"é"},"b":2}') })
+    expect(stderr).toContain('"c": "é"')
+    expect((await deliver(stdout)).status).toBe(201)
+  })
+
+  test('parameters come from stdin too, and the same approval is never signed twice', () => {
+    const args = { '--key': key(), '--limit': undefined, '--parameters': '-' }
+    const [one, two] = [1, 2].map(() => {
+      const { stdout } = approvalBy(args, '{"amount":1}')
+      return JSON.parse(stdout) as { payload: { nonce: string; approvalId: string } }
+    })
+    expect(one?.payload.nonce).not.toBe(two?.payload.nonce)
+    expect(one?.payload.approvalId).not.toBe(two?.payload.approvalId)
+  })
+
+  test('shows the human everything that is signed, and nothing that moves the cursor or turns a line around', () => {
+    const { stdout, stderr } = approvalBy({ '--key': key(), '--target': 'vendor\u202e\u009b2K-4711' })
+    const { payload } = JSON.parse(stdout) as { payload: Record<string, unknown> }
+    for (const name of Object.keys(payload)) expect(stderr).toContain(`"${name}"`)
+    expect(stderr).toContain('"amount"')
+    expect(stderr).toContain('500')
+    expect(stderr).not.toMatch(/[\u202e\u009b]/)
+  })
+
+  test.each<[string, Partial<Record<keyof ApprovalRequest, unknown>>, string]>([
+    ['no scope', { limit: undefined }, '--parameters'],
+    ['two scopes', { parameters: 'parameters.json' }, '--parameters'],
+    ['a limit without a value', { limit: ['amount'] }, 'path=max'],
+    ['a limit that is no number', { limit: ['amount=all'] }, 'path=max'],
+    ['an infinite limit', { limit: ['amount=Infinity'] }, 'path=max'],
+    ['a limit beyond every number', { limit: [`amount=${'9'.repeat(400)}`] }, 'payload.scope'],
+    ['a limit in hexadecimal', { limit: ['amount=0xff'] }, 'path=max'],
+    ['a limit of a list', { limit: ['items[0]=5'] }, 'payload.scope'],
+    ['an approver with a colon', { approver: 'alice:k1' }, 'payload.approverId'],
+    ['no capability', { capability: '' }, 'payload.capability'],
+    ['a target of two lines', { target: 'a\nb' }, 'payload.target'],
+    ['an approval for ever', { expiresIn: 'never' }, '--expires-in'],
+    ['an approval of no time', { expiresIn: '0s' }, '--expires-in'],
+  ])('%s: nothing is signed', (_, members, named) => {
+    const request = {
+      key: key(),
+      approver: 'alice',
+      keyId: 'k1',
+      capability: 'vendor:pay',
+      target: 'vendor-4711',
+      limit: ['amount=500'],
+      expiresIn: '15m',
+      ...members,
+    } as ApprovalRequest
+    expect(refusal(() => signApproval(request, new Date()))).toContain(named)
+  })
+
+  test.each([
+    ['that are a list', '[]'],
+    ['that are no JSON', '{'],
+    ['that could be read in two ways', '{"amount":1,"amount":1000}'],
+    ['with a number that is none', '{"amount":1e999}'],
+  ])('parameters %s: nothing is signed', (_, text) => {
+    const { status, stdout, stderr } = approvalBy(
+      { '--key': key(), '--limit': undefined, '--parameters': '-' },
+      text,
+    )
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^countersign: (--parameters|Standard input) /)
+  })
+
+  test.each([
+    ['the public half', alice.publicKeyPem],
+    [
+      'a key of another kind',
+      generateKeyPairSync('x25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    ],
+    ['no key', 'not a key'],
+  ])('signs with %s: never, and says no word of it', (_, pem) => {
+    const { status, stdout, stderr } = approvalBy({ '--key': file('key.pem', pem) })
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^countersign: The key /)
+    expect(stderr).not.toContain(String(pem).split('\n')[1] ?? String(pem))
+  })
+})
+
+const checkerKey = () => file('checker.pem', checker.privateKeyPem)
+const send = (change: Change, action: string, body: string) =>
+  service.post(`/approvers/changes/${change.changeId}/${action}`, body, { key: checker.key })
+
+const refusedStepUp = (change: unknown, members: { action?: 'approve' | 'reject'; reason?: string } = {}) => {
+  const request = {
+    key: checkerKey(),
+    change: file('change.json', change),
+    action: 'approve',
+    keyId: 'k',
+  } as const
+  return refusal(() => signStepUp({ ...request, ...members }, new Date()))
+}
+const stepUpBy = (change: unknown, args: string[]) =>
+  approver(['sign-step-up', '--key', checkerKey(), '--change', file('change.json', change), ...args])
+
+describe('sign-step-up', () => {
+  let n = 0
+  const aChange = () =>
+    proposed(service, maker, '/approvers/changes', anEnrolment(anApprover(`step-up-${n++}`)))
+
+  test('approves a change for real: what it prints is the body', async () => {
+    const change = await aChange()
+    const { status, stdout, stderr } = stepUpBy(change, ['--action', 'approve'])
+    expect(status, stderr).toBe(0)
+    const { status: answered, body } = await send(change, 'approve', stdout)
+    expect([answered, body.status, body.resolvedBy]).toEqual([200, 'APPROVED', 'checker'])
+  })
+
+  test('rejects a change for real, with its reason, from stdin', async () => {
+    const change = await aChange()
+    const args = ['--key', checkerKey(), '--change', '-', '--action', 'reject', '--reason', 'Not ours.']
+    const { stdout } = approver(['sign-step-up', ...args, '--key-id', 'mine'], JSON.stringify(change))
+    const { status, body } = await send(change, 'reject', stdout)
+    expect([status, body.status, body.rejectionReason]).toEqual([200, 'REJECTED', 'Not ours.'])
+    expect(body.stepUpAuthorization.keyId).toBe('mine')
+  })
+
+  test('shows the human what is approved and the warnings', async () => {
+    const change = await aChange()
+    const warned = { ...change, warnings: ['Look twice.'] }
+    const { stderr } = stepUpBy(warned, ['--action', 'approve'])
+    const { publicKeyPem } = change['proposed'] as { publicKeyPem: string }
+    for (const text of [change.changeId, '"maker"', JSON.stringify(publicKeyPem), 'Look twice.'])
+      expect(stderr).toContain(text)
+  })
+
+  test('a step-up for the one is none for the other: an approval does not reject', async () => {
+    const change = await aChange()
+    const { stdout } = stepUpBy(change, ['--action', 'approve'])
+    const body = JSON.stringify({ ...JSON.parse(stdout), rejectionReason: 'turned around' })
+    const { status, body: refused } = await send(change, 'reject', body)
+    expect([status, refused.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+  })
+
+  test('a change whose content was swapped under its hash is not signed', async () => {
+    const change = await aChange()
+    const other = anApprover('mallory').publicKeyPem
+    const swapped = [
+      { ...change, proposed: { ...(change['proposed'] as object), publicKeyPem: other } },
+      { ...change, target: 'mallory:k1' },
+      { ...change, reason: 'nothing to see' },
+      { ...change, proposedBy: 'checker' },
+      { ...change, changeHash: 'a'.repeat(64) },
+    ]
+    for (const one of swapped) expect(refusedStepUp(one)).toContain('Nothing was signed')
+    const { status, stdout, stderr } = stepUpBy(swapped[0], ['--action', 'approve'])
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('Nothing was signed')
+  })
+
+  test('a change that was swapped together with its hash is shown, and refused by the service', async () => {
+    const change = await aChange()
+    const { changeId, kind, target, reason, proposedBy, proposedAt } = change as unknown as Record<
+      string,
+      Json
+    >
+    const shown = { changeId, kind, target, reason, proposedBy, proposedAt, proposed: { harmless: true } }
+    const forged = { ...change, ...shown, changeHash: sha256Hex(canonicalize(shown as Json)) }
+    const { stdout, stderr } = stepUpBy(forged, ['--action', 'approve'])
+    expect(stderr).toContain('harmless')
+    const { status, body } = await send(change, 'approve', stdout)
+    expect([status, body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+  })
+
+  test('a change that is resolved is not signed again', async () => {
+    const change = await aChange()
+    const { stdout } = stepUpBy(change, ['--action', 'approve'])
+    const { body } = await send(change, 'approve', stdout)
+    expect(refusedStepUp(body)).toBe('The change is APPROVED already.')
+  })
+
+  test('a reason belongs to a rejection, and is needed there: else nothing is signed', async () => {
+    const change = await aChange()
+    expect(refusedStepUp(change, { action: 'reject' })).toContain('--reason')
+    expect(refusedStepUp(change, { reason: 'x' })).toContain('--reason')
+  })
+
+  test('without a choice between the two actions nothing is signed', async () => {
+    const { status, stdout, stderr } = stepUpBy(await aChange(), [])
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('--action')
+  })
+
+  test.each(['[]', '{}', '{"changeId":"x"}', '{', ''])('%j is no change', (text) => {
+    expect(refusedStepUp(text)).toMatch(/--change must be|is not JSON/)
+  })
+})

@@ -1,0 +1,117 @@
+"""The Python client in the hands of humans, and of the machines that ask them (decisions §7 to §9): run by python.test.ts.
+
+COUNTERSIGN_PREPARED holds what Python's standard library cannot sign: step-ups, and an approver's approval.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import unittest
+import uuid
+from typing import Any
+
+from countersign import Client, CountersignError
+
+URL = os.environ["COUNTERSIGN_URL"]
+PREPARED = json.loads(os.environ["COUNTERSIGN_PREPARED"])
+MACHINE = Client(URL, os.environ["COUNTERSIGN_API_KEY"])
+MAKER = Client(URL, os.environ["COUNTERSIGN_MAKER_KEY"])
+CHECKER = Client(URL, os.environ["COUNTERSIGN_CHECKER_KEY"])
+
+
+class Authority(unittest.TestCase):
+    maxDiff = None
+
+    def assert_error(self, status: int, code: Any, call: Any) -> None:
+        with self.assertRaises(CountersignError) as raised:
+            call()
+        self.assertEqual((raised.exception.status, raised.exception.code), (status, code))
+
+    def test_a_policy_is_approved_by_a_second_human_and_lets_through_what_an_approver_signed(self) -> None:
+        change, step_up = PREPARED["policy"]["change"], PREPARED["policy"]["stepUp"]
+        name, version = change["target"].split("/")
+        self.assertEqual(CHECKER.policy_change(change["changeId"]), change)
+        self.assertIn(change, CHECKER.policy_changes(status="PENDING_APPROVAL"))
+        approved = CHECKER.approve_policy_change(change["changeId"], step_up)
+        self.assertEqual((approved["status"], approved["resolvedBy"]), ("APPROVED", "checker"))
+        self.assertEqual(MACHINE.policy(name, version)["document"], change["proposed"])
+        (newest,) = MACHINE.policies_in_effect(capability="sandbox:echo", page_size=1)
+        self.assertEqual((newest["name"], newest["version"]), (name, version))
+        self.assertIn(newest, MACHINE.policies(page_size=100))
+
+        enrolment = PREPARED["approver"]
+        CHECKER.approve_approver_change(enrolment["change"]["changeId"], enrolment["stepUp"])
+        self.assertEqual([approver["approverId"] for approver in CHECKER.approvers()], ["alice"])
+        self.assertEqual(MACHINE.key("alice:k1")["keyId"], "alice:k1")
+
+        transaction = PREPARED["transaction"]
+        pending = MACHINE.evaluate(transaction)["decision"]["pendingVerification"]
+        self.assertEqual([(one["signal"], one["by"]) for one in pending], [("approved", "approval")])
+        approval_id = MACHINE.deliver_approval(PREPARED["approval"])["approvalId"]
+        self.assertEqual(MACHINE.execute(transaction)["executions"][0]["status"], "COMPLETED")
+        used = CHECKER.approval(approval_id)
+        self.assertEqual((used["status"], used["consumedBy"]), ("USED", transaction["businessTransactionId"]))
+        self.assertEqual(CHECKER.approvals(status="USED", page=1), [used])
+
+        never = {"id": "never", "when": "signals.approved", "outcome": "reject", "reason": "Never."}
+        simulated = MACHINE.simulate_policy({**change["proposed"], "policyVersion": "2.0.0", "rules": [never]})
+        self.assertTrue(simulated["complete"])
+        flips = [flip["businessTransactionId"] for flip in simulated["flips"]]
+        self.assertEqual(flips, [transaction["businessTransactionId"]])
+
+    def test_a_policy_is_rejected_with_a_reason(self) -> None:
+        change, step_up = PREPARED["rejected"]["change"], PREPARED["rejected"]["stepUp"]
+        rejected = CHECKER.reject_policy_change(change["changeId"], step_up, rejection_reason="Not this one.")
+        self.assertEqual((rejected["status"], rejected["rejectionReason"]), ("REJECTED", "Not this one."))
+
+    def test_an_external_connector_is_registered(self) -> None:
+        change, step_up = PREPARED["external-connector"]["change"], PREPARED["external-connector"]["stepUp"]
+        self.assertEqual(CHECKER.external_connector_change(change["changeId"]), change)
+        CHECKER.approve_external_connector_change(change["changeId"], step_up)
+        (connector,) = CHECKER.external_connectors()
+        self.assertEqual((connector["changeId"], connector["capability"]), (change["changeId"], change["target"]))
+        revocation = {"action": "revoke", "capability": change["target"], "reason": "test"}
+        proposed = MAKER.propose_external_connector_change(revocation)
+        self.assertEqual(CHECKER.external_connector_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_external_connector_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
+    def test_changes_are_proposed(self) -> None:
+        name = PREPARED["loaded"]["policyId"]
+        policy = MAKER.propose_policy_change(name, "1.0.0", reason="test", proposed_content=PREPARED["loaded"])
+        self.assertEqual(policy["target"], f"{name}/1.0.0")
+        again = lambda: MAKER.propose_policy_change(name, "1.0.0", reason="test", proposed_content=PREPARED["loaded"])
+        self.assert_error(409, "CONFLICT", again)
+        approver = MAKER.propose_approver_change(PREPARED["enrolment"])
+        self.assertEqual(MAKER.approver_change(approver["changeId"]), approver)
+        self.assertIn(approver, MAKER.approver_changes(page=1, page_size=10))
+
+    def test_what_humans_do_is_not_for_a_machine(self) -> None:
+        change, step_up = PREPARED["rejected"]["change"], PREPARED["rejected"]["stepUp"]
+        for call in (
+            MACHINE.policy_changes,
+            MACHINE.approvers,
+            MACHINE.external_connectors,
+            MACHINE.approvals,
+            MACHINE.unfinalized_intents,
+            lambda: MACHINE.approve_policy_change(change["changeId"], step_up),
+        ):
+            self.assert_error(403, "NON_HUMAN_CALLER_DENIED", call)
+
+    def test_an_intent_in_doubt_is_closed_by_the_stored_evidence_or_by_a_word(self) -> None:
+        kept, lost = PREPARED["inDoubt"]
+        self.assertTrue(MACHINE.execution_intent(lost)["inDoubt"])
+        self.assertEqual({intent["businessTransactionId"] for intent in CHECKER.unfinalized_intents()}, {kept, lost})
+        self.assertEqual(CHECKER.finalize_intent(kept)["state"], "FINALIZED")
+        resolved = CHECKER.resolve_intent(lost, resolution="NOT_EXECUTED", note="Asked them.")
+        self.assertEqual((resolved["state"], resolved["resolution"]), ("RESOLVED", "NOT_EXECUTED"))
+        self.assertEqual(CHECKER.unfinalized_intents(page=1), [])
+        self.assert_error(404, None, lambda: MACHINE.execution_intent(str(uuid.uuid4())))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,229 @@
+// The TypeScript client in the hands of humans, and of the machines that ask them (decisions §7 to §9), against the real service.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createCountersign, type Countersign, type Schemas } from '../../clients/typescript/src/index.ts'
+import { aHuman, anApprover, anEnrolment, aSignedApproval, aStepUp, type Human } from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
+import { startService, type TestService } from '../service.ts'
+import { aTransaction, type Changes } from '../transactions.ts'
+import { loseReply, openFlakyNetwork } from './flaky-network.ts'
+
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const alice = anApprover('alice')
+let database: TestDatabase
+let service: TestService
+/** What calls: a machine and two humans. */
+let machine: Countersign
+let making: Countersign
+let checking: Countersign
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
+  machine = createCountersign({ baseUrl: service.url, apiKey: service.key })
+  making = createCountersign({ baseUrl: service.url, apiKey: maker.key })
+  checking = createCountersign({ baseUrl: service.url, apiKey: checker.key })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+type Change = Schemas['Change']
+type Document = Schemas['PolicyDocument']
+
+function stepUp(change: Change, action: 'approve' | 'reject' = 'approve', by: Human = checker) {
+  return { stepUpAuthorization: aStepUp(by, change, action) as unknown as Schemas['StepUpAuthorization'] }
+}
+
+const rejection = (change: Change) => ({ rejectionReason: 'No.', ...stepUp(change, 'reject') })
+
+/** Approves what a human has approved. */
+function aPolicy(policyId: string, members: Partial<Document> = {}) {
+  return {
+    policyId,
+    policyVersion: '1.0.0',
+    schemaVersion: '1.0.0' as const,
+    description: 'Made by a test.',
+    capabilities: ['sandbox:echo'],
+    signals: { approved: 'boolean' as const },
+    verify: { approved: { by: 'approval' as const, quorum: 1 } },
+    rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve' as const, reason: 'Approved.' }],
+    ...members,
+  }
+}
+
+const versionOf = ({ policyId, policyVersion }: Document) => ({
+  name: policyId,
+  version: policyVersion,
+})
+
+const propose = (document: Document) =>
+  making.proposePolicyChange(versionOf(document), { reason: 'test', proposedContent: document })
+
+function aSubmission(changes: Changes = {}): Schemas['SubmittedTransaction'] {
+  return aTransaction(changes) as Schemas['SubmittedTransaction']
+}
+
+async function executed(): Promise<string> {
+  return (await machine.execute(aSubmission())).businessTransactionId
+}
+
+describe('changes of policies', () => {
+  test('are proposed by one human and approved by another', async () => {
+    const document = aPolicy('approved-by-two')
+    const change = await propose(document)
+    expect(await checking.policyChange(change.changeId)).toEqual(change)
+    expect((await checking.policyChanges({ status: 'PENDING_APPROVAL' })).changes).toContainEqual(change)
+    const approved = await checking.approvePolicyChange(change.changeId, stepUp(change))
+    expect(approved).toMatchObject({ status: 'APPROVED', resolvedBy: 'checker' })
+    const { toSend, document: stored } = await machine.policy(versionOf(document))
+    expect(stored).toEqual(document)
+    expect(toSend).toEqual([{ signal: 'approved', type: 'boolean', verified: document.verify.approved }])
+    const { policies } = await machine.policiesInEffect({ capability: 'sandbox:echo', pageSize: 1 })
+    expect(policies).toMatchObject([versionOf(document)])
+    expect((await machine.policies({ pageSize: 100 })).policies).toContainEqual(policies[0])
+  })
+
+  test('are rejected with a reason', async () => {
+    const document = aPolicy('rejected')
+    const change = await propose(document)
+    const rejected = await checking.rejectPolicyChange(change.changeId, rejection(change))
+    expect(rejected).toMatchObject({ status: 'REJECTED', rejectionReason: 'No.' })
+    await expect(machine.policy(versionOf(document))).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('are for humans, and not for the one who proposed them', async () => {
+    await expect(machine.policyChanges()).rejects.toMatchObject({
+      status: 403,
+      code: 'NON_HUMAN_CALLER_DENIED',
+    })
+    const change = await propose(aPolicy('of-one'))
+    const own = making.approvePolicyChange(change.changeId, stepUp(change, 'approve', maker))
+    await expect(own).rejects.toMatchObject({ status: 403, code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE' })
+  })
+
+  test('an approval whose answer is lost is not sent again: its step-up held once', async () => {
+    const change = await propose(aPolicy('unheard'))
+    const network = await openFlakyNetwork(service.url)
+    const route = `POST /policies/pending-changes/${change.changeId}/approve`
+    network.plan(route, loseReply)
+    const unsure = createCountersign({ baseUrl: network.url, apiKey: checker.key })
+    await expect(unsure.approvePolicyChange(change.changeId, stepUp(change))).rejects.toThrow(TypeError)
+    expect(network.seen).toEqual([route])
+    expect(await unsure.policyChange(change.changeId)).toMatchObject({ status: 'APPROVED' })
+    await network.close()
+  })
+})
+
+describe('an execution that needs a human', () => {
+  const document = aPolicy('needs-a-human')
+  const submitted = aSubmission({ policy: { name: document.policyId }, signals: { amount: undefined } })
+
+  beforeAll(async () => {
+    const policy = await propose(document)
+    await checking.approvePolicyChange(policy.changeId, stepUp(policy))
+  })
+
+  test('an approver is enrolled by two humans', async () => {
+    const proposal = anEnrolment(alice) as Schemas['ApproverProposal']
+    const first = await making.proposeApproverChange(proposal)
+    await checking.rejectApproverChange(first.changeId, rejection(first))
+    const change = await making.proposeApproverChange(proposal)
+    expect(await checking.approverChange(change.changeId)).toEqual(change)
+    await checking.approveApproverChange(change.changeId, stepUp(change))
+    const { changes } = await making.approverChanges()
+    expect(changes.map(({ status }) => status)).toEqual(['APPROVED', 'REJECTED'])
+    const { approvers } = await making.approvers()
+    expect(approvers).toMatchObject([{ approverId: 'alice', publicKeyPem: alice.publicKeyPem }])
+    expect(await machine.key('alice:k1')).toMatchObject({ keyId: 'alice:k1', pem: alice.publicKeyPem })
+  })
+
+  test('the sandbox says which approval it waits for', async () => {
+    const { valid, decision } = await machine.evaluate(submitted)
+    expect(valid).toBe(true)
+    expect(decision?.pendingVerification).toMatchObject([{ signal: 'approved', by: 'approval', quorum: 1 }])
+  })
+
+  test('a delivered approval lets it through, and is used up', async () => {
+    const approval = aSignedApproval(alice) as unknown as Schemas['SignedApproval']
+    const { approvalId, status } = await machine.deliverApproval(approval)
+    expect(status).toBe('UNUSED')
+    const record = await machine.execute(submitted)
+    expect(record.executions[0]?.status).toBe('COMPLETED')
+    const used = await checking.approval(approvalId)
+    expect(used).toMatchObject({ status: 'USED', consumedBy: submitted.businessTransactionId })
+    expect(await checking.approvals({ status: 'USED' })).toEqual({ approvals: [used] })
+    await expect(machine.execute({ ...submitted, ...ids() })).rejects.toMatchObject({
+      status: 403,
+      code: 'POLICY_DENIED',
+    })
+  })
+
+  test('what a policy would have decided is simulated', async () => {
+    const strict = aPolicy(document.policyId, {
+      policyVersion: '1.1.0',
+      rules: [{ id: 'never', when: 'signals.approved', outcome: 'reject', reason: 'Never.' }],
+    })
+    const { complete, flips } = await machine.simulatePolicy({ policy: strict })
+    expect(complete).toBe(true)
+    expect(flips).toMatchObject([
+      { businessTransactionId: submitted.businessTransactionId, wouldBe: { outcome: 'REJECTED' } },
+    ])
+  })
+})
+
+/** Of a new transaction for the same intent. */
+function ids() {
+  const { businessTransactionId, metadata } = aSubmission()
+  return { businessTransactionId, metadata }
+}
+
+test('an external connector is registered by two humans, and revoked by two', async () => {
+  const proposal = {
+    action: 'register' as const,
+    capability: 'vendor:pay',
+    endpointUrl: 'https://1.1.1.1/releases',
+    policy: 'vendor-payment',
+    allowedParameters: ['amount'],
+    reason: 'test',
+  }
+  const first = await making.proposeExternalConnectorChange(proposal)
+  await checking.rejectExternalConnectorChange(first.changeId, rejection(first))
+  const change = await making.proposeExternalConnectorChange(proposal)
+  expect(await checking.externalConnectorChange(change.changeId)).toEqual(change)
+  await checking.approveExternalConnectorChange(change.changeId, stepUp(change))
+  const { changeId } = change
+  expect((await making.externalConnectors()).externalConnectors).toMatchObject([
+    { changeId, capability: 'vendor:pay' },
+  ])
+  const revocation = await making.proposeExternalConnectorChange({
+    action: 'revoke',
+    capability: 'vendor:pay',
+    reason: 'test',
+  })
+  await checking.approveExternalConnectorChange(revocation.changeId, stepUp(revocation))
+  expect((await making.externalConnectors()).externalConnectors).toEqual([])
+  expect((await making.externalConnectorChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
+})
+
+describe('execution intents', () => {
+  test('tell how far an execution came', async () => {
+    const id = await executed()
+    expect(await machine.executionIntent(id)).toMatchObject({ state: 'FINALIZED', inDoubt: false })
+  })
+
+  test('in doubt, are closed by the stored evidence or by a human’s word', async () => {
+    const [kept, lost] = [await executed(), await executed()]
+    await putInDoubt(database, kept, 'kept')
+    await putInDoubt(database, lost, 'lost')
+    const { intents } = await checking.unfinalizedIntents()
+    expect(new Set(intents.map((intent) => intent.businessTransactionId))).toEqual(new Set([kept, lost]))
+    expect(await checking.finalizeIntent(kept)).toMatchObject({ state: 'FINALIZED', inDoubt: false })
+    const resolved = await checking.resolveIntent(lost, { resolution: 'NOT_EXECUTED', note: 'Asked them.' })
+    expect(resolved).toMatchObject({ state: 'RESOLVED', resolution: 'NOT_EXECUTED' })
+    expect(await checking.unfinalizedIntents()).toEqual({ intents: [] })
+  })
+})

@@ -1,0 +1,140 @@
+// Our own database away after the effect, for longer than a caller waits: the evidence is kept and stored when it is back. That is not
+// the provider's doubt (decisions §3 "database gone after the effect").
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Json } from '../../src/canonical.ts'
+import { readPublicKeys } from '../../src/signing/keys.ts'
+import { openPool } from '../../src/tables/sql.ts'
+import type { Evidence } from '../../workers/execute/commit.ts'
+import { openOwed } from '../../workers/execute/owed.ts'
+import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { expectEvidence, type Members } from '../evidence.ts'
+import { notedInDoubt, passDeadline } from '../intents.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const human = aCaller('olive', { credentialHolderType: 'USER' })
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openDatabaseProxy(database.url)
+})
+afterAll(async () => {
+  await proxy.cut()
+  await database.drop()
+})
+
+const start = (env: Record<string, string> = {}) =>
+  startService({ databaseUrl: proxy.url, callers: [human.entry], env })
+
+/** Executions whose effect happens while the database is away. out  once each has its 502 */
+async function executeWithout(
+  service: TestService,
+  count: number,
+  parameters: object = {},
+): Promise<string[]> {
+  const transactions = Array.from({ length: count }, () =>
+    aTransaction({ intent: { parameters: { amount: 42, delayMs: 600, ...parameters } } }),
+  )
+  const ids = transactions.map((one) => one.businessTransactionId)
+  const answers = transactions.map((one) => service.post('/execute', one))
+  for (const id of ids) await until(() => intentState(database, id), 'the release')
+  await proxy.cut()
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  expect(statuses).toEqual(Array(count).fill(502))
+  return ids
+}
+
+const states = (ids: readonly string[]) => Promise.all(ids.map((id) => intentState(database, id)))
+
+test('is stored once the database is back, without a human: FINALIZED or ERRORED, whole, once, and off the list', async () => {
+  const service = await start()
+  const ids = await executeWithout(service, 5)
+  for (const id of ids) await passDeadline(database, id)
+  expect(await states(ids)).toEqual(Array(5).fill('RELEASED'))
+  await proxy.mend()
+  // In the meantime it may have been found in doubt; that ends too.
+  await until(async () => (await states(ids)).every((state) => state === 'FINALIZED'), 'the evidence')
+  const keys = readPublicKeys(service.signingKeyDir)
+  for (const id of ids) {
+    expectEvidence((await service.get(`/trust-records/${id}`)).body as Members, keys)
+    expect(await rowsOf(database, id)).toMatchObject({ trust_records: 1, verifications: 1, receipts: 1 })
+    expect((await service.get(`/execution-intents/${id}`)).body).toMatchObject({
+      state: 'FINALIZED',
+      inDoubt: false,
+      transitions: [],
+    })
+  }
+  const [failed = ''] = await executeWithout(service, 1, { fail: true })
+  await proxy.mend()
+  await until(async () => (await intentState(database, failed)) === 'ERRORED', 'the evidence')
+
+  const list = (await service.get('/execution-intents/unfinalized', human)).body as Json
+  expect(list).toEqual({ intents: [] })
+  expect(await notedInDoubt(database)).toEqual(new Set())
+  expect(await service.stop()).toBe(0)
+  expect(service.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
+}, 60_000)
+
+test('a clean stop waits for a database that comes back within the drain', async () => {
+  const service = await start()
+  const ids = await executeWithout(service, 3)
+  const stopped = service.stop()
+  await until(() => service.lines().some(({ msg }) => msg === 'stopping'), 'the stop')
+  await proxy.mend()
+  expect(await stopped).toBe(0)
+  expect(await states(ids)).toEqual(Array(3).fill('FINALIZED'))
+}, 60_000)
+
+test('a clean stop without a database ends with the drain, and says what it leaves in doubt', async () => {
+  const service = await start({ SHUTDOWN_TIMEOUT_MS: '700' })
+  const ids = await executeWithout(service, 2)
+  expect(await service.stop()).toBe(0)
+  const lost = service.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')
+  expect(lost).toMatchObject([{ level: 50, executions: 2 }])
+  await proxy.mend()
+  expect(await states(ids)).toEqual(['RELEASED', 'RELEASED'])
+}, 60_000)
+
+test('what a human has resolved in the meantime stays so', async () => {
+  const away = await start()
+  const elsewhere = await startService({ databaseUrl: database.url, callers: [human.entry] })
+  const [id = ''] = await executeWithout(away, 1)
+  await passDeadline(database, id)
+  const body = { resolution: 'NOT_EXECUTED', note: 'Nothing arrived.' }
+  expect((await elsewhere.post(`/execution-intents/${id}/resolve`, body, human)).status).toBe(200)
+  await proxy.mend()
+  await until(async () => (await away.get('/ready')).status === 200, 'the database')
+  expect((await away.post('/execute', aTransaction())).status).toBe(200)
+  // Its stop waits until it owes nothing: by then it has tried.
+  expect(await away.stop()).toBe(0)
+  expect(away.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
+  expect(await intentState(database, id)).toBe('RESOLVED')
+  expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, verifications: 0, receipts: 0 })
+  expect(await elsewhere.stop()).toBe(0)
+}, 60_000)
+
+const anEvidence = (body: string): Evidence => ({
+  businessTransactionId: 'none',
+  callerId: 'tester',
+  createdAt: '2026-11-21T00:00:00.000Z',
+  end: 'FINALIZED',
+  record: { body, seal: '' },
+  verification: '',
+  receipt: '',
+})
+
+test('what is kept is bounded, by count and by size', () => {
+  // Nothing listens there.
+  const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
+  const kept = (evidence: readonly Evidence[]) => {
+    const count = new Int32Array(new SharedArrayBuffer(4))
+    openOwed({ pool, count }).add(evidence)
+    return count[0]
+  }
+  expect(kept(Array.from({ length: 10_001 }, () => anEvidence('{}')))).toBe(10_000)
+  const large = 'x'.repeat(1024 * 1024)
+  expect(kept(Array.from({ length: 65 }, () => anEvidence(large)))).toBe(64)
+})

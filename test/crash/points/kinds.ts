@@ -1,0 +1,209 @@
+// The kinds of executions that the crash tests send: between them they go over every stretch of the road (decisions §3, §6, §8).
+import { randomUUID } from 'node:crypto'
+import { canonicalize } from '../../../src/canonical.ts'
+import { sha256Hex } from '../../../src/signing/sha256.ts'
+import { insertApproval } from '../../../src/tables/approvals.ts'
+import { enrolApprover } from '../../../src/tables/approvers.ts'
+import { registerExternalConnector } from '../../../src/tables/external-connectors.ts'
+import { anApprover, aSignedApproval } from '../../authority.ts'
+import type { TestDatabase } from '../../database.ts'
+import { addPolicy } from '../../policies.ts'
+import { aTransaction } from '../../transactions.ts'
+import { aDealId } from './receiver.ts'
+
+export type Sent = ReturnType<typeof aTransaction>
+
+export interface Kind {
+  readonly name: string
+  /** What it is answered where nobody dies. */
+  readonly status: number
+  /** How often its effect is then asked for. */
+  readonly effects: 0 | 1
+  /** How its intent ends then; undefined where none was released. */
+  readonly ends?: 'FINALIZED' | 'ERRORED' | 'RELEASED'
+  /** It uses an approval up. */
+  readonly approved?: true
+  /** What to post, once what it rests on has been stored. */
+  readonly make: (database: TestDatabase) => Sent | Promise<Sent>
+}
+
+const DEAL = 'hubspot:deal-update'
+const PAY = 'vendor:pay'
+const alice = anApprover('alice')
+
+export const kinds: readonly Kind[] = [
+  { name: 'updates a deal', status: 200, effects: 1, ends: 'FINALIZED', make: () => anUpdate('deal') },
+  {
+    name: 'updates a deal that a human approved',
+    approved: true,
+    status: 200,
+    effects: 1,
+    ends: 'FINALIZED',
+    async make(database) {
+      const sent = anUpdate('deal-approved')
+      await approve(database, sent)
+      return sent
+    },
+  },
+  { name: 'is denied without an approval', status: 403, effects: 0, make: () => anUpdate('deal-approved') },
+  {
+    name: 'updates a deal within a limit',
+    status: 200,
+    effects: 1,
+    ends: 'FINALIZED',
+    make: () => anUpdate('deal-limited'),
+  },
+  {
+    name: 'updates a deal that the CRM calls open',
+    status: 200,
+    effects: 1,
+    ends: 'FINALIZED',
+    make: () => anUpdate('deal-open'),
+  },
+  {
+    name: 'pays by an external connector',
+    status: 200,
+    effects: 1,
+    ends: 'FINALIZED',
+    make: () => {
+      const target = `invoice-${randomUUID()}`
+      return aTransaction({ intent: { action: PAY, target, parameters: {} }, policy: { name: 'pay' } })
+    },
+  },
+  {
+    name: 'is refused by the provider',
+    status: 500,
+    effects: 1,
+    ends: 'ERRORED',
+    make: () => anUpdate('deal', { target: aDealId('refused') }),
+  },
+  {
+    name: 'is not answered by the provider',
+    status: 502,
+    effects: 1,
+    ends: 'RELEASED',
+    make: () => anUpdate('deal', { target: aDealId('lost') }),
+  },
+  {
+    name: 'is rejected',
+    status: 500,
+    effects: 0,
+    make: () => anUpdate('deal', { signals: { approved: false } }),
+  },
+  { name: 'echoes at once', status: 200, effects: 0, ends: 'FINALIZED', make: () => aTransaction() },
+  {
+    name: 'echoes later',
+    status: 200,
+    effects: 0,
+    ends: 'FINALIZED',
+    make: () => aTransaction({ intent: { parameters: { amount: 42, delayMs: 5 } } }),
+  },
+  {
+    name: 'has its evidence refused for a while',
+    status: 502,
+    effects: 1,
+    ends: 'FINALIZED',
+    async make(database) {
+      const sent = anUpdate('deal')
+      await refuseEvidence(database, sent.businessTransactionId)
+      return sent
+    },
+  },
+]
+
+/** Every signal of every policy here. */
+const SIGNALS = { approved: true, before: 0, closed: false }
+
+function anUpdate(policy: string, { target = aDealId('done'), signals = {} } = {}): Sent {
+  return aTransaction({
+    intent: { action: DEAL, target, parameters: { amount: 7 } },
+    policy: { name: policy },
+    signals: { ...SIGNALS, ...signals },
+  })
+}
+
+/** An approval of exactly this, as if it had been delivered. */
+async function approve({ pool }: TestDatabase, { intent }: Sent): Promise<void> {
+  const parametersHash = sha256Hex(canonicalize(intent.parameters))
+  const { target } = intent
+  const approval = aSignedApproval(alice, { capability: DEAL, target, scope: { parametersHash } })
+  const { approvalId, nonce, issuedAt, expiresAt } = approval.payload as Readonly<Record<string, string>>
+  const { approverId, keyId } = alice
+  await insertApproval(pool, {
+    approvalId: approvalId ?? '',
+    nonce: nonce ?? '',
+    approverId,
+    keyId,
+    capability: DEAL,
+    target,
+    parametersHash,
+    issuedAt: issuedAt ?? '',
+    expiresAt: expiresAt ?? '',
+    body: canonicalize(approval),
+    deliveredBy: 'tester',
+    deliveredAt: new Date().toISOString(),
+  })
+}
+
+function rules(when: string) {
+  return [{ id: 'fine', when, outcome: 'approve', reason: 'Fine.' }]
+}
+
+/** Into a folder, the policies that the kinds name. */
+export function addCrashPolicies(folder: string): void {
+  const add = (name: string, members: object) =>
+    addPolicy(folder, { name, version: '1.0.0', capability: DEAL, ...members })
+  add('deal', {})
+  add('deal-approved', { verify: { approved: { by: 'approval', quorum: 1 } } })
+  add('deal-limited', {
+    signals: { before: 'number' },
+    // The sum of what no execution has: 0, however many of them run at once.
+    verify: { before: { by: 'history', window: '1h', sum: 'intent.parameters.none' } },
+    rules: rules('signals.before < 1.0'),
+  })
+  add('deal-open', {
+    signals: { closed: 'boolean' },
+    verify: { closed: { by: 'crm-deal', property: 'hs_is_closed' } },
+    rules: rules('!signals.closed'),
+  })
+  add('pay', { capability: PAY })
+}
+
+/** Into the database, before any service starts: the approver, the external connector, and what refuses evidence. */
+export async function storeCrashRows({ pool }: TestDatabase, origin: string): Promise<void> {
+  const at = new Date().toISOString()
+  const { approverId, keyId, publicKeyPem } = alice
+  const fingerprint = sha256Hex(publicKeyPem)
+  await enrolApprover(pool, { approverId, keyId, publicKeyPem, fingerprint, changeId: randomUUID(), at })
+  await registerExternalConnector(pool, {
+    changeId: randomUUID(),
+    capability: PAY,
+    endpointUrl: `${origin}/`,
+    policy: 'pay',
+    allowedParameters: [],
+    timeoutMs: 10_000,
+    registeredAt: at,
+  })
+  await pool.query(`
+    CREATE TABLE refused_evidence (business_transaction_id uuid PRIMARY KEY, attempts regclass NOT NULL);
+    CREATE FUNCTION refuse_evidence() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM FROM refused_evidence AS r
+      WHERE r.business_transaction_id = NEW.business_transaction_id AND nextval(r.attempts) <= ${ATTEMPTS_REFUSED};
+      IF FOUND THEN
+        RAISE EXCEPTION 'no room' USING ERRCODE = '53100';
+      END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER refuse_evidence BEFORE INSERT ON trust_records FOR EACH ROW EXECUTE FUNCTION refuse_evidence()`)
+}
+
+/** As often as `store` tries: the next attempt is that of evidence that is owed. */
+const ATTEMPTS_REFUSED = 5
+
+/** To the service it is a database that has no room (SQLSTATE class 53). They are counted by a sequence: no rollback undoes that. */
+async function refuseEvidence({ pool }: TestDatabase, id: string): Promise<void> {
+  const attempts = `attempts_${id.replaceAll('-', '_')}`
+  await pool.query(`CREATE SEQUENCE ${attempts}`)
+  await pool.query('INSERT INTO refused_evidence VALUES ($1::uuid, $2::regclass)', [id, attempts])
+}

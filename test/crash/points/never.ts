@@ -1,0 +1,36 @@
+// Awaits in the files of the road that no execution of the crash tests comes to, and why. A new await is here or in points.json.
+export const never: Readonly<Record<string, readonly string[]>> = {
+  'One execution is killed at a time; of several in a batch one is refused by the database: test/road/batch.test.ts.':
+    ['workers/execute/admit.ts:claim:2', 'workers/execute/commit.ts:commit:2'],
+
+  'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
+    [
+      'workers/execute/commit.ts:commitAll:3',
+      'workers/execute/commit.ts:storedBefore:1',
+      'src/tables/trust-records.ts:readRecordBodies:1',
+    ],
+
+  'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':
+    [
+      'src/tables/approvals.ts:insertApproval:1',
+      'src/tables/approvals.ts:listApprovals:1',
+      'src/tables/approvals.ts:readApproval:1',
+      'src/tables/business-transactions.ts:listTransactions:1',
+      'src/tables/business-transactions.ts:readTransaction:1',
+      'src/tables/execution-intents.ts:checkIntentsUsable:1',
+      'src/tables/execution-intents.ts:endIntent:1',
+      'src/tables/execution-intents.ts:findPastDeadline:1',
+      'src/tables/execution-intents.ts:listInDoubt:1',
+      'src/tables/execution-intents.ts:lockInDoubt:1',
+      'src/tables/execution-intents.ts:lockIntent:1',
+      'src/tables/execution-intents.ts:readIntent:1',
+      'src/tables/refusal-records.ts:readRefusal:1',
+      'src/tables/trust-records.ts:appendRows:1',
+      'src/tables/trust-records.ts:listTrustRecords:1',
+      'src/tables/trust-records.ts:lockRecords:1',
+      'src/tables/trust-records.ts:readEvidence:1',
+      'src/tables/trust-records.ts:readLast:1',
+      'src/tables/trust-records.ts:readLastOf:1',
+      'src/tables/trust-records.ts:readTrustRecord:1',
+    ],
+}

@@ -1,0 +1,27 @@
+// The chapters of docs/handbook for tests that do what they tell a reader to do.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '..')
+const HANDBOOK = join(ROOT, 'docs', 'handbook')
+
+/** Text by file name. */
+export const chapters: ReadonlyMap<string, string> = new Map(
+  readdirSync(HANDBOOK).map((file) => [file, readFileSync(join(HANDBOOK, file), 'utf8')] as const),
+)
+
+/** The texts of a chapter's fenced blocks of one language. */
+export function blocks(file: string, language: string): string[] {
+  const fenced = (chapters.get(file) ?? '').matchAll(/^```(\w+)\n([^]*?)^```$/gm)
+  return Array.from(fenced).flatMap(([, name, text = '']) => (name === language ? [text] : []))
+}
+
+/** A script as it is shown, but against the service under test, with the commands and files of this checkout. */
+export function forHere(script: string, url: string): string {
+  return script
+    .replaceAll('http://127.0.0.1:3000', url)
+    .replaceAll('npx countersign', `'${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}'`)
+    .replaceAll('npx yaml', `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`)
+    .replaceAll('node examples/', `'${process.execPath}' '${ROOT}'/examples/`)
+    .replaceAll(' policies/', ` '${ROOT}'/policies/`)
+}

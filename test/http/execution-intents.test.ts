@@ -1,0 +1,522 @@
+// The routes of execution intents: what is in doubt, and closing it by hand (decisions §8 "Execution intents").
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../src/canonical.ts'
+import { readPublicKeys } from '../../src/signing/keys.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import { checkAuditEvent } from '../../src/verifier/audit-event.ts'
+import { checkIntentTransition } from '../../src/verifier/intent-transition.ts'
+import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { publishedCrypto } from '../evidence.ts'
+import { notedInDoubt, passDeadline, putInDoubt } from '../intents.ts'
+import { aSlowTransaction } from '../load.ts'
+import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const human = aCaller('olive', { credentialHolderType: 'USER' })
+const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
+const auditor = aCaller('auditor', { readAll: true })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [human.entry, other.entry, auditor.entry],
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+/** Executed, whatever came of it. out  its id */
+async function executed(parameters: object = {}): Promise<string> {
+  const transaction = aTransaction({ intent: { parameters: { amount: 42, ...parameters } } })
+  await service.post('/execute', transaction)
+  return transaction.businessTransactionId
+}
+
+async function inDoubt(evidence: 'kept' | 'lost' = 'lost', parameters: object = {}): Promise<string> {
+  const id = await executed(parameters)
+  await putInDoubt(database, id, evidence)
+  return id
+}
+
+const read = (id: string, key = human.key) => service.get(`/execution-intents/${id}`, { key })
+const unfinalized = (query = '') => service.get(`/execution-intents/unfinalized${query}`, human)
+const resolve = (id: string, body: unknown = { resolution: 'EXECUTED', note: 'The provider says so.' }) =>
+  service.post(`/execution-intents/${id}/resolve`, body, human)
+const finalize = (id: string, body?: unknown) =>
+  service.post(`/execution-intents/${id}/finalize`, body, human)
+const idsOf = ({ body }: Called) =>
+  (body as { intents: { businessTransactionId: string }[] }).intents.map((one) => one.businessTransactionId)
+
+const conflict = (error: string) => ({ status: 409, body: { error, code: 'CONFLICT' } })
+
+/** What nothing but the service's keys proves. */
+function expectSigned(transition: Json): void {
+  const crypto = publishedCrypto(readPublicKeys(service.signingKeyDir))
+  expect(checkIntentTransition(transition, crypto).filter(({ problem }) => problem !== undefined)).toEqual([])
+}
+
+/** The audit events of a type about an intent; each of them verifies. */
+async function events(type: string, id: string): Promise<Record<string, unknown>[]> {
+  const { body } = await service.get(`/audit/events?type=${type}&pageSize=100`, human)
+  const crypto = publishedCrypto(readPublicKeys(service.signingKeyDir))
+  return (body as { events: { event: { detail: { businessTransactionId: string } } }[] }).events
+    .filter(({ event }) => event.detail.businessTransactionId === id)
+    .map((one) => {
+      expect(checkAuditEvent(one as unknown as Json, crypto)).toMatchObject([{ problem: undefined }])
+      return one.event
+    })
+}
+
+describe('GET /execution-intents/{id} 200', () => {
+  test('an execution that went well: released, finalized, with the authorization that its record holds', async () => {
+    const id = await executed()
+    const { body } = await read(id, service.key)
+    const { authorization, createdAt } = (await service.get(`/trust-records/${id}`)).body
+    expect(body).toEqual({
+      businessTransactionId: id,
+      state: 'FINALIZED',
+      inDoubt: false,
+      callerId: 'tester',
+      action: 'sandbox:echo',
+      target: 'test',
+      releasedAt: authorization.payload.authorizedAt,
+      deadline: expect.any(String),
+      closedAt: expect.any(String),
+      authorization,
+      transitions: [],
+    })
+    expect(Date.parse(body.deadline) - Date.parse(body.releasedAt)).toBe(12_000)
+    expect(body.closedAt >= createdAt).toBe(true)
+  })
+
+  test('one that failed for certain is ERRORED, one under way RELEASED and not in doubt, one past its deadline in doubt', async () => {
+    expect((await read(await executed({ fail: true }))).body).toMatchObject({
+      state: 'ERRORED',
+      inDoubt: false,
+    })
+    const slow = aSlowTransaction(700)
+    const id = slow.businessTransactionId
+    const answer = service.post('/execute', slow)
+    await until(() => intentState(database, id), 'the release')
+    expect((await read(id)).body).toMatchObject({ state: 'RELEASED', inDoubt: false })
+    expect((await answer).status).toBe(200)
+    const { body } = await read(await inDoubt())
+    expect(body).toMatchObject({ state: 'RELEASED', inDoubt: true })
+    expect(body).not.toHaveProperty('closedAt')
+  })
+
+  test('304 to who has it, as long as nothing changes', async () => {
+    const id = await inDoubt()
+    const headers = { 'If-None-Match': (await read(id)).headers.get('etag') ?? '' }
+    const again = () => service.get(`/execution-intents/${id}`, { ...human, headers })
+    expect((await again()).status).toBe(304)
+    await resolve(id)
+    expect((await again()).status).toBe(200)
+  })
+
+  test('humans and auditors read anyone’s', async () => {
+    const id = await executed()
+    expect((await read(id)).status).toBe(200)
+    expect((await read(id.toUpperCase(), auditor.key)).body.businessTransactionId).toBe(id)
+  })
+})
+
+describe('GET /execution-intents/{id} 404 intentNotFound', () => {
+  test('another’s, an unknown one, one that was never released and what is no id: the same bytes', async () => {
+    const rejected = aTransaction({ intent: { parameters: { amount: 2000 } }, signals: { amount: 2000 } })
+    await service.post('/execute', rejected)
+    const asked = [await executed(), randomUUID(), 'nothing']
+    const answers = await Promise.all(asked.map((id) => read(id, other.key)))
+    answers.push(await read(rejected.businessTransactionId, service.key))
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404])
+    expect(new Set(answers.map(({ text }) => text))).toEqual(
+      new Set([JSON.stringify({ error: 'Execution intent not found.' })]),
+    )
+  })
+})
+
+describe('GET /execution-intents/unfinalized 200', () => {
+  test('lists what has just passed its deadline, newest first, in pages, and nothing else', async () => {
+    const before = idsOf(await unfinalized('?pageSize=100'))
+    const finalized = await executed()
+    const found: string[] = []
+    for (let i = 0; i < 3; i++) {
+      found.unshift(await inDoubt())
+      expect(idsOf(await unfinalized('?pageSize=1'))).toEqual(found.slice(0, 1))
+    }
+    expect(idsOf(await unfinalized('?pageSize=100'))).toEqual([...found, ...before])
+    expect(idsOf(await unfinalized('?pageSize=2&page=2'))).toEqual([...found, ...before].slice(2, 4))
+    expect(idsOf(await unfinalized('?page=1000'))).toEqual([])
+    expect(found).not.toContain(finalized)
+    const { body } = await unfinalized('?pageSize=1')
+    expect(body.intents[0]).toEqual((await read(found[0] ?? '')).body)
+  })
+
+  test('each is told to the audit once, signed, however often it is looked for', async () => {
+    const id = await inDoubt()
+    await Promise.all(Array.from({ length: 8 }, () => unfinalized()))
+    expect(await events('intent.in_doubt', id)).toMatchObject([
+      {
+        route: 'service',
+        severity: 'WARNING',
+        capability: 'sandbox:echo',
+        detail: { submittedBy: 'tester' },
+      },
+    ])
+  })
+
+  test('one whose worker finishes after all is taken off the list', async () => {
+    const slow = aSlowTransaction(1_000)
+    const id = slow.businessTransactionId
+    const answer = service.post('/execute', slow)
+    await until(() => intentState(database, id), 'the release')
+    await passDeadline(database, id)
+    expect(idsOf(await unfinalized())).toContain(id)
+    expect((await answer).status).toBe(200)
+    expect(idsOf(await unfinalized('?pageSize=100'))).not.toContain(id)
+    expect(await notedInDoubt(database)).not.toContain(id)
+  })
+
+  test('without being asked, the service finds it within seconds and logs a warning', async () => {
+    const id = await inDoubt()
+    await until(async () => (await notedInDoubt(database)).has(id), 'the sweep')
+    await until(
+      () => service.lines().some(({ level, msg }) => msg === 'execution intents in doubt' && level === 40),
+      'the warning',
+    )
+  })
+})
+
+describe('GET /execution-intents/unfinalized 400 invalidPage', () => {
+  test.each([
+    ['page=0', 'page must be a whole number, 1 or more.'],
+    ['pageSize=101', 'pageSize must be a whole number from 1 to 100.'],
+  ])('%s', async (query, error) => {
+    expect(reply(await unfinalized(`?${query}`))).toEqual({ status: 400, body: { error } })
+  })
+})
+
+describe('GET /execution-intents/unfinalized 403 nonHumanCaller', () => {
+  test.each(['GET /unfinalized', 'POST /{id}/resolve', 'POST /{id}/finalize'])(
+    '%s is for humans: not for its caller, not for an auditor, and the intent stays as it is',
+    async (route) => {
+      const id = await inDoubt()
+      const [method = '', path = ''] = route.replace('{id}', id).split(' ')
+      for (const key of [service.key, auditor.key]) {
+        const body = { resolution: 'EXECUTED', note: 'It says so itself.' }
+        const answer =
+          method === 'GET'
+            ? await service.get(`/execution-intents${path}`, { key })
+            : await service.post(`/execution-intents${path}`, body, { key })
+        expect(answer.status).toBe(403)
+        expect(answer.body.code).toBe('NON_HUMAN_CALLER_DENIED')
+      }
+      expect(await intentState(database, id)).toBe('RELEASED')
+    },
+  )
+})
+
+describe('POST /execution-intents/{id}/resolve 200', () => {
+  test.each(['EXECUTED', 'NOT_EXECUTED'])(
+    '%s: signed, audited, off the list, and final',
+    async (resolution) => {
+      const id = await inDoubt()
+      expect(idsOf(await unfinalized())).toContain(id)
+      const note = 'Asked the provider: ticket 4711 — "ü" \u0000 😀'
+      const resolved = await resolve(id.toUpperCase(), { resolution, note })
+      expect(resolved.status).toBe(200)
+      expect(resolved.body).toEqual((await read(id, service.key)).body)
+      expect(resolved.body).toMatchObject({ state: 'RESOLVED', inDoubt: false, resolution })
+      const [transition] = resolved.body.transitions
+      expect(transition.transition).toEqual({
+        transitionId: expect.any(String),
+        businessTransactionId: id,
+        from: 'RELEASED',
+        to: 'RESOLVED',
+        resolution,
+        note,
+        by: 'olive',
+        at: resolved.body.closedAt,
+      })
+      expectSigned(transition)
+      expect(await events('intent.resolved', id)).toMatchObject([
+        {
+          route: 'POST /execution-intents/{id}/resolve',
+          callerId: 'olive',
+          reason: `The execution intent is RESOLVED: ${resolution}.`,
+          detail: { transitionId: transition.transition.transitionId },
+        },
+      ])
+      expect(await notedInDoubt(database)).not.toContain(id)
+      expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0 })
+      expect(reply(await resolve(id))).toEqual(conflict('The execution intent is RESOLVED.'))
+    },
+  )
+
+  test('NOT_EXECUTED does not free the id: a repeat is a replay, not a retry', async () => {
+    const transaction = aTransaction()
+    const id = transaction.businessTransactionId
+    await service.post('/execute', transaction)
+    await putInDoubt(database, id)
+    expect((await service.post('/execute', transaction)).status).toBe(409)
+    await resolve(id, { resolution: 'NOT_EXECUTED', note: 'Nothing arrived.' })
+    expect((await service.post('/execute', transaction)).status).toBe(409)
+    expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, execution_intents: 1 })
+  })
+
+  test('of two humans who contradict each other at once one is heard', async () => {
+    for (let i = 0; i < 10; i++) {
+      const id = await inDoubt()
+      const bodies = ['EXECUTED', 'NOT_EXECUTED'].map((resolution) => ({ resolution, note: 'I know.' }))
+      const answers = await Promise.all(bodies.map((body) => resolve(id, body)))
+      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
+      const winner = answers.find(({ status }) => status === 200)
+      expect((await read(id)).body).toEqual(winner?.body)
+    }
+  })
+})
+
+describe('POST /execution-intents/{id}/resolve 400 invalidField', () => {
+  const note = 'A note.'
+  test.each([
+    [{}, 'resolution is required.'],
+    [{ resolution: 'EXECUTED' }, 'note is required.'],
+    [{ resolution: 'EXECUTED', note: ' \n ' }, 'note is required.'],
+    [{ resolution: null, note }, 'resolution is required.'],
+    [{ resolution: 'executed', note }, 'resolution must be one of EXECUTED, NOT_EXECUTED.'],
+    [{ resolution: ['EXECUTED'], note }, 'resolution must be one of EXECUTED, NOT_EXECUTED.'],
+    [{ resolution: 'EXECUTED', note: 7 }, 'note must be a string of 1 to 1000 characters.'],
+    [{ resolution: 'EXECUTED', note: 'x'.repeat(1_001) }, 'note must be a string of 1 to 1000 characters.'],
+    [{ resolution: 'EXECUTED', note, by: 'somebody else' }, 'by is not a member of this body.'],
+    ['[]', 'resolution is required.'],
+    ['{"resolution":"EXECUTED","resolution":"NOT_EXECUTED","note":"x"}', 'Malformed JSON body.'],
+  ])('%j', async (body, error) => {
+    const id = await inDoubt()
+    expect(reply(await resolve(id, body))).toEqual({ status: 400, body: { error } })
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+})
+
+describe('POST /execution-intents/{id}/resolve 404 intentNotFound', () => {
+  test.each([randomUUID(), 'nothing', 'unfinalized'])('%s', async (id) => {
+    const notFound = { status: 404, body: { error: 'Execution intent not found.' } }
+    expect(reply(await resolve(id))).toEqual(notFound)
+    expect(reply(await finalize(id))).toEqual(notFound)
+  })
+})
+
+describe('POST /execution-intents/{id}/resolve 409 conflict', () => {
+  test('what is closed, with its state; and what is under way before its deadline', async () => {
+    expect(reply(await resolve(await executed()))).toEqual(conflict('The execution intent is FINALIZED.'))
+    expect(reply(await resolve(await executed({ fail: true })))).toEqual(
+      conflict('The execution intent is ERRORED.'),
+    )
+    const slow = aSlowTransaction(700)
+    const id = slow.businessTransactionId
+    const answer = service.post('/execute', slow)
+    await until(() => intentState(database, id), 'the release')
+    const underway = conflict('The execution intent is RELEASED, and its deadline has not passed.')
+    expect(reply(await resolve(id))).toEqual(underway)
+    expect(reply(await finalize(id))).toEqual(underway)
+    expect((await answer).status).toBe(200)
+  })
+
+  test('no word stands against a stored record that holds', async () => {
+    const id = await inDoubt('kept')
+    const body = { resolution: 'NOT_EXECUTED', note: 'I would rather it had not happened.' }
+    expect(reply(await resolve(id, body))).toEqual(
+      conflict('A stored Execution Trust Record proves the outcome: finalize the intent.'),
+    )
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+
+  test('a record that does not hold stands in nobody’s way', async () => {
+    const id = await inDoubt('kept')
+    await tamper(id, (body) => body.replace('"status":"COMPLETED"', '"status":"FAILED"'))
+    expect((await resolve(id)).status).toBe(200)
+  })
+})
+
+describe('a worker and a human at the same moment', () => {
+  test('a worker that finishes after the resolution changes nothing and answers 502', async () => {
+    const slow = aSlowTransaction(800)
+    const id = slow.businessTransactionId
+    const answer = service.post('/execute', slow)
+    await until(() => intentState(database, id), 'the release')
+    await passDeadline(database, id)
+    const resolved = await resolve(id, { resolution: 'NOT_EXECUTED', note: 'Nothing arrived.' })
+    expect(resolved.status).toBe(200)
+    expect((await answer).status).toBe(502)
+    expect((await read(id)).body).toEqual(resolved.body)
+    expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, verifications: 0, receipts: 0 })
+  })
+
+  test('whoever is first wins whole: a record and no resolution, or a resolution and no record', async () => {
+    const slow = Array.from({ length: 30 }, () => aSlowTransaction(2_000))
+    const ids = slow.map((one) => one.businessTransactionId)
+    const answers = slow.map((one) => service.post('/execute', one))
+    await until(async () => {
+      const states = await Promise.all(ids.map((id) => intentState(database, id)))
+      return states.every((state) => state === 'RELEASED')
+    }, 'the releases')
+    await passDeadline(database, ...ids)
+    const outcomes = await Promise.all(
+      ids.map(async (id, i) => {
+        const { body } = await read(id)
+        // The first three long before their connector answers, the last three after, the others around that moment.
+        const due = Date.parse(body.releasedAt) + 1_900 + i * 10
+        if (i >= 27) await answers[i]
+        else if (i >= 3) await until(() => Date.now() >= due, 'the moment')
+        const resolved = await resolve(id)
+        return { id, resolved: resolved.status, executed: (await answers[i])?.status }
+      }),
+    )
+    for (const { id, ...statuses } of outcomes) {
+      const { trust_records } = await rowsOf(database, id)
+      const { state, transitions } = (await read(id)).body
+      const seen = { ...statuses, state, transitions: transitions.length, trust_records }
+      expect([
+        { resolved: 200, executed: 502, state: 'RESOLVED', transitions: 1, trust_records: 0 },
+        { resolved: 409, executed: 200, state: 'FINALIZED', transitions: 0, trust_records: 1 },
+      ]).toContainEqual(seen)
+    }
+    expect(new Set(outcomes.map(({ resolved }) => resolved))).toEqual(new Set([200, 409]))
+  })
+})
+
+/** Edits a stored record; with its digest in the seal recomputed, as somebody who can write the tables would. */
+async function tamper(id: string, edit: (body: string) => string): Promise<void> {
+  const where = 'WHERE business_transaction_id = $1::uuid'
+  const { rows } = await database.pool.query<{ body: string; seal: string }>(
+    `SELECT body, seal FROM trust_records ${where}`,
+    [id],
+  )
+  const { body = '', seal = '' } = rows[0] ?? {}
+  const edited = edit(body)
+  expect(edited).not.toBe(body)
+  await database.pool.query(`UPDATE trust_records SET body = $2, seal = $3 ${where}`, [
+    id,
+    edited,
+    seal.replace(sha256Hex(body), sha256Hex(edited)),
+  ])
+}
+
+/** Puts the record of one execution in the place of another's. */
+async function swap(from: string, to: string): Promise<void> {
+  await database.pool.query(
+    `UPDATE trust_records AS t SET body = s.body, seal = s.seal FROM trust_records AS s
+     WHERE s.business_transaction_id = $1::uuid AND t.business_transaction_id = $2::uuid`,
+    [from, to],
+  )
+}
+
+describe('POST /execution-intents/{id}/finalize 200', () => {
+  test.each([
+    ['FINALIZED', {}],
+    ['ERRORED', { fail: true }],
+  ])('from a stored record that holds: %s, signed and audited', async (state, parameters) => {
+    const id = await inDoubt('kept', parameters)
+    expect(idsOf(await unfinalized())).toContain(id)
+    const record = (await service.get(`/trust-records/${id}`)).body
+    const finalized = await finalize(id, state === 'FINALIZED' ? undefined : {})
+    expect(finalized.status).toBe(200)
+    expect(finalized.body).toEqual((await read(id)).body)
+    expect(finalized.body).toMatchObject({ state, inDoubt: false })
+    expect(finalized.body).not.toHaveProperty('resolution')
+    const [transition] = finalized.body.transitions
+    expect(transition.transition).toEqual({
+      transitionId: expect.any(String),
+      businessTransactionId: id,
+      from: 'RELEASED',
+      to: state,
+      by: 'olive',
+      at: finalized.body.closedAt,
+      trustRecordHash: record.trustRecordHash,
+    })
+    expectSigned(transition)
+    expect(await events('intent.finalized', id)).toMatchObject([{ callerId: 'olive' }])
+    expect(await notedInDoubt(database)).not.toContain(id)
+    expect((await service.get(`/trust-records/${id}`)).body).toEqual(record)
+    expect(reply(await finalize(id))).toEqual(conflict(`The execution intent is ${state}.`))
+  })
+})
+
+const proves = (problem: string) => `The stored Execution Trust Record proves nothing: ${problem}`
+
+describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
+  test('no record is stored', async () => {
+    const id = await inDoubt()
+    const none = conflict('No Execution Trust Record is stored for this execution intent.')
+    expect(reply(await finalize(id))).toEqual(none)
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+
+  test('a flipped outcome with a recomputed digest closes nothing', async () => {
+    const id = await inDoubt('kept')
+    await tamper(id, (body) =>
+      body.replace('"status":"COMPLETED"', '"status":"FAILED"').replace('"success":true', '"success":false'),
+    )
+    const { status, body } = await finalize(id)
+    expect(status).toBe(409)
+    expect(body.error).toContain(proves('The trust record signature is not valid'))
+    expect(await intentState(database, id)).toBe('RELEASED')
+    expect((await read(id)).body.transitions).toEqual([])
+  })
+
+  test('evidence of another execution cannot settle this one', async () => {
+    const id = await inDoubt('kept')
+    await swap(await executed(), id)
+    const { status, body } = await finalize(id)
+    expect(status).toBe(409)
+    expect(body.error).toContain('The trust record is stored under another transaction')
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+
+  test('evidence of another attempt cannot settle this one', async () => {
+    const id = await inDoubt('kept')
+    await database.pool.query(
+      `UPDATE execution_intents SET nonce = 'another' WHERE business_transaction_id = $1::uuid`,
+      [id],
+    )
+    expect(reply(await finalize(id))).toEqual(
+      conflict(proves('The trust record is of another authorization.')),
+    )
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+
+  test('an authorization that was exchanged beside the record', async () => {
+    const id = await inDoubt('kept')
+    await database.pool.query(
+      `UPDATE business_transactions AS t SET execution_authorization = s.execution_authorization
+       FROM business_transactions AS s WHERE s.business_transaction_id = $1::uuid AND t.business_transaction_id = $2::uuid`,
+      [await executed(), id],
+    )
+    const { status, body } = await finalize(id)
+    expect(status).toBe(409)
+    expect(body.error).toContain(
+      'The stored execution authorization differs from the one in the trust record',
+    )
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+})
+
+describe('POST /execution-intents/{id}/finalize 400 invalidField', () => {
+  test.each([
+    [{ state: 'FINALIZED' }, 'state is not a member of this body.'],
+    ['[]', 'the body must be an object.'],
+    ['null', 'the body must be an object.'],
+    ['{', 'Malformed JSON body.'],
+  ])('%j', async (body, error) => {
+    const id = await inDoubt('kept')
+    expect(reply(await finalize(id, body))).toEqual({ status: 400, body: { error } })
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+})

@@ -1,0 +1,298 @@
+// The chapters for humans, walked through once as they stand: two humans get keys, enrol an approver, register a connector, approve a
+// payment, change policies, close executions in doubt, and rotate the signing keys. Each script runs where the one before left off.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { generateKeys } from '../../src/signing/keys.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { blocks, forHere } from '../handbook.ts'
+import { putInDoubt } from '../intents.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const POLICIES = join(import.meta.dirname, '..', '..', 'policies')
+
+// A test is a section of a chapter: many commands, each a process of its own.
+vi.setConfig({ testTimeout: 120_000 })
+
+let database: TestDatabase
+let service: TestService
+let receiver: ChildProcess | undefined
+/** Where the reader's terminal is. */
+let folder: string
+let signingKeyDir: string
+let policyDir: string
+let connectorPort = ''
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-test-handbook-'))
+  signingKeyDir = join(folder, 'signing-keys')
+  policyDir = join(folder, 'shipped')
+  generateKeys({ dir: signingKeyDir, now: new Date(Date.now() - 60_000) })
+  cpSync(POLICIES, policyDir, { recursive: true })
+  database = await createDatabase()
+  const [transaction = ''] = blocks('executions.md', 'json')
+  const [payment = ''] = blocks('approving.md', 'json')
+  writeFileSync(join(folder, 'transaction.json'), transaction)
+  writeFileSync(join(folder, 'payment.json'), payment)
+})
+
+afterAll(async () => {
+  receiver?.kill('SIGKILL')
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(folder, { recursive: true })
+})
+
+const unread = new Map(
+  ['governing.md', 'approving.md', 'policies.md'].map((file) => [file, blocks(file, 'sh')] as const),
+)
+
+/** The next script of a chapter; each is read once, in its order. */
+function next(file: string): string {
+  const [script = '', ...rest] = unread.get(file) ?? []
+  unread.set(file, rest)
+  return script
+}
+
+/** The scripts of a section, by its heading. */
+function section(file: string, heading: string): string[] {
+  const [, text = ''] = readChapter(file).split(`## ${heading}\n`)
+  const [own = ''] = text.split(/^## /m)
+  return Array.from(own.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
+}
+
+function readChapter(file: string): string {
+  return readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'handbook', file), 'utf8')
+}
+
+/** Runs a script in the terminal of all: what one sets, the next one has. fails where any of its commands fails */
+function run(script: string, url = service.url): { stdout: string; stderr: string } {
+  const here = forHere(script, url).replaceAll(':8080', `:${connectorPort}`)
+  const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', whole], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  })
+  expect(status, `${script}\n${stdout}${stderr}`).toBe(0)
+  return { stdout, stderr }
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- tests look into replies of every shape
+function saved(name: string): any {
+  return JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown
+}
+
+function start(): Promise<TestService> {
+  return startService({
+    databaseUrl: database.url,
+    signingKeyDir,
+    callers: saved('callers.json') as object[],
+    env: { POLICY_DIR: policyDir },
+  })
+}
+
+/** `ok` before the name of each check, and the verdict. */
+const verified = (...checks: string[]) =>
+  expect.stringMatching(new RegExp(`${checks.map((name) => `  ok      ${name}\n[^]*`).join('')}\nvalid\n`))
+
+describe('Governing', () => {
+  test('two humans and a caller get their keys, and the service takes their entries', async () => {
+    const none = 'http://127.0.0.1:1'
+    run(next('governing.md'), none)
+    run(next('governing.md'), none)
+    // In place of the start, whose database would be another: what it is started with.
+    const starting = next('governing.md')
+    expect(starting).toMatch(/^npm start$/m)
+    run(starting.replace('npm start', `printf %s "$SERVICE_API_KEYS" > callers.json`), none)
+    expect(saved('callers.json')).toMatchObject([
+      { callerId: 'alice', credentialHolderType: 'USER' },
+      { callerId: 'bob', credentialHolderType: 'USER' },
+      { callerId: 'local-dev', allowedCapabilities: ['*'] },
+    ])
+    service = await start()
+    run(next('governing.md'))
+    expect(run(`curl -sS -H "Authorization: Bearer $ALICE" ${service.url}/callers/me`).stdout).toContain(
+      '"callerId":"alice"',
+    )
+  })
+
+  test('an approver is enrolled: proposed by one, shown to the other, signed by him, in effect', async () => {
+    expect(run(next('governing.md')).stdout).toContain('-----BEGIN PUBLIC KEY-----')
+    run(next('governing.md'))
+    expect(saved('change.json')).toMatchObject({ status: 'PENDING_APPROVAL', proposedBy: 'alice' })
+    expect((await service.get('/keys/dana:laptop')).status).toBe(404)
+    const { stderr } = run(next('governing.md'))
+    expect(stderr).toContain('You approve, by this signature, this change:')
+    expect(stderr).toContain('"approverId": "dana"')
+    run(next('governing.md'))
+    expect(saved('approved.json')).toMatchObject({ status: 'APPROVED', resolvedBy: 'bob' })
+    expect((await service.get('/keys/dana:laptop')).body.pem).toBe(
+      readFileSync(join(folder, 'dana', 'laptop.public.pem'), 'utf8'),
+    )
+    const { stdout } = run(next('governing.md'))
+    expect(stdout).toEqual(verified('change hash', 'change signature', 'resolution', 'step-up authorization'))
+    expect(stdout).not.toContain('was not checked')
+  })
+
+  test('a connector is registered, with the receiver of the examples behind it', async () => {
+    const command = forHere(next('governing.md'), service.url).replace('--port 8080', '--port 0')
+    receiver = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
+    let said = ''
+    receiver.stdout?.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+    const [, port = ''] = await until(
+      () => /^listening on http:\/\/127\.0\.0\.1:(\d+)/m.exec(said) ?? undefined,
+      'the receiver to listen',
+    )
+    connectorPort = port
+    run(next('governing.md'))
+    run(next('governing.md'))
+    expect(saved('approved.json')).toMatchObject({ kind: 'external-connector', status: 'APPROVED' })
+  })
+})
+
+describe('Approving', () => {
+  test('before an approval the payment is denied', async () => {
+    const payment = readFileSync(join(folder, 'payment.json'), 'utf8')
+    const denied = payment.replaceAll('0b1c1f5e', '0b1c1f5f')
+    const key = run('printf %s "$KEY"').stdout
+    expect(await service.post('/execute', denied, { key })).toMatchObject({
+      status: 403,
+      body: { code: 'POLICY_DENIED' },
+    })
+  })
+
+  test('an approval is signed and delivered, and the payment that it covers goes out once', () => {
+    const { stderr } = run(next('approving.md'))
+    expect(stderr).toContain('You approve, once, by this signature:')
+    expect(stderr).toContain('"target": "vendor-17"')
+    expect(run(next('approving.md')).stdout).toContain('"status":"UNUSED"')
+    const approvals = [saved('approval.json')] as object[]
+    expect(saved('record.json').executions).toMatchObject([
+      {
+        decision: { verifiedSignals: { humanApproved: { value: true, by: 'approval', approvals } } },
+        status: 'COMPLETED',
+        evidence: { result: { effects: 1 } },
+      },
+    ])
+    const { stdout } = run(next('approving.md'))
+    expect(stdout).toContain('"status":"USED"')
+    expect(stdout).toContain(`"consumedBy":"${saved('payment.json').businessTransactionId}"`)
+  })
+
+  test('the record is verified offline with the keys of the service and of the approver', () => {
+    const { stdout } = run(next('approving.md'))
+    expect(stdout).toContain('dana:laptop SHA-256')
+    expect(stdout).toContain('\nvalid\n')
+    expect(unread.get('approving.md')).toEqual([])
+  })
+})
+
+describe('Changing policies', () => {
+  test('a new version is tried on the past, proposed, approved and in effect', async () => {
+    const key = run('printf %s "$KEY"').stdout
+    expect((await service.post('/execute', saved('transaction.json'), { key })).status).toBe(200)
+    const { stdout: simulated } = run(next('policies.md'))
+    expect(simulated).toContain('6f9619ff-8b86-4d11-b42d-00c04fc964ff APPROVED -> REJECTED (too-large)')
+    expect(simulated).toContain('1 of 1 past decisions under sandbox-echo would flip')
+    run(next('policies.md'))
+    expect(saved('change.json')).toMatchObject({
+      status: 'PENDING_APPROVAL',
+      warnings: expect.arrayContaining([expect.stringContaining("'approved'")]) as string[],
+      diff: { against: '1.0.0' },
+    })
+    const approving = run(next('policies.md'))
+    expect(approving.stderr).toContain('The service warns:')
+    expect(approving.stderr).toContain('What differs from what stands:')
+    expect(approving.stdout).toEqual(verified('change hash', 'change signature', 'resolution'))
+    expect(run(next('policies.md')).stdout).toContain('"version":"1.1.0"')
+    const evaluated = JSON.parse(run(next('policies.md')).stdout) as object
+    expect(evaluated).toMatchObject({
+      wouldAnswer: { status: 500, error: 'Execution rejected: Amount above 40.' },
+    })
+  })
+})
+
+describe('Operating: an execution in doubt', () => {
+  const scripts = section('operating.md', 'An execution in doubt')
+  const [silent = '', list = '', resolve = '', check = '', finalize = ''] = scripts
+
+  test('a connector that stays silent leaves one, which is listed', () => {
+    expect(scripts).toHaveLength(5)
+    expect(run(silent).stdout).toMatch(/"code":"EXECUTION_OUTCOME_UNKNOWN".*\n502\n$/)
+    const { intents } = JSON.parse(run(list).stdout) as { intents: object[] }
+    expect(intents).toMatchObject([
+      { businessTransactionId: '7f9619ff-8b86-4d11-b42d-00c04fc964ff', state: 'RELEASED', inDoubt: true },
+    ])
+  })
+
+  test('a human resolves it, and the signed transition is verified offline', () => {
+    run(resolve)
+    expect(saved('intent.json')).toMatchObject({ state: 'RESOLVED', resolution: 'NOT_EXECUTED' })
+    expect(run(check).stdout).toEqual(verified('transition signature', 'transition'))
+    expect(run(list).stdout).toContain('{"intents":[]}')
+  })
+
+  test('one whose record stands is finalized', async () => {
+    await putInDoubt(database, '6f9619ff-8b86-4d11-b42d-00c04fc964ff', 'kept')
+    expect(run(finalize).stdout).toContain('"state":"FINALIZED"')
+  })
+})
+
+describe('Callers and keys: the signing keys are rotated', () => {
+  const scripts = section('callers.md', 'Rotate the signing keys')
+
+  test('the new ones are published at once, sign from the next start, and old evidence still verifies', async () => {
+    expect(scripts).toHaveLength(1)
+    const before = saved('keys.json').keys.length
+    const rotating = scripts.join('').replaceAll('/etc/countersign/keys', `'${signingKeyDir}'`)
+    expect(run(rotating).stdout).toContain('Made ')
+    const published = () => service.get('/.well-known/jwks.json').then(({ body }) => body.keys.length)
+    await until(async () => (await published()) === before + 2, 'the new keys to be published')
+    expect(await service.stop()).toBe(0)
+
+    // An upgrade comes with the restart.
+    const to = join(policyDir, 'vendor-payment', '2.1.0')
+    mkdirSync(to)
+    const shipped = readFileSync(join(policyDir, 'vendor-payment', '2.0.0', 'policy.yaml'), 'utf8')
+    writeFileSync(join(to, 'policy.yaml'), shipped.replace('policyVersion: 2.0.0', 'policyVersion: 2.1.0'))
+    service = await start()
+
+    const record = await service.post('/execute', aTransaction())
+    const keyIds = readdirSync(signingKeyDir).flatMap(
+      (name) => /^(.*-ed25519)\.private/.exec(name)?.[1] ?? [],
+    )
+    expect(keyIds).toHaveLength(2)
+    expect(record.body.signature.keyId).toBe(keyIds.toSorted()[1])
+    writeFileSync(join(folder, 'after.json'), record.text)
+    run(`curl -sS --fail-with-body http://127.0.0.1:3000/.well-known/jwks.json > keys.json
+npx countersign verify after.json --jwks keys.json
+npx countersign verify record.json --jwks keys.json --jwks dana.json`)
+  })
+})
+
+describe('Changing policies, after an upgrade', () => {
+  test('a version that came with it is loaded, and approved by two humans', async () => {
+    expect(run(next('policies.md')).stdout).toMatch(/"version":"2\.1\.0","status":"LOADED"/)
+    run(next('policies.md'))
+    run(next('policies.md'))
+    expect(unread.get('policies.md')).toEqual([])
+    expect((await service.get('/policies/vendor-payment/2.1.0')).body).toMatchObject({
+      status: 'APPROVED',
+      approvedBy: 'bob',
+    })
+  })
+})
+
+describe('Governing, at last', () => {
+  test("an approver's key is revoked, and records from before still verify", async () => {
+    run(next('governing.md'))
+    expect(unread.get('governing.md')).toEqual([])
+    expect((await service.get('/keys/dana:laptop')).body).toHaveProperty('revokedAt')
+    const [check = ''] = blocks('auditing.md', 'sh').filter((script) => script.includes('dana'))
+    run(`cp record.json page-1.json\n${check}`)
+  })
+})

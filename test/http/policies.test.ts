@@ -1,0 +1,497 @@
+// Policies, their changes and how they take effect (decisions §6, §7); how a change is resolved at all: governance.test.ts.
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canonicalize, type Json } from '../../src/canonical.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import { aHuman, aStepUp, proposed, putInEffect, resolved, type Change } from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const humans = { maker, checker }
+const narrow = aCaller('narrow', { allowedCapabilities: [] })
+const callers = [maker, checker, narrow].map(({ entry }) => entry)
+
+/** The first start approves what is there; what stands in the second one's folder besides is shipped by an upgrade. */
+const shipped = aPolicyFolder()
+addPolicy(shipped, { name: 'shipped', version: '1.0.0', capability: 'sandbox:echo' })
+addPolicy(shipped, { name: 'moving', version: '1.0.0', capability: 'sandbox:echo' })
+addPolicy(shipped, { name: 'twice', version: '1.0.0', capability: 'sandbox:echo' })
+
+let database: TestDatabase
+let service: TestService
+let upgraded: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers })
+  upgraded = await startService({
+    databaseUrl: database.url,
+    callers,
+    signingKeyDir: service.signingKeyDir,
+    key: service.key,
+    env: { POLICY_DIR: shipped, WORKER_THREADS: '2' },
+  })
+})
+
+afterAll(async () => {
+  expect(await upgraded.stop()).toBe(0)
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(shipped, { recursive: true })
+})
+
+function aDocument(members: object = {}) {
+  return {
+    policyId: 'echoes',
+    policyVersion: '1.0.0',
+    schemaVersion: '1.0.0',
+    description: 'Made by a test.',
+    capabilities: ['sandbox:echo'],
+    signals: { approved: 'boolean' },
+    rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
+    ...members,
+  }
+}
+
+const place = (name: string, version: string) => `/policies/${name}/${version}/pending-changes`
+
+function propose(document: Record<string, unknown>, to = service) {
+  const { policyId, policyVersion } = document as { policyId: string; policyVersion: string }
+  return to.post(
+    place(policyId, policyVersion),
+    { reason: 'test', proposedContent: document },
+    { key: maker.key },
+  )
+}
+
+const execute = (to: TestService, name: string) =>
+  to.post('/execute', aTransaction({ policy: { name, version: '1.0.0' } }))
+
+const notApproved = (name: string) => ({
+  status: 500,
+  body: {
+    error: `Execution rejected: Policy '${name}' version '1.0.0' is not approved.`,
+    code: 'RUNTIME_ERROR',
+  },
+})
+
+describe('POST /policies/{name}/{version}/pending-changes 201', () => {
+  test('a document of a new name, with what its author should look at', async () => {
+    const document = aDocument({
+      policyId: 'looked-at',
+      signals: { approved: 'boolean', amount: 'number', unused: 'boolean' },
+      bindings: { amount: 'intent.parameters.amount' },
+      rules: [
+        { id: 'too-large', when: 'signals.amount > 100.0', outcome: 'reject', reason: 'Too large.' },
+        { id: 'larger', when: 'signals.amount > 200.0', outcome: 'reject', reason: 'Larger.' },
+        { id: 'small', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
+      ],
+    })
+    const { status, body } = await propose(document)
+    expect(status).toBe(201)
+    expect(body.warnings).toEqual([
+      "no rule reads the signal 'unused'.",
+      "nothing checks the signal 'approved'; it is the caller's word.",
+      "nothing checks the signal 'unused'; it is the caller's word.",
+      'rule larger never decides: whenever it matches, an earlier rule has matched.',
+      'no rule applies, for example, where signals.approved is false and signals.amount is below 100: it is then rejected.',
+    ])
+    expect(body).not.toHaveProperty('diff')
+  })
+
+  test('a next version, with what it changes against the newest approved one', async () => {
+    const first = aDocument({
+      policyId: 'compared',
+      signals: { approved: 'boolean', amount: 'number' },
+      bindings: { amount: 'intent.parameters.amount' },
+      verify: { approved: { by: 'approval', quorum: 2 } },
+      rules: [
+        { id: 'cheap', when: 'signals.amount < 5.0', outcome: 'approve', reason: 'Cheap.' },
+        { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
+      ],
+    })
+    await putInEffect(service, humans, place('compared', '1.0.0'), { reason: 'x', proposedContent: first })
+    const rules = [
+      { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
+      { id: 'cheap', when: 'signals.amount < 50.0', outcome: 'approve', reason: 'Cheap.' },
+      { id: 'weekend', when: 'now.getDayOfWeek() == 0', outcome: 'reject', reason: 'Sunday.' },
+    ]
+    const next = aDocument({
+      policyId: 'compared',
+      policyVersion: '1.1.0',
+      capabilities: ['sandbox:echo', 'vendor:pay'],
+      signals: { approved: 'boolean', amount: 'number', known: 'boolean' },
+      bindings: {},
+      verify: { approved: { by: 'approval', quorum: 1 } },
+      rules,
+    })
+    expect((await propose(next)).body.diff).toEqual({
+      against: '1.0.0',
+      capabilities: { added: { 'vendor:pay': true }, removed: {}, changed: {} },
+      signals: { added: { known: 'boolean' }, removed: {}, changed: {} },
+      bindings: { added: {}, removed: { amount: 'intent.parameters.amount' }, changed: {} },
+      verify: {
+        added: {},
+        removed: {},
+        changed: { approved: { from: { by: 'approval', quorum: 2 }, to: { by: 'approval', quorum: 1 } } },
+      },
+      rules: {
+        added: { weekend: { when: 'now.getDayOfWeek() == 0', outcome: 'reject', reason: 'Sunday.' } },
+        removed: {},
+        changed: {
+          cheap: {
+            from: { when: 'signals.amount < 5.0', outcome: 'approve', reason: 'Cheap.' },
+            to: { when: 'signals.amount < 50.0', outcome: 'approve', reason: 'Cheap.' },
+          },
+        },
+      },
+      rulesReordered: true,
+    })
+  })
+
+  test('a loaded version as it stands, when the content is left out', async () => {
+    const { status, body } = await service.post(
+      place('twice', '1.0.0'),
+      { reason: 'Shipped.' },
+      { key: maker.key },
+    )
+    expect(status).toBe(201)
+    const { body: shown } = await service.get('/policies/twice/1.0.0')
+    expect(body.proposed).toEqual(shown.document)
+    expect(sha256Hex(canonicalize(body.proposed as Json))).toBe(shown.contentHash)
+  })
+
+  test('a hundred rules of a thousand characters each are looked at and answered', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `s${i}`)
+    const all = names.map((name) => `signals.${name}`)
+    const when = [all.join(' && '), ...Array<string>(12).fill(`(${all.slice(0, 4).join(' || ')})`)].join(
+      ' && ',
+    )
+    const rules = Array.from({ length: 100 }, (_, i) => ({
+      id: `r${i}`,
+      when,
+      outcome: 'reject',
+      reason: 'No.',
+    }))
+    const signals = Object.fromEntries(names.map((name) => [name, 'boolean']))
+    const { status, text } = await propose(aDocument({ policyId: 'huge', signals, rules }))
+    expect([status, text.length > 64_000]).toEqual([201, true])
+  })
+})
+
+const onAllWorkers = async (to: TestService) => {
+  const statuses = await Promise.all(Array.from({ length: 16 }, () => execute(to, 'shipped')))
+  return statuses.every(({ status }) => status === 200)
+}
+
+describe('a version that an upgrade has shipped', () => {
+  test('rejects until it is approved, then is in effect on every instance and worker within a second', async () => {
+    await until(
+      async () => (await service.get('/policies/shipped/1.0.0')).status === 200,
+      'the other instance to know it',
+    )
+    for (const to of [service, upgraded])
+      expect(reply(await execute(to, 'shipped'))).toEqual(notApproved('shipped'))
+
+    const change = await proposed(service, maker, place('shipped', '1.0.0'), { reason: 'Shipped.' })
+    for (const to of [service, upgraded]) expect((await execute(to, 'shipped')).status).toBe(500)
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+
+    const both = () => Promise.all([onAllWorkers(service), onAllWorkers(upgraded)])
+    await until(async () => (await both()).every(Boolean), 'both instances', 1_000)
+    expect(await both()).toEqual([true, true])
+  })
+
+  test('one whose content has moved since it was proposed is not approved', async () => {
+    await until(
+      async () => (await service.get('/policies/moving/1.0.0')).status === 200,
+      'the other instance to know it',
+    )
+    const change = await proposed(service, maker, place('moving', '1.0.0'), { reason: 'Shipped.' })
+    const { description: _, ...document } = change['proposed'] as { [name: string]: Json }
+    const content = canonicalize({ ...document, description: 'Moved by an upgrade.' })
+    // As the next start with another file does.
+    await database.pool.query(
+      `UPDATE policy_versions SET content = $1, content_hash = $2 WHERE name = 'moving'`,
+      [content, sha256Hex(content)],
+    )
+    const stepUpAuthorization = aStepUp(checker, change)
+    const approve = () =>
+      service.post(
+        `/policies/pending-changes/${change.changeId}/approve`,
+        { stepUpAuthorization },
+        { key: checker.key },
+      )
+    expect(reply(await approve())).toEqual({
+      status: 409,
+      body: {
+        error: "Policy 'moving' version '1.0.0' is loaded with other content than is proposed.",
+        code: 'CONFLICT',
+      },
+    })
+    expect(reply(await execute(service, 'moving'))).toEqual(notApproved('moving'))
+    const { nonce } = stepUpAuthorization.payload
+    const { rows } = await database.pool.query('SELECT FROM step_up_nonces WHERE nonce = $1', [nonce])
+    expect(rows).toEqual([])
+    const shown = await service.get(`/policies/pending-changes/${change.changeId}`, { key: maker.key })
+    expect((shown.body as Change)['status']).toBe('PENDING_APPROVAL')
+  })
+})
+
+describe('409 conflict', () => {
+  test('an approved version never changes, nor is it proposed again', async () => {
+    const approved = {
+      status: 409,
+      body: {
+        error: "Policy 'sandbox-echo' version '1.0.0' is approved and never changes.",
+        code: 'CONFLICT',
+      },
+    }
+    const asItStands = service.post(place('sandbox-echo', '1.0.0'), { reason: 'x' }, { key: maker.key })
+    expect(reply(await asItStands)).toEqual(approved)
+    expect(reply(await propose(aDocument({ policyId: 'sandbox-echo' })))).toEqual(approved)
+  })
+
+  test('other content than is loaded is refused: file and database would differ from the first day', async () => {
+    await until(async () => (await service.get('/policies/twice/1.0.0')).status === 200, 'the upgrade')
+    expect(reply(await propose(aDocument({ policyId: 'twice' })))).toEqual({
+      status: 409,
+      body: {
+        error: "Policy 'twice' version '1.0.0' is loaded with other content than is proposed.",
+        code: 'CONFLICT',
+      },
+    })
+  })
+})
+
+describe('404 policyNotFound', () => {
+  test.each([
+    ['none', '1.0.0'],
+    ['sandbox-echo', '9.9.9'],
+    ['a%2Fb', '1.0.0'],
+    ['sandbox-echo%2F1.0.0', 'x'],
+    ['sandbox-echo', '1.0.0%2Fx'],
+    ['a%00b', '1.0.0'],
+    ['__proto__', 'constructor'],
+  ])('%s version %s', async (name, version) => {
+    const shown = {
+      status: 404,
+      body: {
+        error: `Policy '${decodeURIComponent(name)}' version '${decodeURIComponent(version)}' was not found.`,
+      },
+    }
+    expect(reply(await service.post(place(name, version), { reason: 'x' }, { key: maker.key }))).toEqual(
+      shown,
+    )
+    expect(reply(await service.get(`/policies/${name}/${version}`))).toEqual(shown)
+  })
+})
+
+describe('400 fieldRequired', () => {
+  test.each([{}, { reason: null }, { reason: '' }, { reason: ' \n' }, { proposedContent: {} }])(
+    '%j has no reason',
+    async (body) => {
+      expect(reply(await service.post(place('x', '1.0.0'), body, { key: maker.key }))).toEqual({
+        status: 400,
+        body: { error: 'reason is required.' },
+      })
+    },
+  )
+})
+
+const ask = async (body: unknown, path = place('echoes', '1.0.0')) => {
+  const { status, body: answer } = await service.post(path, body, { key: maker.key })
+  return [status, answer.error]
+}
+
+const rule = (when: string) => ({ id: 'r', when, outcome: 'approve', reason: 'x' })
+
+describe('400 invalidField', () => {
+  test.each<[unknown, string]>([
+    ['[]', 'The body must be a JSON object.'],
+    [{ reason: 7 }, 'reason must be a text of 1 to 1000 characters.'],
+    [{ reason: 'x'.repeat(1001) }, 'reason must be a text of 1 to 1000 characters.'],
+    [
+      { reason: 'x', proposedcontent: {} },
+      'The body has an unknown member: proposedcontent. It may have reason, proposedContent.',
+    ],
+    [{ reason: 'x', proposedContent: null }, 'proposedContent must be a policy document.'],
+    [{ reason: 'x', proposedContent: 'policyId: echoes' }, 'proposedContent must be a policy document.'],
+    [
+      { reason: 'x', proposedContent: { policyId: 'other' } },
+      'proposedContent.policyId must be echoes, as in the path.',
+    ],
+    [
+      { reason: 'x', proposedContent: aDocument({ policyVersion: '1.0.1' }) },
+      'proposedContent.policyVersion must be 1.0.0, as in the path.',
+    ],
+  ])('%j', async (body, error) => {
+    expect(await ask(body)).toEqual([400, error])
+  })
+
+  test.each(['pending-changes', 'in-effect', 'validate'])('%s is no name of a policy', async (name) => {
+    const body = { reason: 'x', proposedContent: aDocument({ policyId: name }) }
+    expect(await ask(body, place(name, '1.0.0'))).toEqual([
+      400,
+      `policyId must not be ${name}: the name is reserved.`,
+    ])
+    expect((await ask({ reason: 'x' }, place(name, '1.0.0')))[0]).toBe(400)
+  })
+
+  test.each<[string, object, RegExp]>([
+    ['an unknown key', { approvers: 0 }, /unknown key: approvers/],
+    [
+      'an expression that backtracks for ever',
+      { rules: [rule(`'a'.matches('(a+)+$')`)] },
+      /rule r, column 1: Rules have no matches\(\)/,
+    ],
+    ['loops in loops', { rules: [rule('[1].all(x, [1].all(y, true))')] }, /nested loops multiply/],
+    [
+      'an expression deeper than it may be',
+      { rules: [rule(`${'('.repeat(400)}true${')'.repeat(400)}`)] },
+      /rule r, column \d+: /,
+    ],
+    [
+      'an expression longer than it may be',
+      { rules: [rule(`${'true && '.repeat(200)}true`)] },
+      /rules\.0\.when must not have more than 1000/,
+    ],
+    [
+      'a signal that is not declared',
+      { rules: [rule('signals.aproved')] },
+      /rule r, column 1: Unknown signal 'aproved'/,
+    ],
+    ['a syntax error', { rules: [rule('signals.approved &&')] }, /rule r, column \d+: /],
+    [
+      'more rules than it may have',
+      { rules: Array(101).fill(rule('true')) },
+      /rules must not have more than 100/,
+    ],
+    ['a name in which a path hides', { capabilities: ['../x'] }, /capabilities\.0 /],
+  ])('a document with %s', async (_what, members, error) => {
+    const [status, message] = await ask({ reason: 'x', proposedContent: aDocument(members) })
+    expect(status).toBe(400)
+    expect(message).toMatch(error)
+    expect(String(message).startsWith('proposedContent')).toBe(true)
+  })
+
+  test('all mistakes at once, but no more than a reader takes in', async () => {
+    const rules = Array.from({ length: 60 }, (_, i) => ({ ...rule('signals.none'), id: `r${i}` }))
+    const [, message] = await ask({ reason: 'x', proposedContent: aDocument({ rules }) })
+    const lines = String(message).split('\n')
+    expect(lines).toHaveLength(21)
+    expect(lines.at(-1)).toBe('and 40 more mistakes.')
+  })
+})
+
+describe('400 malformedJson', () => {
+  test.each([
+    `{"reason":"x","proposedContent":{"policyId":"echoes","policyId":"echoes"}}`,
+    `{"reason":"x","proposedContent":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`,
+    `{"reason":"x","proposedContent":{"__proto__":{"policyId":"echoes"}}}`,
+  ])('%s', async (body) => {
+    const answer = await service.post(place('echoes', '1.0.0'), body, { key: maker.key })
+    expect(reply(answer)).toEqual({ status: 400, body: { error: 'Malformed JSON body.' } })
+  })
+})
+
+describe('413 payloadTooLarge', () => {
+  test('a document over the limit', async () => {
+    expect((await propose(aDocument({ description: 'x'.repeat(110_000) }))).status).toBe(413)
+  })
+})
+
+const summary = {
+  name: 'sandbox-echo',
+  version: '1.0.0',
+  status: 'APPROVED',
+  contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+  approvedBy: 'genesis',
+  approvedAt: expect.any(String) as string,
+  description: expect.any(String) as string,
+  capabilities: ['sandbox:echo'],
+}
+
+interface Listed {
+  readonly name: string
+  readonly version: string
+  readonly status: string
+}
+
+describe('GET /policies 200', () => {
+  test('lists every version by name, the highest first, to any caller', async () => {
+    for (const version of ['1.9.0', '1.10.0']) {
+      const document = aDocument({ policyId: 'sorted', policyVersion: version })
+      await putInEffect(service, humans, place('sorted', version), { reason: 'x', proposedContent: document })
+    }
+    const { body } = await service.get('/policies?pageSize=100', narrow)
+    const listed = body.policies as Listed[]
+    expect(listed.find(({ name }) => name === 'sandbox-echo')).toEqual(summary)
+    expect(listed.filter(({ name }) => name === 'sorted').map(({ version }) => version)).toEqual([
+      '1.10.0',
+      '1.9.0',
+    ])
+    const names = listed.map(({ name }) => name)
+    expect(names).toEqual(names.toSorted())
+    expect(listed.find(({ name }) => name === 'twice')).toMatchObject({ status: 'LOADED' })
+    expect(listed.find(({ name }) => name === 'twice')).not.toHaveProperty('approvedBy')
+    const second = (await service.get('/policies?pageSize=1&page=2')).body.policies as Listed[]
+    expect(second).toEqual([listed[1]])
+  })
+})
+
+describe('GET /policies/{name}/{version} 200', () => {
+  test('answers the document, who approved it, and what a caller has to send', async () => {
+    const { body } = await service.get('/policies/sandbox-echo/1.0.0', narrow)
+    const { document, ...more } = body
+    expect(more).toEqual({
+      ...summary,
+      toSend: [
+        { signal: 'amount', type: 'number', mustEqual: 'intent.parameters.amount' },
+        { signal: 'approved', type: 'boolean' },
+      ],
+    })
+    expect(sha256Hex(canonicalize(document as Json))).toBe(more.contentHash)
+  })
+
+  test('says what will be verified, and how', async () => {
+    const { body } = await service.get('/policies/vendor-payment/2.0.0', narrow)
+    expect(body.toSend).toContainEqual(
+      expect.objectContaining({ verified: expect.objectContaining({ by: 'approval' }) as object }),
+    )
+  })
+
+  test('one that is only loaded has no approval', async () => {
+    const { body } = await upgraded.get('/policies/twice/1.0.0')
+    expect(body.status).toBe('LOADED')
+    expect(Object.keys(body as object).filter((member) => member.startsWith('approved'))).toEqual([])
+  })
+})
+
+const list = async (query: string) =>
+  (await service.get(`/policies/in-effect${query}`, narrow)).body.policies as Listed[]
+
+describe('GET /policies/in-effect 200', () => {
+  test('lists what is approved, the newest approval first', async () => {
+    for (const name of ['earlier', 'later']) {
+      const document = aDocument({ policyId: name, capabilities: ['vendor:pay'] })
+      await putInEffect(service, humans, place(name, '1.0.0'), { reason: 'x', proposedContent: document })
+    }
+    const all = await list('?pageSize=100')
+    expect(all.slice(0, 2).map(({ name }) => name)).toEqual(['later', 'earlier'])
+    expect(all.every(({ status }) => status === 'APPROVED')).toBe(true)
+    expect(all.at(-1)).toMatchObject({ approvedBy: 'genesis' })
+    expect(all.map(({ name }) => name)).not.toContain('twice')
+
+    const paying = await list('?capability=vendor:pay')
+    expect(paying.slice(0, 2).map(({ name }) => name)).toEqual(['later', 'earlier'])
+    expect(paying.map(({ name }) => name)).not.toContain('sandbox-echo')
+    expect(await list('?capability=vendor:pay&pageSize=1&page=2')).toEqual([paying[1]])
+    expect(await list('?capability=nothing:known')).toEqual([])
+    expect(await list('?capability=%00')).toEqual([])
+  })
+})

@@ -1,0 +1,364 @@
+// POST /sandbox/policies/simulate (decisions §9): exactly the past decisions that a document would flip, each caller its own, chunk
+// by chunk, and nothing changes. Last, the command that follows it.
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import document from '../../src/openapi/examples/simulated-policy.json' with { type: 'json' }
+import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+const other = aCaller('other')
+const auditor = aCaller('auditor', { readAll: true })
+const newcomer = aCaller('newcomer')
+const bulk = aCaller('bulk')
+const refunder = aCaller('refunder')
+const payer = { name: 'payer', version: '1.0.0' }
+
+let database: TestDatabase
+let service: TestService
+let policyDir: string
+
+beforeAll(async () => {
+  policyDir = aPolicyFolder()
+  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
+  mkdirSync(join(policyDir, 'refund', '1.0.0'), { recursive: true })
+  // JSON is YAML.
+  writeFileSync(join(policyDir, 'refund', '1.0.0', 'policy.yaml'), JSON.stringify(refund))
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [other, auditor, newcomer, bulk, refunder].map(({ entry }) => entry),
+    env: { POLICY_DIR: policyDir },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+/** Asks for a human's approval. */
+const refund = {
+  ...document,
+  policyId: 'refund',
+  policyVersion: '1.0.0',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+}
+
+/** Rejects what is above 10, and approves what is above 1000: both kinds of flip. */
+const upsideDown = {
+  ...document,
+  rules: [
+    { id: 'huge', when: 'signals.amount > 1000.0', outcome: 'approve', reason: 'Huge.' },
+    ...document.rules,
+  ],
+}
+const amount = (value: number) => ({
+  intent: { parameters: { amount: value } },
+  signals: { amount: value },
+})
+
+const simulate = async (body: object, options: CallOptions = {}) => {
+  const answer = await service.post('/sandbox/policies/simulate', body, options)
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body
+}
+const idsOf = (flips: { businessTransactionId: string }[]) =>
+  flips.map(({ businessTransactionId }) => businessTransactionId)
+
+async function executed(
+  transaction: ReturnType<typeof aTransaction>,
+  status: number,
+  options: CallOptions = {},
+): Promise<string> {
+  expect((await service.post('/execute', transaction, options)).status).toBe(status)
+  return transaction.businessTransactionId
+}
+
+describe('POST /sandbox/policies/simulate 200', () => {
+  let mine: Record<'small' | 'large' | 'huge' | 'denied' | 'failed', string>
+  let foreign: string
+
+  beforeAll(async () => {
+    mine = {
+      small: await executed(aTransaction(amount(5)), 200),
+      large: await executed(aTransaction(amount(42)), 200),
+      huge: await executed(aRejectedTransaction(), 500),
+      denied: await executed(aMismatchedTransaction(), 403),
+      failed: await executed(
+        aTransaction({ intent: { parameters: { amount: 43, fail: true } }, signals: { amount: 43 } }),
+        500,
+      ),
+    }
+    // Never decided: an unknown version; and of another policy, without connector.
+    await executed(aTransaction({ policy: { version: '9.9.9' } }), 404)
+    await executed(aTransaction({ policy: payer, intent: { action: 'vendor:pay' } }), 500)
+    // Says the name of the policy where it is none.
+    await executed(
+      aTransaction({
+        policy: { name: 'none' },
+        intent: { parameters: { amount: 42, policy: { name: 'sandbox-echo', version: '1.0.0' } } },
+      }),
+      404,
+    )
+    foreign = await executed(aTransaction({ ...amount(42), authority: { principalId: 'other' } }), 200, other)
+  })
+
+  test('exactly the flips of mixed decisions, newest first, and nobody else’s', async () => {
+    const answer = await simulate({ policy: upsideDown })
+    expect(idsOf(answer.flips)).toEqual([mine.failed, mine.huge, mine.large])
+    expect(answer).toMatchObject({
+      complete: true,
+      progress: { examined: 8, decided: 5, share: 1 },
+      unchanged: 2,
+      skipped: 1,
+    })
+    expect(answer).not.toHaveProperty('next')
+    expect(answer.flips[1]).toEqual({
+      businessTransactionId: mine.huge,
+      createdAt: expect.any(String),
+      was: { outcome: 'REJECTED', reason: 'Amount above 1000.' },
+      wouldBe: { outcome: 'APPROVED', reason: 'Huge.', matchedRuleId: 'huge' },
+    })
+    expect(answer.flips[2]).toMatchObject({
+      was: { outcome: 'APPROVED' },
+      wouldBe: { outcome: 'REJECTED', reason: 'Amount above 10.', matchedRuleId: 'too-large' },
+    })
+  })
+
+  test('a caller sees its own, one who may read all sees all, a newcomer none', async () => {
+    expect(idsOf((await simulate({ policy: document }, other)).flips)).toEqual([foreign])
+    expect(idsOf((await simulate({ policy: document }, auditor)).flips).toSorted()).toEqual(
+      [mine.large, mine.failed, foreign].toSorted(),
+    )
+    expect(await simulate({ policy: document }, newcomer)).toMatchObject({
+      complete: true,
+      progress: { examined: 0, decided: 0, share: 1 },
+      flips: [],
+    })
+  })
+
+  test('a range takes its beginning in and leaves its end out', async () => {
+    const { flips } = await simulate({ policy: upsideDown })
+    const [, huge] = flips as { createdAt: string; businessTransactionId: string }[]
+    const since = huge?.createdAt ?? ''
+    const within = await simulate({ policy: upsideDown, since })
+    expect(idsOf(within.flips)).toContain(mine.huge)
+    expect(idsOf(within.flips)).not.toContain(mine.large)
+    const before = await simulate({ policy: upsideDown, until: since.replace('Z', '+00:00') })
+    expect(idsOf(before.flips)).toEqual([mine.large])
+    expect((await simulate({ policy: upsideDown, since: '2999-01-01T00:00:00Z' })).flips).toEqual([])
+  })
+
+  test('the same document flips nothing, and rules see the time of the decision', async () => {
+    const { flips } = await simulate({ policy: document })
+    const created = (flips as { createdAt: string }[])[0]?.createdAt
+    const same = [{ id: 'too-large', when: 'signals.amount > 1000.0', outcome: 'reject', reason: 'x' }]
+    const approved = document.rules.slice(1)
+    expect(await simulate({ policy: { ...document, rules: [...same, ...approved] } })).toMatchObject({
+      flips: [],
+      unchanged: 5,
+    })
+    const dated = {
+      id: 'then',
+      when: `now > timestamp("${created}")`,
+      outcome: 'reject',
+      reason: 'Later than then.',
+    }
+    expect((await simulate({ policy: { ...document, rules: [...same, dated, ...approved] } })).flips).toEqual(
+      [],
+    )
+  })
+
+  test('signals that were never verified are named where they are taken as declared', async () => {
+    const verify = { amount: { by: 'history', window: '1d' } }
+    const { flips } = await simulate({ policy: { ...upsideDown, verify } })
+    expect(flips.find((flip: { wouldBe: object }) => 'unverified' in flip.wouldBe)).toMatchObject({
+      businessTransactionId: mine.huge,
+      wouldBe: { outcome: 'APPROVED', unverified: ['amount'] },
+    })
+  })
+
+  test('a signal that was denied by its state stays denied while the document asks for that state', async () => {
+    const { businessTransactionId: id, ...rest } = aTransaction({
+      ...amount(5),
+      authority: { principalId: 'refunder' },
+    })
+    const transaction = { ...rest, businessTransactionId: id, policy: { name: 'refund', version: '1.0.0' } }
+    expect((await service.post('/execute', transaction, refunder)).status).toBe(403)
+    expect(await simulate({ policy: refund }, refunder)).toMatchObject({ flips: [], unchanged: 1 })
+    const { verify: _, ...trusting } = refund
+    const { flips } = await simulate({ policy: trusting }, refunder)
+    expect(flips).toMatchObject([{ businessTransactionId: id, wouldBe: { outcome: 'APPROVED' } }])
+  })
+
+  test('no row of any table changes', async () => {
+    const before = await rowsOfEveryTable(database)
+    await simulate({ policy: upsideDown }, auditor)
+    expect(await rowsOfEveryTable(database)).toEqual(before)
+    expect(before['refusal_records']).toBeGreaterThan(0)
+  })
+})
+
+describe('a range of thousands', () => {
+  const PAST = 3_000
+
+  beforeAll(async () => {
+    const stored = {
+      ...aTransaction({ ...amount(42), authority: { principalId: 'bulk' } }),
+      createdAt: 'x',
+      status: 'RECEIVED',
+    }
+    const { rows } = await database.pool.query<{ body: string }>(
+      `SELECT body FROM business_transactions WHERE execution_authorization IS NOT NULL AND body LIKE '%"amount":42%' LIMIT 1`,
+    )
+    expect(JSON.parse(rows[0]?.body ?? '{}').policy).toEqual(stored.policy)
+    await database.pool.query(
+      `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
+      SELECT gen_random_uuid(), 'bulk', '2026-01-01T00:00:00Z'::timestamptz + n / 3 * interval '1 second', $1::text,
+        CASE WHEN n % 2 = 0 THEN '{}' END
+      FROM generate_series(1, $2::integer) AS n`,
+      [rows[0]?.body, PAST],
+    )
+  })
+
+  test('comes in bounded chunks that miss and repeat nothing, while executions go on', async () => {
+    const simulated = new AbortController()
+    const statuses: number[] = []
+    const traffic = (async () => {
+      while (!simulated.signal.aborted) statuses.push((await service.post('/execute', aTransaction())).status)
+    })()
+    onTestFinished(() => {
+      simulated.abort()
+      return traffic
+    })
+
+    const flipped: string[] = []
+    const shares: number[] = []
+    const untils: string[] = []
+    let [examined, skipped] = [0, 0]
+    let next: string | undefined
+    do {
+      const chunk = await simulate(
+        { policy: document, ...(next === undefined ? {} : { cursor: next }) },
+        bulk,
+      )
+      expect(chunk.progress.examined).toBeLessThanOrEqual(500)
+      expect(chunk.progress.examined).toBeGreaterThan(0)
+      flipped.push(...idsOf(chunk.flips))
+      examined += chunk.progress.examined
+      skipped += chunk.skipped
+      shares.push(chunk.progress.share)
+      untils.push(chunk.progress.until)
+      next = chunk.next
+      expect(chunk.complete).toBe(next === undefined)
+    } while (next !== undefined)
+    simulated.abort()
+    await traffic
+
+    expect({ examined, skipped, flipped: new Set(flipped).size }).toEqual({
+      examined: PAST,
+      skipped: PAST / 2,
+      flipped: PAST / 2,
+    })
+    expect(flipped).toHaveLength(PAST / 2)
+    expect(shares.length).toBeGreaterThanOrEqual(PAST / 500)
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b))
+    expect(untils).toEqual(untils.toSorted().toReversed())
+    expect([shares.at(-1), untils.at(-1)]).toEqual([1, '2026-01-01T00:00:00.000Z'])
+    expect(new Set(statuses)).toEqual(new Set([200]))
+  })
+
+  test('many at once share the pace of one, and none is turned away', async () => {
+    const all = await Promise.all(Array.from({ length: 20 }, () => simulate({ policy: document }, bulk)))
+    expect(all.every(({ progress }) => progress.examined > 0)).toBe(true)
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  })
+
+  test('countersign simulate follows it to the end', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-simulate-'))
+    const file = join(folder, 'policy.yaml')
+    writeFileSync(file, JSON.stringify(document))
+    const { code, stdout, stderr } = await command([file, '--url', service.url, '--key', bulk.key])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('100%') })
+    const lines = stdout.trimEnd().split('\n')
+    expect(
+      lines.filter((line) => line.includes('APPROVED -> REJECTED (too-large) Amount above 10.')),
+    ).toHaveLength(PAST / 2)
+    expect(lines.at(-1)).toBe(
+      `${PAST / 2} of ${PAST / 2} past decisions under sandbox-echo would flip; ${PAST / 2} were never decided, ${PAST} transactions examined.`,
+    )
+
+    const wrongKey = await command([file, '--url', `${service.url}/`, '--key', 'csk_wrong'])
+    expect(wrongKey).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('the service answered 401: authentication required'),
+    })
+    writeFileSync(
+      file,
+      JSON.stringify({ ...document, rules: [{ ...document.rules[0], when: 'signals.nope' }] }),
+    )
+    const mistake = await command([file, '--url', service.url, '--key', bulk.key])
+    expect(mistake).toMatchObject({ code: 1, stderr: expect.stringContaining("Unknown signal 'nope'.") })
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('POST /sandbox/policies/simulate 400 fieldRequired', () => {
+  test.each(['{}', 'null', '[]', '{"policy":null}', '{"policy":" "}'])('%s', async (body) => {
+    expect(reply(await service.post('/sandbox/policies/simulate', body))).toEqual({
+      status: 400,
+      body: { error: 'policy is required.' },
+    })
+  })
+})
+
+const cursor = (...parts: string[]) => Buffer.from(parts.join(' ')).toString('base64url')
+const instant = '2026-01-01T00:00:00.000Z'
+
+describe('POST /sandbox/policies/simulate 400 invalidField', () => {
+  test.each<[object, string]>([
+    [{ policy: 5 }, 'policy must be a policy document, an object.'],
+    [{ policy: { ...document, polciyId: 1 } }, 'polciyId'],
+    [
+      { policy: { ...document, rules: [{ ...document.rules[0], when: 'signals.nope > 1.0' }] } },
+      "policy, rule too-large, column 1: Unknown signal 'nope'.",
+    ],
+    [{ policy: document, since: 'yesterday' }, 'since must be an RFC 3339 timestamp.'],
+    [{ policy: document, until: 5 }, 'until must be an RFC 3339 timestamp.'],
+    [{ policy: document, untill: instant }, 'untill'],
+    [{ policy: document, cursor: 'x' }, 'cursor must be the `next` of an earlier answer.'],
+    [{ policy: document, cursor: 7 }, 'cursor must be the `next` of an earlier answer.'],
+    [{ policy: document, cursor: cursor(instant, instant, instant, 'x') }, 'cursor must be'],
+    [
+      { policy: document, cursor: cursor(instant, instant, '2026-02-30T00:00:00.000Z', randomUUID()) },
+      'cursor must be',
+    ],
+  ])('%j', async (body, message) => {
+    const answer = await service.post('/sandbox/policies/simulate', body)
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain(message)
+  })
+})
+
+/** The command as a process of its own. */
+async function command(args: string[]) {
+  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+  const child = spawn(process.execPath, [cli, 'simulate', ...args], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout, stderr }
+}

@@ -1,0 +1,92 @@
+// What test/http/governance.test.ts looks into for changes of policies, seen on the other two kinds: one road, and so one answer.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startService, type TestService } from '../service.ts'
+
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [maker.entry, checker.entry] })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+let n = 0
+const kinds: [path: string, proposal: () => object][] = [
+  ['/approvers/changes', () => anEnrolment(anApprover(`approver-${n++}`))],
+  [
+    '/external-connectors/changes',
+    () => ({
+      action: 'register',
+      capability: `kind:verb-${n++}`,
+      endpointUrl: 'https://1.1.1.1/',
+      policy: 'vendor-payment',
+      allowedParameters: [],
+      reason: 'test',
+    }),
+  ],
+]
+
+describe.each(kinds)('%s', (path, proposal) => {
+  const aChange = () => proposed(service, maker, path, proposal())
+  const post = (below: string, body: unknown) => service.post(`${path}/${below}`, body, { key: checker.key })
+
+  test.each([
+    ['page=0', 'page must be a whole number, 1 or more.'],
+    ['pageSize=101', 'pageSize must be a whole number from 1 to 100.'],
+    ['status=OPEN', 'status must be one of PENDING_APPROVAL, APPROVED, REJECTED.'],
+  ])('lists nothing for %s', async (query, error) => {
+    const { status, body } = await service.get(`${path}?${query}`, { key: checker.key })
+    expect([status, body.error]).toEqual([400, error])
+  })
+
+  describe.each(['approve', 'reject'] as const)('%s', (action) => {
+    const more = action === 'reject' ? { rejectionReason: 'No.' } : {}
+
+    test('finds no change that is none', async () => {
+      const none = { changeId: randomUUID(), changeHash: 'a'.repeat(64) }
+      const body = { stepUpAuthorization: aStepUp(checker, none, action), ...more }
+      expect((await post(`${none.changeId}/${action}`, body)).status).toBe(404)
+    })
+
+    test('is not for who proposed it', async () => {
+      const { status, body } = await resolved(service, maker, await aChange(), action, more)
+      expect([status, body.code]).toEqual([403, 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE'])
+    })
+
+    test('takes no step-up of somebody else', async () => {
+      const change = await aChange()
+      const body = { stepUpAuthorization: aStepUp(maker, change, action), ...more }
+      const answer = await post(`${change.changeId}/${action}`, body)
+      expect([answer.status, answer.body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+    })
+
+    test('takes no member that nobody reads', async () => {
+      const change = await aChange()
+      const body = { stepUpAuthorization: aStepUp(checker, change, action), ...more, force: true }
+      expect((await post(`${change.changeId}/${action}`, body)).status).toBe(400)
+    })
+
+    test('happens once', async () => {
+      const change: Change = await aChange()
+      expect((await resolved(service, checker, change, action, more)).status).toBe(200)
+      const again = await resolved(service, checker, change, action, more)
+      expect([again.status, again.body.code]).toEqual([409, 'CONFLICT'])
+    })
+  })
+
+  test('rejects nothing without a reason', async () => {
+    const answer = await resolved(service, checker, await aChange(), 'reject')
+    expect([answer.status, answer.body.error]).toEqual([400, 'rejectionReason is required.'])
+  })
+})

@@ -1,0 +1,235 @@
+// The sweep for intents in doubt, over a real database (decisions §8): what it finds, what it passes over, and what it costs.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { findPastDeadline } from '../../src/tables/execution-intents.ts'
+import { readSweepRange } from '../../src/tables/in-doubt-intents.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+import { sweepIntents } from '../../workers/intents/sweep.ts'
+import type { Thread } from '../../workers/execute/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { notedInDoubt } from '../intents.ts'
+import { aRequest, openThread } from '../road/thread.ts'
+
+let database: TestDatabase
+let thread: Thread
+beforeAll(async () => {
+  database = await createDatabase()
+  thread = openThread(database.url)
+})
+afterAll(async () => {
+  await thread.pool.end()
+  await database.drop()
+})
+
+beforeEach(async () => {
+  await database.pool.query('TRUNCATE execution_intents, in_doubt_intents, audit_events')
+  await database.pool.query(`UPDATE sweep_horizon SET deadline = '-infinity'`)
+})
+
+/** out  how many it noticed */
+async function sweep(lookBackMs = 30_000): Promise<number> {
+  const body = Buffer.from(String(lookBackMs))
+  const [answer] = await sweepIntents([{ request: { ...aRequest({}).request, body } }], thread)
+  return (JSON.parse(answer?.body ?? '{}') as { noticed: number }).noticed
+}
+
+/** in  secondsAgo  when their deadline passed; negative: it has not */
+async function released(count: number, secondsAgo: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => randomUUID())
+  await database.pool.query(
+    `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
+     SELECT id, id::text, 'RELEASED', now() - $2 * interval '1 s' FROM unnest($1::uuid[]) AS id`,
+    [ids, secondsAgo],
+  )
+  return ids
+}
+
+const close = (ids: readonly string[]) =>
+  database.pool.query(
+    `UPDATE execution_intents SET state = 'FINALIZED', closed_at = now() WHERE business_transaction_id = ANY($1::uuid[])`,
+    [ids],
+  )
+
+async function told(): Promise<number> {
+  const { rows } = await database.pool.query<{ count: number }>(
+    `SELECT count(*)::integer FROM audit_events WHERE type = 'intent.in_doubt'`,
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** How far the horizon is behind now, in seconds. */
+async function horizonBehind(): Promise<number> {
+  const { rows } = await database.pool.query<{ behind: number }>(
+    'SELECT extract(epoch FROM now() - deadline)::float8 AS behind FROM sweep_horizon',
+  )
+  return rows[0]?.behind ?? NaN
+}
+
+describe('a sweep', () => {
+  test('notes what is RELEASED after its deadline, tells each to the audit once, and nothing else', async () => {
+    const past = [...(await released(3, 1)), ...(await released(2, 86_400 * 365))]
+    await released(3, -60)
+    await close(await released(3, 1))
+    expect(await sweep()).toBe(5)
+    expect(await notedInDoubt(database)).toEqual(new Set(past))
+    expect(await told()).toBe(5)
+    expect(await sweep()).toBe(0)
+    expect(await told()).toBe(5)
+    expect(await horizonBehind()).toBeLessThan(30)
+  })
+
+  test('finds more than one transaction takes', async () => {
+    const ids = [...(await released(250, 1)), ...(await released(40, 60))]
+    expect(await sweep()).toBe(290)
+    expect(await notedInDoubt(database)).toEqual(new Set(ids))
+    expect(await told()).toBe(290)
+  })
+
+  test('on several instances at once notes and tells each once', async () => {
+    const ids = await released(350, 1)
+    const noticed = await Promise.all([sweep(), sweep(), sweep(), sweep()])
+    // What one instance held was passed over by the others: it is there, or the next sweep finds it.
+    const later = await sweep()
+    expect(noticed.reduce((sum, one) => sum + one, 0) + later).toBe(350)
+    expect(await notedInDoubt(database)).toEqual(new Set(ids))
+    expect(await told()).toBe(350)
+  })
+
+  test('changes no intent', async () => {
+    const before = await released(3, 1)
+    await sweep()
+    const { rows } = await database.pool.query(
+      `SELECT state, closed_at, resolution FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+      [before],
+    )
+    expect(rows).toEqual(before.map(() => ({ state: 'RELEASED', closed_at: null, resolution: null })))
+  })
+
+  test('forgets what has been closed since, and does not wait for a human to ask', async () => {
+    const ids = await released(230, 1)
+    await sweep()
+    await close(ids.slice(0, 220))
+    await sweep()
+    expect(await notedInDoubt(database)).toEqual(new Set(ids.slice(220)))
+  })
+})
+
+describe('one that somebody is closing at this moment', () => {
+  test('is passed over without waiting, and found later if it was not closed, however much later', async () => {
+    const [held = '', ...others] = [...(await released(1, 3_600)), ...(await released(2, 1))]
+    const worker = await database.pool.connect()
+    await worker.query('BEGIN')
+    await worker.query(
+      `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = $1::uuid`,
+      [held],
+    )
+    try {
+      expect(await sweep()).toBe(2)
+      expect(await sweep()).toBe(0)
+      expect(await notedInDoubt(database)).toEqual(new Set(others))
+      // It stays before what was passed over.
+      expect(await horizonBehind()).toBeGreaterThan(3_599)
+    } finally {
+      await worker.query('ROLLBACK')
+      worker.release()
+    }
+    expect(await sweep()).toBe(1)
+    expect(await notedInDoubt(database)).toEqual(new Set([held, ...others]))
+    await sweep()
+    expect(await horizonBehind()).toBeLessThan(30)
+  })
+
+  test('is left alone where it was closed', async () => {
+    const [held = ''] = await released(1, 1)
+    const worker = await database.pool.connect()
+    await worker.query('BEGIN')
+    await worker.query(
+      `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = $1::uuid`,
+      [held],
+    )
+    expect(await sweep()).toBe(0)
+    await worker.query('COMMIT')
+    worker.release()
+    expect(await sweep()).toBe(0)
+    expect(await notedInDoubt(database)).toEqual(new Set())
+  })
+})
+
+test('a deadline that was moved to before the horizon, by a commit that came after the look, is found', async () => {
+  const [id = ''] = await released(1, -60)
+  const worker = await database.pool.connect()
+  await worker.query('BEGIN')
+  await worker.query(`UPDATE execution_intents SET deadline = now() - interval '10 s'`)
+  expect(await sweep()).toBe(0)
+  await worker.query('COMMIT')
+  worker.release()
+  expect(await horizonBehind()).toBeLessThan(10)
+  expect(await sweep()).toBe(1)
+  expect(await notedInDoubt(database)).toEqual(new Set([id]))
+})
+
+test('an intent of an instance whose clock is behind is found by the sweep that looks further back', async () => {
+  await sweep()
+  const ids = await released(1, 240)
+  expect(await sweep()).toBe(0)
+  expect(await sweep(5 * 60_000)).toBe(1)
+  expect(await notedInDoubt(database)).toEqual(new Set(ids))
+})
+
+describe('among very many finalized intents', () => {
+  const FINALIZED = 400_000
+
+  interface Plan {
+    readonly 'Node Type': string
+    readonly 'Relation Name'?: string
+    readonly 'Index Name'?: string
+    readonly 'Shared Hit Blocks': number
+    readonly 'Shared Read Blocks': number
+    readonly Plans?: readonly Plan[]
+  }
+
+  test('it reads the newest pages by the BRIN index, not the table', async () => {
+    await database.pool.query(
+      `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, closed_at)
+       SELECT gen_random_uuid(), 'eZBV2ac7_m6KbdnYnTcUYw', 'FINALIZED', now() - (${FINALIZED} - n) * interval '0.1 s', now()
+       FROM generate_series(1, ${FINALIZED}) AS n`,
+    )
+    await database.pool.query('VACUUM (ANALYZE) execution_intents')
+    await database.pool.query(`SELECT brin_summarize_new_values('execution_intents_by_deadline')`)
+    const [recent = ''] = await released(1, 1)
+    await database.pool.query(`UPDATE sweep_horizon SET deadline = now() - interval '5 s'`)
+
+    const { rows } = await database.pool.query<{ pages: number }>(
+      `SELECT (pg_relation_size('execution_intents') / 8192)::integer AS pages`,
+    )
+    const pages = rows[0]?.pages ?? 0
+    let plan: Plan | undefined
+    const explaining = {
+      async query({ text, values }: { text: string; values: unknown[] }) {
+        const explained = await database.pool.query<{ 'QUERY PLAN': [{ Plan: Plan }] }>(
+          `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+          values,
+        )
+        plan = explained.rows[0]?.['QUERY PLAN'][0].Plan
+        return { rows: [] }
+      },
+    } as unknown as Sql
+    const range = await readSweepRange(thread.pool, 5 * 60_000)
+    await findPastDeadline(explaining, { ...range, limit: 100 })
+
+    const nodes = plan === undefined ? [] : flat(plan)
+    expect(nodes.map((node) => node['Index Name'])).toContain('execution_intents_by_deadline')
+    const scans = nodes.filter((node) => node['Relation Name'] === 'execution_intents')
+    expect(scans.map((node) => node['Node Type'])).toEqual(['Bitmap Heap Scan'])
+    const read = (plan?.['Shared Hit Blocks'] ?? Infinity) + (plan?.['Shared Read Blocks'] ?? Infinity)
+    expect(pages).toBeGreaterThan(5_000)
+    expect(read).toBeLessThan(pages / 10)
+
+    expect(await sweep()).toBe(1)
+    expect(await notedInDoubt(database)).toEqual(new Set([recent]))
+  }, 120_000)
+
+  function flat(plan: Plan): Plan[] {
+    return [plan, ...(plan.Plans ?? []).flatMap(flat)]
+  }
+})
