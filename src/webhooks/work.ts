@@ -1,0 +1,95 @@
+// Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Job, JobResult } from 'pg-boss'
+import type { Dispatcher } from '../door/dispatch.ts'
+import { openPool } from '../tables/sql.ts'
+import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './queue.ts'
+
+/** One that fetches, completes and looks after the queue; one to spare. */
+const CONNECTIONS_MAX = 2
+const BATCH_MAX = 100
+/** While nothing comes. A full batch is followed by the next one at once. */
+const POLL_SECONDS = 0.5
+
+/** A database that is away fails every poll: the same error is logged once in so long. */
+const SAME_ERROR_MS = 60_000
+
+/** What a thread is asked to do. */
+export interface ProcessRequest {
+  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string }[]
+}
+
+/** What it answers: the jobs that failed, by their id, and why. */
+export interface ProcessReply {
+  readonly failed: Readonly<Record<string, string>>
+}
+
+export interface WebhookWork {
+  /** Fetches no further job. in  ms  how long to wait for those under way */
+  readonly close: (ms: number) => Promise<void>
+}
+
+/** Starts pg-boss; its schema is made here, by whichever instance comes first. fails where the database cannot be opened */
+export async function startWebhookWork({
+  connectionString,
+  submit,
+  log,
+}: {
+  connectionString: string
+  submit: Dispatcher['submit']
+  log: { warn: (message: string) => void; error: (line: object, message: string) => void }
+}): Promise<WebhookWork> {
+  const pool = openPool(connectionString, CONNECTIONS_MAX)
+  const boss = await openWebhookQueue(pool, {
+    onError: onceAMinute((error) => log.error({ err: error }, 'webhook jobs')),
+    onWarning: (message) => log.warn(`webhook jobs: ${message}`),
+  }).catch(async (error: unknown) => {
+    await pool.end()
+    throw error
+  })
+
+  await boss.work(
+    WEBHOOK_QUEUE,
+    {
+      batchSize: BATCH_MAX,
+      burstWhenBatchFull: true,
+      pollingIntervalSeconds: POLL_SECONDS,
+      perJobResults: true,
+    },
+    async (jobs: Job<WebhookJob>[]): Promise<JobResult[]> => {
+      const request: ProcessRequest = { jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id })) }
+      const reply = await submit('process-webhooks', Buffer.from(JSON.stringify(request)), -1)
+      // Thrown: the whole batch failed and is tried again.
+      if (reply.status !== 200) throw new Error(failureText(reply.body))
+      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessReply
+      return jobs.map(({ id }) => {
+        const message = failed[id]
+        return message === undefined
+          ? { id, status: 'completed' }
+          : { id, status: 'failed', output: { message } }
+      })
+    },
+  )
+
+  return {
+    async close(ms) {
+      await boss.stop({ graceful: true, timeout: ms })
+      // A statement that never comes back must not hold up the stop.
+      await Promise.race([pool.end(), delay(ms, undefined, { ref: false })])
+    },
+  }
+}
+
+function onceAMinute(report: (error: Error) => void): (error: Error) => void {
+  let last = { message: '', atMs: 0 }
+  return (error) => {
+    const atMs = performance.now()
+    if (error.message === last.message && atMs - last.atMs < SAME_ERROR_MS) return
+    last = { message: error.message, atMs }
+    report(error)
+  }
+}
+
+function failureText(body: string | Uint8Array): string {
+  return (JSON.parse(Buffer.from(body).toString()) as { error: string }).error
+}

@@ -1,0 +1,131 @@
+// countersign webhooks: what an operator sees of deliveries that are not processed, and how dead ones are run again (decisions §10).
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { startService, until, type TestService } from './service.ts'
+import { aDelivery, auditedDetails, deliver, env, poisoned, storedEvents } from './webhooks.ts'
+
+const CLI = join(import.meta.dirname, '..', 'src', 'cli.ts')
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, env })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+async function webhooks(args: string[], databaseUrl: string | undefined = database.url) {
+  const child = spawn(process.execPath, [CLI, 'webhooks', ...args], {
+    env: { PATH: process.env['PATH'], ...(databaseUrl === '' ? {} : { DATABASE_URL: databaseUrl }) },
+  })
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+  const [status] = (await once(child, 'close')) as [number | null]
+  return { status, stdout, stderr }
+}
+
+/** Delivered, failed, and out of attempts: as it is after a quarter of an hour. */
+async function aDeadDelivery(): Promise<string> {
+  const eventId = `poison_${randomUUID()}`
+  await deliver(service, aDelivery({ eventId }))
+  const ofIt = `data ->> 'id' = (SELECT event_key::text FROM webhook_events WHERE event_id = $1)`
+  const dead = async () => {
+    // The next failure is the last.
+    await database.pool.query(
+      `UPDATE pgboss.job SET retry_limit = 0, start_after = now() WHERE state = 'retry' AND ${ofIt}`,
+      [eventId],
+    )
+    const { rowCount } = await database.pool.query(
+      `SELECT 1 FROM pgboss.job WHERE name = 'webhook-events-dead' AND ${ofIt}`,
+      [eventId],
+    )
+    return rowCount === 1
+  }
+  await until(dead, 'the last failure')
+  return eventId
+}
+
+function aLine(status: string, id: string): RegExp {
+  return new RegExp(`^${status}  \\d+[ms]\\S*  \\d+ failures  razorpay  ${id}  poison cannot be processed$`)
+}
+
+const isProcessed = (eventId: string) =>
+  until(async () => (await storedEvents(database, [eventId]))[0]?.processed_at, 'the job')
+
+test('lists what waits, failed or is dead with age and reason; runs one or all dead ones again, once', async () => {
+  expect(await webhooks(['list'])).toEqual({ status: 0, stdout: '', stderr: 'Nothing waits.\n' })
+  const { cure } = await poisoned(database)
+  const dead = [await aDeadDelivery(), await aDeadDelivery(), await aDeadDelivery()]
+  const failing = `poison_${randomUUID()}`
+  await deliver(service, aDelivery({ eventId: failing }))
+  await until(async () => (await webhooks(['list', '--status', 'failed'])).stdout, 'the failure')
+
+  const listed = await webhooks(['list'])
+  expect(listed).toMatchObject({ status: 0, stderr: '4 listed.\n' })
+  expect(listed.stdout.trimEnd().split('\n')).toEqual([
+    ...dead.map((id) => expect.stringMatching(aLine('dead', id))),
+    expect.stringMatching(aLine('failed', failing)),
+  ])
+  expect((await webhooks(['list', '--status', 'dead', '--limit', '1'])).stdout.split('\n')).toHaveLength(2)
+  expect((await webhooks(['list', '--status', 'pending'])).stdout).toBe('')
+
+  await cure()
+  const [first = '', ...others] = dead
+  expect(await webhooks(['retry', 'razorpay', first])).toEqual({
+    status: 0,
+    stdout: `razorpay ${first} is run again.\n`,
+    stderr: '',
+  })
+  await isProcessed(first)
+  expect((await storedEvents(database, others)).map(({ processed_at }) => processed_at)).toEqual([null, null])
+  expect(await webhooks(['retry', '--all'])).toMatchObject({
+    status: 0,
+    stdout: '2 dead deliveries are run again.\n',
+  })
+  for (const id of [...others, failing]) {
+    await isProcessed(id)
+    expect(await auditedDetails(database, 'webhook.processed', id)).toHaveLength(1)
+  }
+  expect((await webhooks(['list'])).stdout).toBe('')
+  expect(await webhooks(['retry', '--all'])).toMatchObject({ stdout: '0 dead deliveries are run again.\n' })
+  expect(await webhooks(['retry', 'razorpay', first])).toMatchObject({
+    status: 1,
+    stderr: `countersign: No dead delivery ${first} of razorpay.\n`,
+  })
+}, 120_000)
+
+test.each([
+  [['retry'], 'Name a provider and an event id, or give --all.'],
+  [['retry', 'razorpay'], 'Name a provider and an event id, or give --all.'],
+  [['retry', 'razorpay', 'evt', '--all'], 'Name a provider and an event id, or give --all.'],
+  [['list', '--limit', '0'], 'It must be from 1 to 999999.'],
+  [['list', '--status', 'done'], 'Allowed choices are pending, failed, dead.'],
+])('%j is refused', async (args, why) => {
+  const { status, stdout, stderr } = await webhooks(args)
+  expect([status, stdout]).toEqual([1, ''])
+  expect(stderr).toContain(why)
+})
+
+test('without DATABASE_URL, or where no delivery was ever taken, it says so', async () => {
+  expect(await webhooks(['list'], '')).toMatchObject({
+    status: 1,
+    stderr: 'countersign: DATABASE_URL is not set.\n',
+  })
+  const empty = await createDatabase()
+  for (const args of [['list'], ['retry', '--all'], ['retry', 'razorpay', 'evt_1']]) {
+    const { status, stderr } = await webhooks(args, empty.url)
+    expect(status).toBe(1)
+    expect(stderr).toMatch(/^countersign: No (service on this database has taken deliveries|dead delivery)/)
+  }
+  await empty.drop()
+})

@@ -1,0 +1,145 @@
+// The jobs of deliveries (decisions §10): what a delivery was about is written to the audit, signed, and the event marked processed, in
+// one transaction that also takes the job out. A job that is run twice finds nothing left to do.
+import type { Pool } from 'pg'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { insertAuditEvents } from '../../src/tables/audit-events.ts'
+import { inTransaction, isUnavailable } from '../../src/tables/sql.ts'
+import {
+  lockUnprocessed,
+  markProcessed,
+  sizesOfUnprocessed,
+  type WebhookEventRow,
+} from '../../src/tables/webhook-events.ts'
+import type { ProcessReply, ProcessRequest } from '../../src/webhooks/work.ts'
+import type { WebhookJobs } from '../../src/webhooks/queue.ts'
+import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
+import { Answered, type Travelling } from '../execute/road.ts'
+
+/** Bodies that are in memory at once: a hundred jobs can be a hundred megabytes. */
+const PIECE_BYTES_MAX = 4_000_000
+/** A provider chooses these texts. */
+const TEXT_MAX = 256
+
+interface ProcessWith {
+  readonly pool: Pool
+  readonly key: SigningKey
+  readonly webhookJobs: WebhookJobs
+}
+
+type Job = ProcessRequest['jobs'][number]
+
+/**
+ * in    bodies of the main thread's own making: ProcessRequest
+ * out   ProcessReply
+ * fails where the database is away: the jobs are then as they were
+ */
+export async function processWebhooks(batch: readonly Travelling[], tools: ProcessWith): Promise<Answered[]> {
+  const answers: Answered[] = []
+  for (const { request } of batch) {
+    const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as ProcessRequest
+    const sizes = await sizesOfUnprocessed(
+      tools.pool,
+      jobs.map(({ eventKey }) => eventKey),
+    )
+    const failed: Record<string, string> = {}
+    for (const piece of pieces(jobs, sizes)) Object.assign(failed, await processEach(piece, tools))
+    answers.push(new Answered(request, { body: JSON.stringify({ failed } satisfies ProcessReply) }))
+  }
+  return answers
+}
+
+/** Runs of jobs whose bodies fit, one job at least. */
+function pieces(jobs: readonly Job[], sizes: ReadonlyMap<string, number>): Job[][] {
+  const cut: Job[][] = []
+  let bytes = Infinity
+  for (const job of jobs) {
+    const size = sizes.get(job.eventKey) ?? 0
+    bytes += size
+    if (bytes > PIECE_BYTES_MAX) {
+      cut.push([])
+      bytes = size
+    }
+    cut.at(-1)?.push(job)
+  }
+  return cut
+}
+
+/** All in one transaction; where that fails, each in its own: one that cannot be processed is nothing to the others. */
+async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Record<string, string>> {
+  try {
+    await processAll(jobs, tools)
+    return {}
+  } catch (error) {
+    if (isUnavailable(error)) throw error
+    const [only, ...others] = jobs
+    if (only === undefined) return {}
+    if (others.length === 0) return { [only.jobId]: error instanceof Error ? error.message : String(error) }
+    const failed: Record<string, string> = {}
+    for (const job of jobs) Object.assign(failed, await processEach([job], tools))
+    return failed
+  }
+}
+
+function processAll(jobs: readonly Job[], { pool, key, webhookJobs }: ProcessWith): Promise<void> {
+  return inTransaction(pool, async (sql) => {
+    const events = await lockUnprocessed(
+      sql,
+      jobs.map(({ eventKey }) => eventKey),
+    )
+    const at = new Date().toISOString()
+    await insertAuditEvents(
+      sql,
+      events.map((event) => auditEventRow(processed(event, at), key)),
+    )
+    await markProcessed(
+      sql,
+      events.map(({ eventKey }) => eventKey),
+      at,
+    )
+    await webhookJobs.remove(
+      sql,
+      jobs.map(({ jobId }) => jobId),
+    )
+  })
+}
+
+function processed(event: WebhookEventRow, at: string): AuditEvent {
+  const { eventKey, provider, eventId, bodySha256, body, receivedAt } = event
+  return {
+    eventId: eventKey,
+    type: 'webhook.processed',
+    occurredAt: at,
+    route: 'POST /webhooks/{provider}',
+    reason: 'A delivery was received and processed.',
+    severity: 'INFO',
+    detail: { provider, eventId, bodySha256, receivedAt, ...subject(body) },
+  }
+}
+
+/** What a delivery is about; nothing else of it is read (interface §6). Any bytes may come: of those that are no JSON, nothing. */
+export function subject(body: Uint8Array): { event?: string; paymentId?: string; refundId?: string } {
+  let envelope: unknown
+  try {
+    envelope = JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return {}
+  }
+  const found = {
+    event: text(envelope, ['event']),
+    paymentId: text(envelope, ['payload', 'payment', 'entity', 'id']),
+    refundId: text(envelope, ['payload', 'refund', 'entity', 'id']),
+  }
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+}
+
+/** Cut; well formed, or it could not be signed; and without NUL, which would keep PostgreSQL from reading the event as JSON. */
+function text(value: unknown, path: readonly string[]): string | undefined {
+  let found = value
+  for (const member of path) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, member)) return undefined
+    found = (found as Record<string, unknown>)[member]
+  }
+  return typeof found === 'string'
+    ? found.slice(0, TEXT_MAX).toWellFormed().replaceAll('\0', '\ufffd')
+    : undefined
+}

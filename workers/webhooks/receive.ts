@@ -1,0 +1,122 @@
+// A batch of deliveries (decisions §10): signature, then event id, and nothing of the body. The events that are new and their jobs are
+// one commit, so what was acknowledged is processed, whoever dies.
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { failures, type Audited, type Failure } from '../../src/errors.ts'
+import { sha256Hex } from '../../src/signing/sha256.ts'
+import { failureOf, inTransaction, isUnavailable } from '../../src/tables/sql.ts'
+import {
+  findWebhookEventIds,
+  insertWebhookEvents,
+  type WebhookEventRow,
+} from '../../src/tables/webhook-events.ts'
+import { webhookHeaders, type WebhookSecrets } from '../../src/webhooks/providers.ts'
+import type { WebhookJobs } from '../../src/webhooks/queue.ts'
+import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
+import { isSigned } from './signature.ts'
+
+export interface WebhookTools {
+  readonly pool: Pool
+  readonly webhookSecrets: WebhookSecrets
+  readonly webhookJobs: WebhookJobs
+}
+
+interface Delivery extends Travelling {
+  readonly row: WebhookEventRow
+}
+
+/** `replayed`: bytes that came before under another event id. */
+type Outcome = 'accepted' | 'acknowledged' | 'replayed'
+
+/** out  200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
+export async function receiveWebhooks(
+  batch: readonly Travelling[],
+  tools: WebhookTools,
+): Promise<Answered[]> {
+  const receivedAt = new Date().toISOString()
+  const read = forward(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
+  const outcomes = await storeEach(stillGoing(read), tools)
+  return read.map((item) => (item instanceof Answered ? item : answered(item, outcomes.get(item))))
+}
+
+function deliveryOf(
+  request: Request,
+  webhookSecrets: WebhookSecrets,
+  receivedAt: string,
+): Delivery | Failure {
+  const { body, params } = request
+  const { provider = '', signature = '', webhookEventId: eventId = '' } = params
+  if (!isSigned({ body, signature, secrets: webhookSecrets[provider] ?? [] }))
+    return failures.invalidSignature(provider)
+  if (eventId === '') return failures.missingEventId()
+  // Printable ASCII without spaces: of a repeated header the values are joined by a comma and a space, and no id is that.
+  if (!/^[!-~]{1,255}$/.test(eventId))
+    return failures.invalidField(
+      `${webhookHeaders(provider).eventId} must be 1 to 255 printable ASCII characters without spaces.`,
+    )
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  const row = {
+    eventKey: randomUUID(),
+    provider,
+    eventId,
+    bodySha256: sha256Hex(bytes),
+    body: bytes,
+    receivedAt,
+  }
+  return { request, row }
+}
+
+/** All in one commit; where that fails for something else than the database's absence, each in its own: one is nothing to the others. */
+async function storeEach(
+  deliveries: readonly Delivery[],
+  tools: WebhookTools,
+): Promise<Map<Delivery, Outcome | Failure>> {
+  if (deliveries.length === 0) return new Map()
+  try {
+    return await store(deliveries, tools)
+  } catch (error) {
+    if (deliveries.length === 1 || isUnavailable(error))
+      return new Map(deliveries.map((delivery) => [delivery, failureOf(error)]))
+    const outcomes = new Map<Delivery, Outcome | Failure>()
+    for (const delivery of deliveries)
+      for (const [stored, outcome] of await storeEach([delivery], tools)) outcomes.set(stored, outcome)
+    return outcomes
+  }
+}
+
+async function store(
+  deliveries: readonly Delivery[],
+  { pool, webhookJobs }: WebhookTools,
+): Promise<Map<Delivery, Outcome>> {
+  // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
+  const rows = deliveries
+    .map(({ row }) => row)
+    .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
+  const { inserted, known } = await inTransaction(pool, async (sql) => {
+    const keys = await insertWebhookEvents(sql, rows)
+    if (keys.size > 0) await webhookJobs.insert(sql, [...keys])
+    const left = rows.filter(({ eventKey }) => !keys.has(eventKey))
+    return { inserted: keys, known: await findWebhookEventIds(sql, left) }
+  })
+  return new Map(
+    deliveries.map((delivery): [Delivery, Outcome] => {
+      const { eventKey, provider, eventId } = delivery.row
+      if (inserted.has(eventKey)) return [delivery, 'accepted']
+      return [delivery, known.has(`${provider} ${eventId}`) ? 'acknowledged' : 'replayed']
+    }),
+  )
+}
+
+function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Answered {
+  if (typeof outcome !== 'string') return new Answered(request, outcome ?? failures.internal('no outcome'))
+  const body = JSON.stringify({ status: outcome === 'accepted' ? 'accepted' : 'acknowledged' })
+  return new Answered(request, outcome === 'replayed' ? { body, audit: replayed(row) } : { body })
+}
+
+function replayed({ provider, eventId, bodySha256 }: WebhookEventRow): Audited {
+  return {
+    type: 'webhook.replayed',
+    reason: 'The same bytes were received before under another event id.',
+    detail: { provider, eventId, bodySha256 },
+  }
+}
