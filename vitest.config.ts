@@ -11,7 +11,7 @@ export default defineConfig({
     // A file starts a service and works against it: it mostly waits, so more files than cores keep both busy.
     maxWorkers: 3,
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // The second project runs when the first is done: it looks at all the replies that were seen.
     projects: [
       {

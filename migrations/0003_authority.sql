@@ -67,6 +67,16 @@ CREATE TABLE approvals (
 CREATE INDEX approvals_unused ON approvals (capability, target, parameters_hash) WHERE consumed_by IS NULL;
 CREATE INDEX approvals_by_time ON approvals (delivered_at, approval_id);
 
+-- Released executions under policies with a velocity limit, and only those: what `history` counts. Written by the commit that claims
+-- them. Keyed by the transaction, so that it stays where its transaction is.
+CREATE TABLE history_entries (
+  business_transaction_id uuid PRIMARY KEY,
+  caller_id text NOT NULL,
+  policy text NOT NULL,
+  released_at timestamptz NOT NULL
+);
+CREATE INDEX history_entries_by_caller ON history_entries (caller_id, policy, released_at);
+
 -- Registrations of external HTTP connectors: one in effect for a capability.
 CREATE TABLE external_connectors (
   change_id uuid PRIMARY KEY,
@@ -94,7 +104,8 @@ ALTER TABLE policy_versions ADD COLUMN approved_by_change uuid;
 -- How a human closed an intent that was in doubt. BRIN: an intent's deadline never changes when it is closed, so closing stays a
 -- heap-only update, and the sweep reads the newest pages only.
 ALTER TABLE execution_intents ADD COLUMN resolution text CHECK (resolution IN ('EXECUTED', 'NOT_EXECUTED')),
-  ADD CHECK ((state = 'RESOLVED') = (resolution IS NOT NULL));
+  -- Not validated: that would read the whole table while every claim waits, and no row was RESOLVED before there were resolutions.
+  ADD CHECK ((state = 'RESOLVED') = (resolution IS NOT NULL)) NOT VALID;
 CREATE INDEX execution_intents_by_deadline ON execution_intents USING brin (deadline) WITH (autosummarize = on);
 
 -- Intents found RELEASED after their deadline. The sweep puts them here, so that listing them costs what is in doubt, not what ever ran.
@@ -108,7 +119,7 @@ CREATE TABLE sweep_horizon (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
   deadline timestamptz NOT NULL
 );
-INSERT INTO sweep_horizon (deadline) VALUES ('-infinity');
+INSERT INTO sweep_horizon (deadline) SELECT coalesce(min(deadline), now()) FROM execution_intents;
 
 -- Ends of intents that neither an authorization nor a record proves: signed on their own.
 CREATE TABLE intent_transitions (

@@ -78,7 +78,7 @@ CREATE TABLE execution_intents (
   deadline timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
   resolution text,
-  CONSTRAINT execution_intents_check CHECK (((state = 'RESOLVED'::text) = (resolution IS NOT NULL))),
+  CONSTRAINT execution_intents_check CHECK (((state = 'RESOLVED'::text) = (resolution IS NOT NULL))) NOT VALID,
   CONSTRAINT execution_intents_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT execution_intents_resolution_check CHECK ((resolution = ANY (ARRAY['EXECUTED'::text, 'NOT_EXECUTED'::text]))),
   CONSTRAINT execution_intents_state_check CHECK ((state = ANY (ARRAY['PREPARED'::text, 'RELEASED'::text, 'FINALIZED'::text, 'ERRORED'::text, 'RESOLVED'::text])))
@@ -98,6 +98,15 @@ CREATE TABLE external_connectors (
   CONSTRAINT external_connectors_pkey PRIMARY KEY (change_id)
 );
 CREATE UNIQUE INDEX external_connectors_in_effect ON public.external_connectors USING btree (capability) WHERE (revoked_at IS NULL);
+
+CREATE TABLE history_entries (
+  business_transaction_id uuid NOT NULL,
+  caller_id text NOT NULL,
+  policy text NOT NULL,
+  released_at timestamp with time zone NOT NULL,
+  CONSTRAINT history_entries_pkey PRIMARY KEY (business_transaction_id)
+);
+CREATE INDEX history_entries_by_caller ON public.history_entries USING btree (caller_id, policy, released_at);
 
 CREATE TABLE in_doubt_intents (
   business_transaction_id uuid NOT NULL,
@@ -149,6 +158,13 @@ CREATE TABLE policy_versions (
   CONSTRAINT policy_versions_pkey PRIMARY KEY (name, version)
 );
 
+CREATE UNLOGGED TABLE rate_buckets (
+  key text NOT NULL,
+  tat timestamp with time zone NOT NULL,
+  granted bigint NOT NULL,
+  CONSTRAINT rate_buckets_pkey PRIMARY KEY (key)
+) WITH (fillfactor=70);
+
 CREATE TABLE receipts (
   business_transaction_id uuid NOT NULL,
   ordinal integer NOT NULL,
@@ -196,3 +212,16 @@ CREATE TABLE verifications (
   body text STORAGE EXTERNAL NOT NULL,
   CONSTRAINT verifications_pkey PRIMARY KEY (business_transaction_id, ordinal)
 );
+
+CREATE TABLE webhook_events (
+  event_key uuid NOT NULL,
+  provider text NOT NULL,
+  event_id text NOT NULL,
+  body_sha256 text NOT NULL,
+  body bytea STORAGE EXTERNAL NOT NULL,
+  received_at timestamp with time zone NOT NULL,
+  processed_at timestamp with time zone,
+  CONSTRAINT webhook_events_pkey PRIMARY KEY (event_key),
+  CONSTRAINT webhook_events_provider_body_sha256_key UNIQUE (provider, body_sha256),
+  CONSTRAINT webhook_events_provider_event_id_key UNIQUE (provider, event_id)
+) WITH (fillfactor=80);

@@ -6,13 +6,15 @@ import { join, resolve } from 'node:path'
 import { isObject } from './body.ts'
 import { canonicalize, type Json } from './canonical.ts'
 import { MalformedJson, parseJson } from './json.ts'
+import { printable } from './printable.ts'
 import { SignedApproval } from './schemas/approval.ts'
 import { shapeOf } from './shape.ts'
-import { ed25519SigningKey } from './signing/keys.ts'
+import { ed25519SigningKey, type SigningKey } from './signing/keys.ts'
 import { sha256Hex } from './signing/sha256.ts'
 import { signEd25519 } from './signing/signature.ts'
 import { writeWholeFile } from './signing/whole-file.ts'
-import { printable } from './printable.ts'
+import type { Members } from './verifier/evidence.ts'
+import { shownOf } from './verifier/governance-change.ts'
 
 /** The longest that the service takes (decisions §7): a human may need a moment to send it. */
 const STEP_UP_MS = 120_000
@@ -134,13 +136,23 @@ export function signStepUp(
 ): void {
   if ((action === 'reject') !== (reason !== undefined))
     throw new Error('--reason belongs to --action reject, and is needed there.')
+  const change = readOpenChange(source)
+  const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
+  showChange(change, action)
+  const stepUpAuthorization = stepUpFor(change, { action, key, now })
+  console.error(`Send it within ${STEP_UP_MS / 1000} seconds.`)
+  console.log(
+    JSON.stringify({ stepUpAuthorization, ...(reason === undefined ? {} : { rejectionReason: reason }) }),
+  )
+}
+
+type OpenChange = Members & { readonly changeId: string; readonly changeHash: string }
+
+function readOpenChange(source: string): OpenChange {
   const change = readJson(source)
   if (!isObject(change)) throw new Error('--change must be a change as the service answers it.')
-  const { changeId, kind, target, proposed, reason: why, proposedBy, proposedAt, changeHash, status } = change
-  const shown = { changeId, kind, target, proposed, reason: why, proposedBy, proposedAt } as Record<
-    string,
-    Json
-  >
+  const { changeId, changeHash, status } = change
+  const shown = shownOf(change as Members)
   const missing = Object.keys(shown).find((name) => shown[name] === undefined)
   if (missing !== undefined) throw new Error(`--change must be a change: it has no ${missing}.`)
   if (
@@ -152,12 +164,20 @@ export function signStepUp(
       'The change is not the one that its changeHash is of. Nothing was signed; fetch it again.',
     )
   if (status !== 'PENDING_APPROVAL') throw new Error(`The change is ${String(status)} already.`)
+  return change as OpenChange
+}
 
-  const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
-  show(`You ${action}, by this signature, this change:`, shown)
+function showChange(change: Members, action: StepUpRequest['action']): void {
+  show(`You ${action}, by this signature, this change:`, shownOf(change))
   const { warnings, diff } = change
   if (Array.isArray(warnings) && warnings.length > 0) show('The service warns:', warnings)
   if (diff !== undefined) show('What differs from what stands:', diff)
+}
+
+function stepUpFor(
+  { changeId, changeHash }: OpenChange,
+  { action, key, now }: { action: StepUpRequest['action']; key: SigningKey; now: Date },
+) {
   const payload = {
     version: 1,
     nonce: randomBytes(16).toString('hex'),
@@ -168,11 +188,7 @@ export function signStepUp(
     expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
   }
   const { value } = signEd25519('step-up', canonicalize(payload), key)
-  const stepUpAuthorization = { payload, keyId, algorithm: 'ed25519', signature: value }
-  console.error(`Send it within ${STEP_UP_MS / 1000} seconds.`)
-  console.log(
-    JSON.stringify({ stepUpAuthorization, ...(reason === undefined ? {} : { rejectionReason: reason }) }),
-  )
+  return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }
 
 /** in  source  a file, `-` is stdin · fails with a sentence for what the service would not take either */

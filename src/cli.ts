@@ -25,11 +25,11 @@ program
   .command('migrate')
   .description('bring the database of DATABASE_URL to the newest schema')
   .action(async () => {
-    const databaseUrl = process.env['DATABASE_URL']
-    if (!databaseUrl)
+    const url = process.env['DATABASE_URL']
+    if (!url)
       throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
     const { migrate } = await import('./tables/migrate.ts')
-    const applied = await migrate(databaseUrl)
+    const applied = await migrate(url)
     console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
   })
 
@@ -123,6 +123,32 @@ program
     console.log(entry)
   })
 
+const webhooks = program.command('webhooks').description('deliveries of providers that are not processed yet')
+
+webhooks
+  .command('list')
+  .description('print them, oldest first: status, age, failures, provider, event id, reason')
+  .addOption(new Option('--status <status>', 'only these').choices(['pending', 'failed', 'dead']))
+  .option('--limit <count>', 'at most so many', wholeNumber, 100)
+  .action(async (options: { status?: 'pending' | 'failed' | 'dead'; limit: number }) => {
+    const { listWebhooks } = await import('./webhooks-command.ts')
+    await listWebhooks({ databaseUrl: databaseUrl(), ...options })
+  })
+
+webhooks
+  .command('retry')
+  .description('run a dead one again, or all of them')
+  .argument('[provider]')
+  .argument('[eventId]', "the provider's id, as listed")
+  .option('--all', 'every dead one')
+  .action(async (provider: string | undefined, eventId: string | undefined, { all }: { all?: true }) => {
+    const { retryAllWebhooks, retryWebhook } = await import('./webhooks-command.ts')
+    if (all === true && provider === undefined) return retryAllWebhooks(databaseUrl())
+    if (all === true || provider === undefined || eventId === undefined)
+      throw new Error('Name a provider and an event id, or give --all.')
+    return retryWebhook(databaseUrl(), { provider, eventId })
+  })
+
 const approver = program.command('approver').description('keys and signatures of humans who approve')
 
 approver
@@ -206,6 +232,17 @@ program
     const { url, key, since, until } = options
     await simulateCommand({ file, url, key, since, until })
   })
+
+function databaseUrl(): string {
+  const url = process.env['DATABASE_URL']
+  if (!url) throw new Error('DATABASE_URL is not set.')
+  return url
+}
+
+function wholeNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')
+  return Number(value)
+}
 
 /** Not `<action...>`, which would take the callerId behind it for one more action. */
 function collected(value: string, earlier: string[] = []): string[] {

@@ -8,6 +8,7 @@ import { Compile } from 'typebox/compile'
 import packageJson from '../package.json' with { type: 'json' }
 import { isLoopbackLiteral } from './outbound/address.ts'
 import { algorithms, ed25519PublicKey, type Algorithm } from './signing/keys.ts'
+import { readWebhookSecrets, type WebhookSecrets } from './webhooks/providers.ts'
 
 /** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
 export interface Caller {
@@ -49,6 +50,8 @@ export interface Config {
   readonly production: boolean
   /** Undefined: no token, and no connector for the CRM. */
   readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
+  /** Of the providers whose deliveries are taken. */
+  readonly webhookSecrets: WebhookSecrets
   readonly rateLimits: {
     readonly executePerMinute: number
     readonly healthPerMinute: number
@@ -150,10 +153,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typed(name, value)]))
   const mistyped = new Set(environment.Errors(values).map(({ instancePath }) => instancePath.slice(1)))
 
+  const webhooks = readWebhookSecrets(given)
   const problems = [
     ...unknownServiceVariables(env),
     ...Array.from(mistyped, (name) => `${name} must be ${describe(Environment, name)}.`),
     ...contradictions(given),
+    ...webhooks.problems,
   ]
   let callers: Caller[] | undefined
   try {
@@ -184,6 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
             token: values.HUBSPOT_PRIVATE_APP_TOKEN,
             baseUrl: new URL(values.HUBSPOT_BASE_URL ?? 'https://api.hubapi.com').origin,
           },
+    webhookSecrets: webhooks.secrets,
     rateLimits: {
       executePerMinute: values.RATE_LIMIT_EXECUTE_PER_MINUTE ?? 600,
       healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,

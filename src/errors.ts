@@ -131,6 +131,12 @@ export const failures = {
   invalidEvidence: (message: string) => new Failure(400, message),
   /** A body of a governance, approval or intent route; the message names the field. */
   invalidField: (message: string) => new Failure(400, message),
+  /** Of a webhook delivery (interface §6): its signature is its authentication. */
+  missingSignature: (provider: string) =>
+    new Failure(401, 'Missing signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
+  invalidSignature: (provider: string) =>
+    new Failure(401, 'Invalid signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
+  missingEventId: () => new Failure(400, 'Missing event id.'),
   changeNotFound: () =>
     new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
   approvalNotFound: () => new Failure(404, 'Approval not found.'),

@@ -1,4 +1,4 @@
-// Starts in order (config → database → migrate → policies → threads → listen) and stops in reverse (docs/design-notes.md
+// Starts in order (config → database → migrate → policies → threads → jobs → listen) and stops in reverse (docs/design-notes.md
 // "Start and stop").
 import { once } from 'node:events'
 import { watchAuthority } from './authority/watch.ts'
@@ -6,10 +6,11 @@ import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
 import { openAudit } from './door/audit.ts'
 import { openAuthentication } from './door/authenticate.ts'
 import { openDispatcher } from './door/dispatch.ts'
-import { openMemoryLimits } from './door/limit.ts'
+import { openMemoryLimits, type Limits } from './door/limit.ts'
 import { listen } from './door/listen/index.ts'
 import { openDoor } from './door/receive.ts'
 import { openRoom } from './door/room.ts'
+import { openSharedLimits } from './door/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
 import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
@@ -21,12 +22,20 @@ import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { migrate } from './tables/migrate.ts'
 import { openPool } from './tables/sql.ts'
+import { startWebhookWork } from './webhooks/work.ts'
 
 /** Connections of the main thread, for reads. */
 const READ_CONNECTIONS_MAX = 4
 
+/** Connections for the limits that instances share: one of them must not wait for another. */
+const LIMIT_CONNECTIONS_MAX = 3
+const LIMIT_CLOSE_MS = 500
+
 /** How long a stop waits, after the drain, for audit events that the database does not take. */
 const AUDIT_CLOSE_MS = 2_000
+
+/** And for the webhook jobs under way; what is lost then is done at the next start. */
+const WEBHOOKS_CLOSE_MS = 5_000
 
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
@@ -97,15 +106,17 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   await migrate(database, { signal })
   const pool = openPool(database, READ_CONNECTIONS_MAX)
   const readyPool = openPool(database, 1)
-  stops.push(() => Promise.all([pool.end(), readyPool.end()]).then(() => undefined))
+  const authorityPool = openPool(database, 1)
+  stops.push(() =>
+    Promise.all([pool, readyPool, authorityPool].map((each) => each.end())).then(() => undefined),
+  )
 
   const policies = await syncPolicies(pool, config.policyDir)
   signal.throwIfAborted()
   for (const warning of policies.warnings) logger.debug(warning)
   for (const { message, file } of policies.differences) logger.error({ file }, message)
 
-  const authority = await watchAuthority(pool, {
-    onChange: (state) => dispatcher.setAuthority(state),
+  const authority = await watchAuthority(authorityPool, {
     onError: (error) => logger.error({ err: error }, 'authority'),
   })
   const dispatcher = await openDispatcher(
@@ -113,15 +124,25 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     (error) => logger.error({ err: error }, 'worker thread'),
   )
   stops.push(() => dispatcher.close())
+  authority.start((state) => dispatcher.setAuthority(state))
   stops.push(() => authority.close())
   signal.throwIfAborted()
   const sweeping = startSweeping({ submit: dispatcher.submit, log: logger })
   stops.push(() => sweeping.close())
+  if (Object.keys(config.webhookSecrets).length > 0) {
+    const webhookWork = await startWebhookWork({
+      connectionString: database,
+      submit: dispatcher.submit,
+      log: logger,
+    })
+    stops.push(() => webhookWork.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
+    signal.throwIfAborted()
+  }
 
-  const limits = openMemoryLimits()
+  const limits = openLimits(config, logger, stops)
   const audit = openAudit({
     submit: dispatcher.submit,
-    limits,
+    limits: openMemoryLimits(),
     perMinute: config.rateLimits.publicPerMinute,
     log: (line, message) => logger.error(line, message),
   })
@@ -192,6 +213,19 @@ async function openDatabase(config: Config, logger: Log['logger'], stops: Stops)
   const { callers, callersFile, printed } = provision({ config, dataDir })
   if (printed !== undefined) process.stdout.write(firstKeyText(printed))
   return { database: postgres.url, callers, callersFile, firstKey: printed }
+}
+
+/** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
+function openLimits({ databaseUrl }: Config, logger: Log['logger'], stops: Stops): Limits {
+  if (databaseUrl === undefined) return openMemoryLimits()
+  const pool = openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
+  const limits = openSharedLimits({ sql: pool, log: logger })
+  stops.push(async () => {
+    await limits.close()
+    // A statement that never comes back must not hold up the stop.
+    await withinMs(LIMIT_CLOSE_MS, pool.end())
+  })
+  return limits
 }
 
 async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
 // Replies made of stored text: an artifact's signed members and the seal beside them, spliced and never rendered again.
 // Text in, text out: what a reader gets is byte for byte what was signed (docs/design-notes.md "Evidence").
+import type { ListedApproval } from './tables/approvals.ts'
 
 /** An artifact as stored: two canonical JSON objects, the signed members and what stands beside them. */
 export interface Sealed {
@@ -31,4 +32,17 @@ export function trustRecordText(
 /** A maker/checker change: the signed members, its signature, and beside them the advice, which is not signed. */
 export function changeText({ body, seal, advice }: Sealed & { readonly advice: string }): string {
   return sealedText({ body, seal: sealedText({ body: advice, seal }) })
+}
+
+/** The signed members under a name of their own, and their signature beside them. */
+export function signedText(name: 'event' | 'transition', { body, seal }: Sealed): string {
+  return `{"${name}":${body},"signature":${seal}}`
+}
+
+/** The Approval of POST and GET /approvals: the signed text as it was delivered, and what became of it. */
+export function approvalText({ approvalId, status, body, ...row }: ListedApproval): string {
+  const { deliveredBy, deliveredAt, consumedBy, consumedAt } = row
+  const used = consumedBy === null ? {} : { consumedBy, consumedAt }
+  const rest = JSON.stringify({ deliveredBy, deliveredAt, ...used })
+  return `${JSON.stringify({ approvalId, status }).slice(0, -1)},"approval":${body},${rest.slice(1)}`
 }

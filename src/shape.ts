@@ -1,8 +1,9 @@
 // A body held against its schema: the first thing that is wrong with it, as a sentence that names the field. The schema's
 // descriptions complete it: "<path> must be <description>."
-import type { Static, TSchema } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseBody } from './body.ts'
+import { Check, Errors } from 'typebox/value'
+import { isMissing, isObject, parseBody } from './body.ts'
 import { Failure, failures } from './errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */
@@ -10,12 +11,7 @@ export type Shaped<T> = { readonly value: T } | { readonly problem: string }
 
 export function shapeOf<Schema extends TSchema>(schema: Schema): (value: unknown) => Shaped<Static<Schema>> {
   const compiled = Compile(schema)
-  return (value) => {
-    if (compiled.Check(value)) return { value }
-    // `boolean` repeats additionalProperties at the place of the unknown member.
-    const error = compiled.Errors(value).find(({ keyword }) => keyword !== 'boolean')
-    return { problem: error === undefined ? 'the body is not valid.' : sentence(schema, error) }
-  }
+  return (value) => (compiled.Check(value) ? { value } : { problem: problemOf(meant(schema, value), value) })
 }
 
 /** A request body of the schema's type; or its 400. */
@@ -31,10 +27,30 @@ export function bodyOf<Schema extends TSchema>(
   }
 }
 
-type SchemaError = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
+/** Of a union of bodies, which their `action` tells apart, the one that the caller means. */
+function meant(schema: TSchema, value: unknown): TSchema {
+  if (!('anyOf' in schema)) return schema
+  const variants = schema.anyOf as { properties: { action: { enum: string[] } } }[]
+  const { action } = isObject(value) ? value : {}
+  const known = variants.flatMap(({ properties }) => properties.action.enum)
+  return (
+    variants.find(({ properties }) => Check(properties.action, action)) ??
+    Type.Object({ action: Type.Enum(known) })
+  )
+}
 
-function sentence(schema: TSchema, error: SchemaError): string {
+function problemOf(schema: TSchema, value: unknown): string {
+  // `boolean` repeats additionalProperties at the place of the unknown member.
+  const error = Errors(schema, value).find(({ keyword }) => keyword !== 'boolean')
+  return error === undefined ? 'the body is not valid.' : sentence(schema, error, value)
+}
+
+type SchemaError = ReturnType<typeof Errors>[number]
+
+function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
   const segments = error.instancePath.split('/').slice(1).map(unescaped)
+  if (isRequired(schema, segments) && isMissing(valueAt(value, segments)))
+    return `${segments.join('.')} is required.`
   const place = placeOf(schema, segments)
   const member = (name: string | undefined) => [...segments, name].join('.')
   // One member more or less than one variant of a union has may be right for another: the union as a whole is named.
@@ -74,6 +90,17 @@ function placeOf(schema: TSchema, segments: readonly string[]): { schema: TSchem
     at = next
   }
   return { schema: at, path: segments }
+}
+
+function isRequired(schema: TSchema, segments: readonly string[]): boolean {
+  const above = segments.slice(0, -1)
+  const holder = placeOf(schema, above)
+  const { required } = holder.schema as { required?: readonly string[] }
+  return holder.path.length === above.length && required?.includes(segments.at(-1) ?? '') === true
+}
+
+function valueAt(value: unknown, segments: readonly string[]): unknown {
+  return segments.reduce((at, segment) => (isObject(at) ? at[segment] : undefined), value)
 }
 
 /** RFC 6901 §4. */

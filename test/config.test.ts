@@ -34,6 +34,7 @@ test('without any variable the embedded service is configured with the defaults 
     authDisabled: false,
     production: false,
     hubspot: undefined,
+    webhookSecrets: {},
     rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 1200 },
     maxBodyBytes: 102_400,
     workerThreads: Math.max(1, availableParallelism() - 1),
@@ -401,4 +402,49 @@ describe('a caller', () => {
 test('a raw key is csk_ and 32 random bytes in base64url', () => {
   expect(makeRawKey()).toMatch(/^csk_[A-Za-z0-9_-]{43}$/)
   expect(makeRawKey()).not.toBe(makeRawKey())
+})
+
+describe('<PROVIDER>_WEBHOOK_SECRET', () => {
+  const [secret, old] = ['0123456789abcdef', 'x'.repeat(512)]
+  const must =
+    'RAZORPAY_WEBHOOK_SECRET must be 1 to 4 secrets with a comma between them, each 16 to 512 printable ASCII characters without spaces.'
+
+  test('mounts a provider by its lower-case name, each with its secrets', () => {
+    const env = {
+      RAZORPAY_WEBHOOK_SECRET: `${secret},${old}`,
+      A_B2_WEBHOOK_SECRET: secret,
+      X_WEBHOOK_SECRET: '',
+    }
+    const { webhookSecrets } = readConfig(env)
+    expect(webhookSecrets).toEqual({ razorpay: [secret, old], a_b2: [secret] })
+    expect(Object.isFrozen(webhookSecrets['razorpay'])).toBe(true)
+  })
+
+  test.each([
+    'short',
+    `${secret},`,
+    `,${secret}`,
+    `${secret}, ${secret}`,
+    `${secret},short`,
+    `${old}x`,
+    `${secret}ü`,
+    Array(5).fill(secret).join(','),
+  ])('is refused where a secret is weak, empty or one too many, and is not repeated: %s', (value) => {
+    expect(problems(() => readConfig({ RAZORPAY_WEBHOOK_SECRET: value }))).toEqual([must])
+  })
+
+  test.each([
+    'razorpay_WEBHOOK_SECRET',
+    '1X_WEBHOOK_SECRET',
+    '_WEBHOOK_SECRET',
+    `${'X'.repeat(33)}_WEBHOOK_SECRET`,
+  ])('%s names no provider', (name) => {
+    expect(problems(() => readConfig({ [name]: secret }))).toEqual([
+      `${name} must name its provider by a capital letter and at most 31 further ones, digits or _.`,
+    ])
+  })
+
+  test('SERVICE is no provider', () => {
+    expect(problems(() => readConfig({ SERVICE_WEBHOOK_SECRET: secret }))).toHaveLength(1)
+  })
 })

@@ -1,16 +1,20 @@
 // The documents: the contract that the code cites is the one that was agreed, and the README tells no other story than the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Environment } from '../src/config.ts'
+import { auditTypes } from '../src/schemas/audit-event.ts'
 import { createDatabase } from './database.ts'
 import { aFolder } from './embedded/drive.ts'
+import { chapters, forHere } from './handbook.ts'
 import { until } from './service.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AGREED = join(ROOT, '..', 'shared', 'spec')
+/** Where the documents say that the service is. */
+const SHOWN = 'http://127.0.0.1:3000'
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
 test.for(['interface.md', 'decisions.md'])('%s is the one that was agreed on', (name, { skip }) => {
@@ -23,6 +27,12 @@ test("the README's configuration table names every variable that is read, and no
   const [, , ...rows] = table.split('\n')
   const named = rows.flatMap((row) => row.split('|')[1]?.match(/(?<=`)[A-Z_]+(?=`)/g) ?? [])
   expect(named.toSorted()).toEqual(Object.keys(Environment.properties).toSorted())
+})
+
+test('the handbook says of every type of audit event when it is written', () => {
+  const [, table = ''] = /\n(\| about \|[^]*?)\n\n/.exec(chapters.get('auditing.md') ?? '') ?? []
+  const named = new Set(table.match(/(?<=`)[a-z_]+(\.[a-z_]+)?(?=`)/g))
+  expect(auditTypes.filter((type) => !named.has(type))).toEqual([])
 })
 
 const pages = [
@@ -44,28 +54,87 @@ test("the README's start on a database of one's own runs as pasted, once the dat
   const script = shown
     .replace(/(?<=DATABASE_URL=)'.*'/, `'${database.url}'`)
     .replace('npx countersign serve', 'exec npx countersign serve')
-    .replaceAll('npx countersign', `'${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}'`)
-  const home = aFolder()
-  const shell = spawn('sh', ['-e', '-c', script], {
-    env: { PATH: process.env['PATH'], HOME: home, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+  const service = await serving(script, { cwd: ROOT, env: { HOME: aFolder() } })
+  const [key] = /^csk_.*/m.exec(service.output()) ?? []
+  expect(await ask(`${service.url}/callers/me`, key)).toEqual([
+    200,
+    expect.objectContaining({ callerId: 'billing-bot', allowedCapabilities: ['sandbox:echo'] }),
+  ])
+  expect(await service.stop()).toEqual([0, null])
+  await database.drop()
+}, 90_000)
+
+test("the README's session of two humans runs as pasted after a first start, and its old key ends", async () => {
+  const [, section = ''] = /\n## Human authority\n([^]*?)\n## /.exec(read(ROOT, 'README.md')) ?? []
+  const scripts = Array.from(section.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
+  const [issue = '', ...inSecondTerminal] = scripts
+  expect([scripts.length, issue]).toEqual([4, expect.stringMatching(/^npm start$/m)])
+  const start = `exec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`
+  const cwd = aFolder()
+  // npm starts it in the checkout, wherever the terminal is; its data is this test's own.
+  const env = { HOME: cwd, DATA_DIR: join(cwd, '.data'), POLICY_DIR: join(ROOT, 'policies') }
+
+  const first = await serving(start, { cwd, env })
+  const [firstCall = ''] = await until(() => /^curl .*/m.exec(first.output()) ?? undefined, 'the first call')
+  const [key] = /csk_\S+(?=')/.exec(firstCall) ?? []
+  pasted([firstCall], cwd)
+  expect(await ask(`${first.url}/callers/me`, key)).toMatchObject([200, { callerId: 'local-dev' }])
+  expect(await first.stop()).toEqual([0, null])
+
+  const service = await serving(issue.replace('npm start', start), { cwd, env })
+  expect(await ask(`${service.url}/callers/me`, key)).toMatchObject([401, {}])
+  const { stdout, stderr } = pasted([...inSecondTerminal, 'printf %s "$ALICE"'], cwd, service.url)
+  expect(stdout).toContain(
+    'APPROVED -> REJECTED (too-large) Amount above 40.\n1 of 1 past decisions under sandbox-echo would flip',
+  )
+  expect(stderr).toContain('You approve, by this signature, this change:')
+  expect(stdout).toMatch(/  ok      change signature\n[^]*\nvalid\n/)
+  expect(stdout).toContain('"target": "vendor-17"')
+  const [alice] = /csk_\S+$/.exec(stdout) ?? []
+  expect(await ask(`${service.url}/policies/sandbox-echo/1.0.1`, alice)).toMatchObject([
+    200,
+    { status: 'APPROVED', approvedBy: 'bob' },
+  ])
+  expect(await service.stop()).toEqual([0, null])
+}, 180_000)
+
+/** Runs a script that ends in a service, on a free port. fails with what it said where that does not listen */
+async function serving(script: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
+  const shell = spawn('sh', ['-e', '-c', forHere(script, SHOWN)], {
+    cwd,
+    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(shell, 'close')
   onTestFinished(() => void shell.kill('SIGKILL'))
   let output = ''
-  shell.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  const [, url] = await until(
-    () => /"url":"([^"]*)"/.exec(output) ?? undefined,
-    'the service to listen',
-    50_000,
-  )
-  const [key] = /^csk_.*/m.exec(output) ?? []
-  const answer = await fetch(`${url}/callers/me`, { headers: { Authorization: `Bearer ${key}` } })
-  expect([answer.status, await answer.json()]).toEqual([
-    200,
-    expect.objectContaining({ callerId: 'billing-bot', allowedCapabilities: ['sandbox:echo'] }),
-  ])
-  shell.kill('SIGTERM')
-  expect(await closed).toEqual([0, null])
-  await database.drop()
-}, 90_000)
+  for (const stream of [shell.stdout, shell.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  const listening = until(() => /"url":"([^"]*)"/.exec(output), 'the service to listen', 50_000)
+  const [, url] = await Promise.race([listening, closed.then(() => [])])
+  if (url === undefined) throw new Error(`the script ended:\n${output}`)
+  return {
+    url,
+    output: () => output,
+    stop() {
+      shell.kill('SIGTERM')
+      return closed
+    },
+  }
+}
+
+/** What a terminal says to these scripts, pasted one after the other. fails where one of their commands fails */
+function pasted(scripts: readonly string[], cwd: string, url = SHOWN): { stdout: string; stderr: string } {
+  const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', forHere(scripts.join('\n'), url)], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] },
+  })
+  expect(status, stdout + stderr).toBe(0)
+  return { stdout, stderr }
+}
+
+async function ask(url: string, key = ''): Promise<[number, unknown]> {
+  const answer = await fetch(url, { headers: { Authorization: `Bearer ${key}` } })
+  return [answer.status, await answer.json()]
+}

@@ -111,7 +111,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
   const listening = await Promise.race([
-    until(() => lines().find((line) => line['msg'] === 'listening'), 'the service to listen'),
+    until(() => lines().find((line) => line['msg'] === 'listening'), 'the service to listen', 60_000),
     exited.then(() => undefined),
   ])
   if (listening === undefined) {

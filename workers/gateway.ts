@@ -1,10 +1,10 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
 import { canonicalize, type Json } from '../src/canonical.ts'
-import type { Algorithm } from '../src/signing/keys.ts'
-import type { PublicKey } from '../src/signing/keys.ts'
+import type { Algorithm, PublicKey } from '../src/signing/keys.ts'
 import { verifySignature } from '../src/signing/signature.ts'
 import { releaseIntents } from '../src/tables/execution-intents.ts'
 import { isTaken, type Sql } from '../src/tables/sql.ts'
+import { instantMs } from '../src/verifier/instant.ts'
 import { businessTransactionHash } from './execute/authorize.ts'
 
 const LIFETIME_MAX_MS = 300_000
@@ -25,7 +25,7 @@ export interface SignedAuthorization {
   readonly signature: string
 }
 
-export interface AuthorizedTransaction {
+interface AuthorizedTransaction {
   readonly businessTransactionId: string
   readonly intent: { readonly action: string; readonly target: string }
 }
@@ -59,8 +59,8 @@ export function checkAuthorization(
   if (key === undefined || !verifySignature('execution-authorization', canonicalize(payload), signed, key)) {
     return 'AUTHORIZATION_SIGNATURE_INVALID'
   }
-  const authorizedAt = Date.parse(payload.authorizedAt)
-  const expiresAt = Date.parse(payload.expiresAt)
+  const authorizedAt = instantMs(payload.authorizedAt)
+  const expiresAt = instantMs(payload.expiresAt)
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
   if (!(now.getTime() < expiresAt)) return 'AUTHORIZATION_EXPIRED'
   if (!(authorizedAt <= now.getTime())) return 'AUTHORIZATION_NOT_YET_VALID'
@@ -75,8 +75,8 @@ export function checkAuthorization(
 }
 
 /**
- * The gateway for a direct caller, outside the road: checks, then consumes the nonce. On the road `admit` consumes it, in the
- * transaction that claims the id.
+ * The gateway as the component that the contract has (interface §1): checks, then consumes the nonce. For whoever calls it directly,
+ * and for the tests of that contract; on the road `gate` checks, and `admit` consumes it in the transaction that claims the id.
  * in   deadline  when the released intent is in doubt, ISO 8601
  * out  undefined: released, and the connector may be called once
  */

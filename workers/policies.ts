@@ -1,19 +1,24 @@
 // The policy versions of this thread, compiled from what the database holds: the approved content, never the file's.
-import { PolicyError } from '../src/policy/error.ts'
-import { compilePolicy, type CompiledPolicy } from '../src/policy/check.ts'
+import type { CompiledPolicy } from '../src/policy/check.ts'
+import { compileStored } from '../src/policy/stored.ts'
 import type { PolicyVersionRow } from '../src/tables/policy-versions.ts'
 
 export interface LoadedPolicy {
   readonly policy: CompiledPolicy
   readonly contentHash: string
   readonly approved: boolean
+  /**
+   * Since when a version of this name has a velocity limit, ISO 8601; undefined: none has. Executions under any version of it are
+   * then listed for `history` to count.
+   */
+  readonly limitedSince: string | undefined
 }
 
 export interface Policies {
   find(reference: { name: string; version: string }): LoadedPolicy | undefined
 }
 
-export interface ReplaceablePolicies extends Policies {
+interface ReplaceablePolicies extends Policies {
   /** What is in effect from now on. Contents that were compiled before are not compiled again. */
   replace(rows: readonly PolicyVersionRow[]): void
 }
@@ -32,23 +37,21 @@ type ByName = ReadonlyMap<string, ReadonlyMap<string, LoadedPolicy>>
 
 function load(rows: readonly PolicyVersionRow[], before: ByName): ByName {
   const byName = new Map<string, Map<string, LoadedPolicy>>()
-  for (const row of rows) {
-    const known = before.get(row.name)?.get(row.version)
-    const policy = known?.contentHash === row.contentHash ? known.policy : compiled(row)
-    if (policy === undefined) continue
-    const loaded = { policy, contentHash: row.contentHash, approved: row.approvedBy !== null }
-    const versions = byName.get(row.name) ?? new Map<string, LoadedPolicy>()
-    byName.set(row.name, versions.set(row.version, loaded))
+  for (const [name, versions] of Map.groupBy(rows, (row) => row.name)) {
+    const compiled = versions.flatMap((row) => {
+      const known = before.get(name)?.get(row.version)
+      const policy = known?.contentHash === row.contentHash ? known.policy : compileStored(row)
+      return policy === undefined ? [] : [{ row, policy }]
+    })
+    const limitedSince = compiled
+      .filter(({ policy }) => policy.verify.some(({ by }) => by === 'history'))
+      .map(({ row }) => row.loadedAt)
+      .toSorted((a, b) => (a < b ? -1 : 1))[0]
+    const loaded = compiled.map(({ row, policy }): [string, LoadedPolicy] => [
+      row.version,
+      { policy, contentHash: row.contentHash, approved: row.approvedBy !== null, limitedSince },
+    ])
+    byName.set(name, new Map(loaded))
   }
   return byName
-}
-
-/** Undefined: written by a newer release, in words that this one does not know. Nothing is executed under it here. */
-function compiled({ name, version, content }: PolicyVersionRow): CompiledPolicy | undefined {
-  try {
-    return compilePolicy(JSON.parse(content), `${name}/${version}`).policy
-  } catch (error) {
-    if (error instanceof PolicyError) return undefined
-    throw error
-  }
 }

@@ -18,6 +18,9 @@ export interface Boot {
   readonly owed: Int32Array<SharedArrayBuffer>
 }
 
+/** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
+export const ASKS_AUTHORITY = 'what is in effect?'
+
 /** What a thread can be asked to do; each has its own road in thread.ts. */
 export type Operation =
   | 'execute'
@@ -35,6 +38,8 @@ export type Operation =
   | 'resolve-intent'
   | 'evaluate'
   | 'simulate'
+  | 'receive-webhook'
+  | 'process-webhooks'
 
 /** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
 export interface Task {

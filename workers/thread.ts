@@ -15,7 +15,7 @@ import { proposeChanges } from './authority/propose.ts'
 import { resolveChanges } from './authority/resolve.ts'
 import { openApprovers } from './approvers.ts'
 import { openConnectors } from './connectors/index.ts'
-import { openAdmitProven, PROVEN_AT_ONCE } from './execute/admit-proven.ts'
+import { openTurns, PROVEN_AT_ONCE } from './execute/admit-proven.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { receipt } from './evidence/receipt.ts'
@@ -28,13 +28,16 @@ import { Answered, type Caller, type Travelling } from './execute/road.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
+import { openWebhookJobs } from '../src/webhooks/queue.ts'
 import { openPolicies } from './policies.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
-import { packReplies, unpackTask, type Boot, type Operation, type Task } from './protocol.ts'
+import { processWebhooks } from './webhooks/process.ts'
+import { receiveWebhooks } from './webhooks/receive.ts'
+import { ASKS_AUTHORITY, packReplies, unpackTask, type Boot, type Operation, type Task } from './protocol.ts'
 
-/** A connection for each batch in flight, one for the late lane, one to spare; and those of executions that verify state. */
-const CONNECTIONS_MAX = 4 + PROVEN_AT_ONCE
+/** One for each batch in flight, one for the late lane; and those of executions that verify state. */
+const CONNECTIONS_MAX = 6 + PROVEN_AT_ONCE
 
 function boot({ config, database, callers, authority, authorityChannel, owed }: Boot) {
   const { signingKeyDir } = config
@@ -53,11 +56,11 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
   connectors.replaceExternal(authority.externalConnectors)
   const thread: Thread = {
     pool,
-    owed: openOwed({ pool, count: owed }),
+    owed: openOwed({ pool, key: signing.ed25519, count: owed }),
     policies,
     approvers,
     connectors,
-    admitProven: openAdmitProven({ pool, approvers, connectors, key: signing.ed25519, findKey }),
+    turns: openTurns(),
     signingKeys: signing.receipt,
     key: signing.ed25519,
     findKey,
@@ -76,6 +79,12 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
     ownKeys: () => published.jwks().keys.map(({ pem }) => pem),
     production: config.production,
   })
+  const webhooks = {
+    pool,
+    key: signing.ed25519,
+    webhookSecrets: config.webhookSecrets,
+    webhookJobs: openWebhookJobs(pool),
+  }
   const scopes = callers.map(callerScope)
   const late = openLateLane(
     (performed) => finish(performed, thread),
@@ -88,11 +97,14 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
   const channel = new BroadcastChannel(authorityChannel)
   channel.unref()
   channel.addEventListener('message', (event) => {
-    const next = (event as MessageEvent).data as AuthorityState
-    policies.replace(next.policies)
-    approvers.replace(next.approvers)
-    connectors.replaceExternal(next.externalConnectors)
+    const { data } = event as MessageEvent<AuthorityState | typeof ASKS_AUTHORITY>
+    if (data === ASKS_AUTHORITY) return
+    policies.replace(data.policies)
+    approvers.replace(data.approvers)
+    connectors.replaceExternal(data.externalConnectors)
   })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+  channel.postMessage(ASKS_AUTHORITY)
 
   const roads: Readonly<Record<Operation, Road>> = {
     async execute(batch) {
@@ -114,6 +126,8 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
     'sweep-intents': (batch) => sweepIntents(batch, thread),
     'resolve-intent': (batch) => resolveIntents(batch, thread),
     'finalize-intent': (batch) => finalizeIntents(batch, thread),
+    'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
+    'process-webhooks': (batch) => processWebhooks(batch, webhooks),
   }
 
   return async function run(task: Task) {

@@ -10,36 +10,38 @@ const LOOK_EVERY_MS = 300
 
 export interface AuthorityWatch {
   readonly current: () => AuthorityState
+  /** From now on `onChange` is called with each new state. Once, when whoever is to be told is there. */
+  readonly start: (onChange: (state: AuthorityState) => void) => void
   /** Looks now: a change made here is in effect here before it is answered. */
   readonly refresh: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
 /**
- * in   onChange  called with each new state, the first one excepted
- *      onError   told once when the database cannot be asked, and again after it could; what was in effect stays so
+ * in   pool     its own, of one connection: what everybody may read through must not hold a revocation up
+ *      onError  told once when the database cannot be asked, and again after it could; what was in effect stays so
  */
 export async function watchAuthority(
   pool: Pool,
-  { onChange, onError }: { onChange: (state: AuthorityState) => void; onError: (error: unknown) => void },
+  { onError }: { onError: (error: unknown) => void },
 ): Promise<AuthorityWatch> {
   let current = await readAuthority(pool)
+  let tell: ((state: AuthorityState) => void) | undefined
   const closing = new AbortController()
-  let failing = false
+  let looking = Promise.resolve()
 
   async function refresh(): Promise<void> {
     if ((await readEpoch(pool)) === current.epoch) return
     const next = await readAuthority(pool)
     // Two looks may overlap: the older answer must not win.
     if (BigInt(next.epoch) <= BigInt(current.epoch)) return
+    tell?.(next)
     current = next
-    onChange(current)
   }
 
   async function look(): Promise<void> {
+    let failing = false
     while (!closing.signal.aborted) {
-      await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined)
-      if (closing.signal.aborted) return
       try {
         await refresh()
         failing = false
@@ -47,12 +49,16 @@ export async function watchAuthority(
         if (!failing) onError(error)
         failing = true
       }
+      await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined)
     }
   }
 
-  const looking = look()
   return {
     current: () => current,
+    start(onChange) {
+      tell = onChange
+      looking = look()
+    },
     refresh,
     async close() {
       closing.abort()

@@ -37,7 +37,7 @@ const WAITING_MAX = 10_000
 const TEXT_MAX = 256
 
 /** What somebody was not allowed to do, as against what was done. */
-const REFUSALS = /^caller\.|_denied$/
+const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
 
 /** Decisions §9: "one per caller and minute". */
 const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }

@@ -6,6 +6,7 @@ import { Piscina } from 'piscina'
 import type { AuthorityState } from '../authority/state.ts'
 import { failures, type Failure } from '../errors.ts'
 import {
+  ASKS_AUTHORITY,
   packTask,
   unpackReplies,
   type Boot,
@@ -19,10 +20,18 @@ import {
 const BATCH_MAX = 128
 /** A batch ends with the body that reaches this: a thread is busy with a batch for milliseconds, whatever is in it. */
 const BATCH_BYTES_MAX = 256 * 1024
-/** Two batches in flight per thread: one computes while the other waits for its commit. */
+/** Two batches of executions in flight per thread: one computes while the other waits for its commit. */
 const BATCHES_PER_THREAD = 2
-/** What anyone can cause, and what is long and in no hurry. */
-const ONE_AT_A_TIME: ReadonlySet<Operation> = new Set(['record-audit-event', 'simulate', 'sweep-intents'])
+/** Beside them, so that neither waits for the other: one for audit events, one for what is long, one for the rest. */
+const OTHER_BATCHES_PER_THREAD = 3
+/** Long, in no hurry, or held up by others' name servers: at most one batch of all these. */
+const UNHURRIED: ReadonlySet<Operation> = new Set([
+  'simulate',
+  'sweep-intents',
+  'process-webhooks',
+  'propose-change',
+  'resolve-change',
+])
 /** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 
@@ -70,16 +79,25 @@ export async function openDispatcher(
   const boot = { ...start, owed, authorityChannel: `countersign authority ${randomUUID()}` }
   const authorityChannel = new BroadcastChannel(boot.authorityChannel)
   authorityChannel.unref()
+  // A thread that replaces one may have booted while a change was told: it asks once it listens.
+  authorityChannel.addEventListener('message', (event) => {
+    if ((event as MessageEvent).data === ASKS_AUTHORITY) tellAuthority()
+  })
+  function tellAuthority(): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+    authorityChannel.postMessage(boot.authority)
+  }
   const { workerThreads } = boot.config
-  const batchesMax = workerThreads * BATCHES_PER_THREAD
+  const executionsMax = workerThreads * BATCHES_PER_THREAD
+  const othersMax = workerThreads * OTHER_BATCHES_PER_THREAD
   const pool = new Piscina({
     filename: join(import.meta.dirname, '..', '..', 'workers', 'thread.ts'),
     workerData: boot,
     minThreads: workerThreads,
     maxThreads: workerThreads,
-    concurrentTasksPerWorker: BATCHES_PER_THREAD,
+    concurrentTasksPerWorker: BATCHES_PER_THREAD + OTHER_BATCHES_PER_THREAD,
     idleTimeout: Infinity,
-    maxQueue: batchesMax,
+    maxQueue: executionsMax + othersMax,
     // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a late connector's.
     atomics: 'disabled',
   })
@@ -107,13 +125,14 @@ export async function openDispatcher(
   /** Once per turn of the event loop: what arrived together travels together. */
   function flush(): void {
     flushing = false
-    while (batches < batchesMax) {
-      const idleThreads = Math.max(1, workerThreads - batches)
+    for (;;) {
       // The oldest request that may go says what is next; all that wait for the same travel with it.
       const operation = queue.find((request) => mayStart(request.operation))?.operation
       if (operation === undefined) return
+      const idleThreads = Math.max(1, workerThreads - executions() - others())
       const alike = queue.filter((request) => request.operation === operation)
-      const size = Math.min(BATCH_MAX, Math.ceil(alike.length / idleThreads))
+      // A simulation is long by itself: many in a batch would add up.
+      const size = operation === 'simulate' ? 1 : Math.min(BATCH_MAX, Math.ceil(alike.length / idleThreads))
       const batch = withinBytes(alike.slice(0, size))
       void send(operation, batch)
       if (batch.length === alike.length && alike.length === queue.length) queue = []
@@ -124,11 +143,20 @@ export async function openDispatcher(
     }
   }
 
-  /** A batch that waits for a lock keeps its place. One place is for executions alone, and some operations get no more than one. */
+  /** A batch that waits for a lock keeps its place. Audit events, which anyone can cause, get no more than one. */
   function mayStart(operation: Operation): boolean {
-    if (operation === 'execute') return true
-    const others = batches - (running.get('execute') ?? 0)
-    return others < batchesMax - 1 && !(ONE_AT_A_TIME.has(operation) && running.get(operation))
+    if (operation === 'execute') return executions() < executionsMax
+    if (others() >= othersMax) return false
+    if (operation === 'record-audit-event') return !running.get(operation)
+    return !UNHURRIED.has(operation) || ![...UNHURRIED].some((one) => running.get(one))
+  }
+
+  function executions(): number {
+    return running.get('execute') ?? 0
+  }
+
+  function others(): number {
+    return batches - executions()
   }
 
   async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
@@ -174,8 +202,7 @@ export async function openDispatcher(
     },
     setAuthority(authority) {
       boot.authority = authority
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-      authorityChannel.postMessage(authority)
+      tellAuthority()
     },
     owed: () => Atomics.load(owed, 0),
     async settled() {

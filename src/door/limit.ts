@@ -17,17 +17,22 @@ export interface Verdict {
   readonly retryAfterSeconds: number
 }
 
-/** Where the counters live. In memory here; a store that instances share has the same seam. */
-export interface LimitStore {
-  /** Counts one request of `key` at `nowMs`, milliseconds. */
+/** What the door asks: a verdict at once, or soon where other instances must be asked first. Never rejects. */
+export interface Limits {
+  /** Counts one request of `key` at `nowMs`, milliseconds of `performance.now()`. */
+  take(limit: Limit, key: string, nowMs: number): Verdict | Promise<Verdict>
+}
+
+/** Counters in memory: the verdict is always there at once. The ones that instances share are in shared-limit.ts. */
+export interface LimitStore extends Limits {
   take(limit: Limit, key: string, nowMs: number): Verdict
 }
 
-const MINUTE_MS = 60_000
+export const MINUTE_MS = 60_000
 /** Sums of intervals are not exact: seven times a seventh of a minute must still be a minute. */
 const ROUNDING_MS = 0.001
 /** A key whose burst is whole again is the same as no key, so idle ones go; past this many, those that were quiet longest do. */
-const KEYS_MAX = 100_000
+export const KEYS_MAX = 100_000
 
 /**
  * GCRA in memory: for each key the theoretical arrival time of the next request. A minute's worth may come at once, then one
@@ -38,32 +43,65 @@ export function openMemoryLimits(keysMax: number = KEYS_MAX): LimitStore {
   const arrivalsOf = new Map<string, Map<string, number>>()
   return {
     take(limit, key, nowMs) {
-      const intervalMs = MINUTE_MS / limit.perMinute
       const arrivals = arrivalsOf.get(limit.name) ?? new Map<string, number>()
       arrivalsOf.set(limit.name, arrivals)
-      const arrival = Math.max(arrivals.get(key) ?? 0, nowMs)
-      const allowed = arrival + intervalMs - nowMs <= MINUTE_MS + ROUNDING_MS
-      const next = allowed ? arrival + intervalMs : arrival
+      const { allowed, arrivalMs } = arrive(limit, arrivals.get(key) ?? 0, nowMs)
       // Deleted first so that the map stays in the order of last use, refused ones included: a key that keeps trying is not quiet.
       arrivals.delete(key)
-      arrivals.set(key, next)
+      arrivals.set(key, arrivalMs)
       if (arrivals.size > keysMax) forgetOldest(arrivals)
-      return {
-        allowed,
-        remaining: Math.max(0, Math.floor((MINUTE_MS + ROUNDING_MS - (next - nowMs)) / intervalMs)),
-        resetSeconds: Math.ceil((next - nowMs) / 1000),
-        retryAfterSeconds: allowed
-          ? 0
-          : Math.max(1, Math.ceil((arrival + intervalMs - nowMs - MINUTE_MS) / 1000)),
-      }
+      return verdictAt(limit, { allowed, arrivalMs, nowMs })
     },
   }
 }
 
-function forgetOldest(arrivals: Map<string, number>): void {
-  for (const key of arrivals.keys()) {
-    arrivals.delete(key)
-    return
+/** GCRA itself. in  arrivalMs  the theoretical arrival time so far. out  the one after a request at `nowMs`; a refused one costs nothing */
+export function arrive(
+  { perMinute }: Limit,
+  arrivalMs: number,
+  nowMs: number,
+): { readonly allowed: boolean; readonly arrivalMs: number } {
+  const arrival = Math.max(arrivalMs, nowMs)
+  const next = arrival + MINUTE_MS / perMinute
+  const allowed = next - nowMs <= MINUTE_MS + ROUNDING_MS
+  return { allowed, arrivalMs: allowed ? next : arrival }
+}
+
+/**
+ * What a caller is told.
+ * in  arrivalMs  the theoretical arrival time after this request: how far ahead its budget is spent
+ */
+export function verdictAt(
+  { perMinute }: Limit,
+  {
+    allowed,
+    arrivalMs,
+    nowMs,
+  }: { readonly allowed: boolean; readonly arrivalMs: number; readonly nowMs: number },
+): Verdict {
+  const intervalMs = MINUTE_MS / perMinute
+  return {
+    allowed,
+    remaining: allowed ? permitsLeft(perMinute, arrivalMs - nowMs) : 0,
+    resetSeconds: Math.max(0, Math.ceil((arrivalMs - nowMs) / 1000)),
+    retryAfterSeconds: allowed
+      ? 0
+      : Math.max(1, Math.ceil((arrivalMs + intervalMs - nowMs - MINUTE_MS) / 1000)),
+  }
+}
+
+/** How many would be allowed at once where the budget is spent so far ahead. */
+export function permitsLeft(perMinute: number, aheadMs: number): number {
+  const left = Math.floor((MINUTE_MS + ROUNDING_MS - Math.max(0, aheadMs)) / (MINUTE_MS / perMinute))
+  return Math.min(perMinute, Math.max(0, left))
+}
+
+/** A hundredth at once: a Map whose first entries were deleted is slow to find its first one, 60 µs at this size. */
+export function forgetOldest<T>(byUse: Map<string, T>, isKept: (value: T) => boolean = () => false): void {
+  let toForget = Math.ceil(byUse.size / 100)
+  for (const [key, value] of byUse) {
+    if (!isKept(value)) byUse.delete(key)
+    if (--toForget === 0) return
   }
 }
 

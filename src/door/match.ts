@@ -1,8 +1,8 @@
 // Finds the route of a request line (THE table is routes/index.ts).
-import type { Route } from '../routes/route.ts'
+import type { Params, Route } from '../routes/route.ts'
 
 export type Match =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
   /** The path exists under other methods. in `allow` order of the table */
   | { readonly kind: 'wrong method'; readonly allow: string }
   | { readonly kind: 'no such path' }
@@ -12,8 +12,11 @@ interface Candidate {
   readonly route: Route
 }
 
-/** HEAD finds what GET would. */
-export function openMatching(routes: readonly Route[]): (method: string, path: string) => Match {
+/** HEAD finds what GET would. in  isMounted  of a path that fits a route, whether this service has it */
+export function openMatching(
+  routes: readonly Route[],
+  isMounted: (route: Route, params: Params) => boolean = () => true,
+): (method: string, path: string) => Match {
   const exact = new Map<string, Match>(
     routes
       .filter(({ path }) => !path.includes('{'))
@@ -23,15 +26,22 @@ export function openMatching(routes: readonly Route[]): (method: string, path: s
 
   return (method, path) => {
     const wanted = method === 'HEAD' ? 'GET' : method
-    return exact.get(`${wanted} ${path}`) ?? search(candidates, wanted, path)
+    return exact.get(`${wanted} ${path}`) ?? search(candidates, isMounted, wanted, path)
   }
 }
 
-function search(candidates: readonly Candidate[], method: string, path: string): Match {
+function search(
+  candidates: readonly Candidate[],
+  isMounted: (route: Route, params: Params) => boolean,
+  method: string,
+  path: string,
+): Match {
   const segments = path.split('/')
   const here = candidates.flatMap((candidate) => {
     const params = fit(candidate.segments, segments)
-    return params === undefined ? [] : [{ route: candidate.route, params }]
+    return params === undefined || !isMounted(candidate.route, params)
+      ? []
+      : [{ route: candidate.route, params }]
   })
   const match = here.find(({ route }) => route.method === method)
   if (match !== undefined) return found(match.route, match.params)
@@ -42,7 +52,7 @@ function search(candidates: readonly Candidate[], method: string, path: string):
   return { kind: 'wrong method', allow: [...methods].join(', ') }
 }
 
-function found(route: Route, params: Readonly<Record<string, string>>): Match {
+function found(route: Route, params: Params): Match {
   return { kind: 'route', route, params }
 }
 

@@ -9,7 +9,7 @@ import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
 import type { Audit } from './audit.ts'
 import type { Authenticate, AuthenticatedCaller } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
-import { limitHeaders, type Limit, type LimitStore } from './limit.ts'
+import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
 import type { Head, OnHead, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Room } from './room.ts'
@@ -26,7 +26,7 @@ const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export interface DoorWith {
   readonly service: Service
   readonly authenticate: Authenticate
-  readonly limits: LimitStore
+  readonly limits: Limits
   readonly room: Room
   readonly audit: Audit
   readonly log: LogRequest
@@ -35,7 +35,7 @@ export interface DoorWith {
 type Replying = (outcome: Answer | Failure) => Reply | Promise<Reply>
 
 export function openDoor({ service, authenticate, limits, room, audit, log }: DoorWith): OnHead {
-  const match = openMatching(routes)
+  const match = openMatching(routes, (route, params) => route.mounted?.(params, service.config) ?? true)
   const limitOf = configuredLimits(service.config)
 
   return (head) => {
@@ -49,7 +49,7 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     const matched = match(head.method, head.path)
     if (matched.kind === 'no such path') return reply(failures.pathNotFound())
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow))
-    const { route, params } = matched
+    const { route } = matched
     exchange.route = route
 
     // Disabled, a key that would have been known makes nobody of its bearer either (interface §5.6).
@@ -60,14 +60,19 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     if (authenticated === undefined && route.open === undefined && !service.config.authDisabled) {
       return reply(failures.authenticationRequired())
     }
-    if (route.takesBody && head.bodyBytes > service.config.maxBodyBytes)
+    const params = route.fromHead?.(matched.params, (name) => head.header(name)) ?? matched.params
+    if (params instanceof Failure) return reply(params)
+    if (route.takesBody && head.bodyBytes > (route.bodyBytesMax ?? service.config.maxBodyBytes))
       return reply(failures.payloadTooLarge())
 
     const limited = checkLimit(route, head, authenticated, exchange)
-    if (limited !== undefined) return reply(limited)
+    if (limited instanceof Failure) return reply(limited)
+    // What comes behind the limit waits where the verdict does. A body is read meanwhile, and looked at afterwards.
+    const withinLimit = (proceed: () => Reply | Promise<Reply>) =>
+      limited === undefined ? proceed() : limited.then((failure) => (failure ? reply(failure) : proceed()))
 
     if (route.human && authenticated?.caller.credentialHolderType !== 'USER')
-      return reply(failures.nonHumanCaller())
+      return withinLimit(() => reply(failures.nonHumanCaller()))
 
     const incoming: Incoming = {
       params,
@@ -76,13 +81,13 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
       callerIndex: authenticated?.index ?? -1,
       body: NO_BODY,
     }
-    if (!route.takesBody) return answer(route, incoming, reply)
-    const leave = room.take(head.bodyBytes, authenticated?.caller.callerId ?? ANONYMOUS)
-    if (leave === undefined) return reply(failures.overloaded())
+    if (!route.takesBody) return withinLimit(() => answer(route, incoming, reply))
+    const leave = room.take(head.bodyBytes, authenticated?.caller.callerId ?? anonymousShare(route, exchange))
+    if (leave === undefined) return withinLimit(() => reply(failures.overloaded()))
     return {
       aborted: leave,
       take(body) {
-        const outcome = answer(route, { ...incoming, body }, reply)
+        const outcome = withinLimit(() => answer(route, { ...incoming, body }, reply))
         if (outcome instanceof Promise) return outcome.finally(leave)
         leave()
         return outcome
@@ -116,20 +121,30 @@ export function openDoor({ service, authenticate, limits, room, audit, log }: Do
     head: Head,
     authenticated: AuthenticatedCaller | undefined,
     exchange: Exchange,
-  ): Failure | undefined {
+  ): Failure | undefined | Promise<Failure | undefined> {
     if (route.limit === undefined) return undefined
     const key = route.limit === 'execute' ? authenticated?.caller.callerId : clientOf(head)
     // Without authentication there is no caller to count by: the execute limiter is not mounted (interface §8).
     if (key === undefined) return undefined
     const limit = limitOf[route.limit]
+    const judge = (verdict: Verdict): Failure | undefined => {
+      exchange.limitHeaders = limitHeaders(limit, verdict)
+      return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
+    }
     const verdict = limits.take(limit, key, performance.now())
-    exchange.limitHeaders = limitHeaders(limit, verdict)
-    return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
+    return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
   }
 
   function clientOf(head: Head): string {
     return clientAddress(head.remoteAddress, head.header('x-forwarded-for'), service.config.trustProxyHops)
   }
+}
+
+/** Where nothing is limited, a share of each address: bodies that one announces and never sends must not shut a provider out. */
+function anonymousShare({ limit }: Route, exchange: Exchange): string {
+  return limit === undefined && exchange.clientAddress !== undefined
+    ? `${ANONYMOUS} ${exchange.clientAddress}`
+    : ANONYMOUS
 }
 
 function openExchange(head: Head): Exchange {

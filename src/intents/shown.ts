@@ -1,5 +1,5 @@
 // An execution intent as GET /execution-intents/{id} shows it: signed texts stand in it as they were signed (decisions §8).
-import type { Sealed } from '../sealed.ts'
+import { signedText, type Sealed } from '../sealed.ts'
 import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
 import { readTransitions } from '../tables/intent-transitions.ts'
 import type { Sql } from '../tables/sql.ts'
@@ -19,7 +19,7 @@ export function intentText(row: IntentRow, transitions: readonly Sealed[]): stri
     ...(row.closedAt === null ? {} : { closedAt: row.closedAt.toISOString() }),
     ...(row.resolution === null ? {} : { resolution: row.resolution }),
   })
-  const signed = transitions.map(({ body, seal }) => `{"transition":${body},"signature":${seal}}`)
+  const signed = transitions.map((transition) => signedText('transition', transition))
   return `${shown.slice(0, -1)},"authorization":${row.authorization},"transitions":[${signed.join(',')}]}`
 }
 

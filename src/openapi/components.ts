@@ -51,6 +51,7 @@ import { KeySet, PublicSigningKey } from '../schemas/signing-key.ts'
 import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../schemas/system.ts'
 import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../schemas/trust-record.ts'
 import { Verification } from '../schemas/verification.ts'
+import { WebhookDelivery, WebhookReceipt } from '../schemas/webhook.ts'
 
 /** Names are part of the contract: client code is generated from them. */
 const named: Readonly<Record<string, TSchema>> = {
@@ -117,6 +118,8 @@ const named: Readonly<Record<string, TSchema>> = {
   AuditEventWithSignature,
   AuditEventPage,
   AuditVerification,
+  WebhookDelivery,
+  WebhookReceipt,
   ServiceStatus,
   Health,
   Ready,

@@ -11,7 +11,12 @@ export interface Operation {
   /** Of the path. `example` is one that is found after the request examples were posted. */
   readonly params?: Readonly<Record<string, Parameter & { readonly example: string }>>
   readonly query?: Readonly<Record<string, Parameter>>
-  readonly body?: { readonly schema: TSchema; readonly example: unknown }
+  readonly body?: {
+    readonly schema: TSchema
+    readonly example: unknown
+    /** Whatever comes is taken: nothing is malformed. */
+    readonly anyBytes?: true
+  }
   readonly answers: Readonly<Record<number, AnswerShape>>
   /** Rows of src/errors.ts that the handler or its worker answers; those of the door are derived. */
   readonly failures: readonly FailureRow[]
@@ -53,6 +58,7 @@ export const tags = {
   'Execution Intents': 'What was released to a connector, and how it ended.',
   Sandbox: 'What would be decided, without deciding it.',
   Refusals: 'Signed records of what was not executed.',
+  Webhooks: 'What providers send by themselves.',
   Audit: 'The signed account of what was refused and changed.',
   Pages: 'Pages for people.',
 } as const

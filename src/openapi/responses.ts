@@ -8,7 +8,11 @@ import type { AnswerShape, Operation } from './operation.ts'
 
 /** Every row that a route can answer. */
 export function failuresOf(route: Route, operation: Operation): FailureRow[] {
-  const body: FailureRow[] = ['malformedJson', 'payloadTooLarge', 'overloaded']
+  const body: FailureRow[] = [
+    ...(operation.body?.anyBytes ? [] : ['malformedJson' as const]),
+    'payloadTooLarge',
+    'overloaded',
+  ]
   const database: FailureRow[] = ['internal', 'databaseUnavailable']
   const rows: FailureRow[] = [
     ...operation.failures,

@@ -1,14 +1,14 @@
 // Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
-import { ParseError, TypeError as CelTypeError } from '@marcbachmann/cel-js'
-import type { ASTNode, Environment } from '@marcbachmann/cel-js'
-import { PARAMETER_PATH, parsePolicyDocument } from '../schemas/policy.ts'
-import type { PolicyDocument, SignalVerifier } from '../schemas/policy.ts'
-import { PolicyError } from './error.ts'
-import type { PolicyMistake } from './error.ts'
-import { inspect } from './expression.ts'
-import type { Finding } from './expression.ts'
-import { ruleEnvironment } from './facts.ts'
-import type { Facts, Reads, Source } from './facts.ts'
+import { ParseError, TypeError as CelTypeError, type ASTNode, type Environment } from '@marcbachmann/cel-js'
+import {
+  PARAMETER_PATH,
+  parsePolicyDocument,
+  type PolicyDocument,
+  type SignalVerifier,
+} from '../schemas/policy.ts'
+import { PolicyError, type PolicyMistake } from './error.ts'
+import { inspect, type Finding } from './expression.ts'
+import { ruleEnvironment, type Facts, type Reads, type Source } from './facts.ts'
 import { canHappen } from './reach.ts'
 
 type SignalType = 'boolean' | 'number'
@@ -41,16 +41,19 @@ interface ParsedRule extends CompiledRule {
   readonly ast: ASTNode
 }
 
+export interface Compiled {
+  readonly document: PolicyDocument
+  readonly policy: CompiledPolicy
+  readonly warnings: string[]
+}
+
 /**
  * in    parsed    from YAML or from stored content; checked whole
  * out   document  the same, known to be one
  *       warnings  one sentence each, to stand behind "Policy <name> <version>: ", for what is allowed but looks unintended
  * fails PolicyError with every mistake in the document
  */
-export function compilePolicy(
-  parsed: unknown,
-  file: string,
-): { document: PolicyDocument; policy: CompiledPolicy; warnings: string[] } {
+export function compilePolicy(parsed: unknown, file: string): Compiled {
   const document = parsePolicyDocument(parsed)
   if (Array.isArray(document)) throw new PolicyError(document.map((message) => ({ file, message })))
 

@@ -1,6 +1,7 @@
 // Decides one transaction under one compiled policy, in the order of decisions §6: capability → signals → bindings → rules.
 // Pure, and never throws: whatever goes wrong inside a rule is a rejection.
 import { EvaluationError } from '@marcbachmann/cel-js'
+import { isObject } from '../body.ts'
 import type { SignalVerifier } from '../schemas/policy.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
@@ -40,17 +41,20 @@ export interface Evaluation {
 
 export function evaluate(policy: CompiledPolicy, transaction: PolicySubject, now: Date): Evaluation {
   const { intent, signals } = transaction
-  if (!policy.capabilities.has(intent.action))
-    return rejected(
-      `Policy '${policy.name}' version '${policy.version}' does not govern action '${intent.action}'.`,
-    )
-
+  const notGoverned = capabilityProblem(policy, intent.action)
+  if (notGoverned !== undefined) return rejected(notGoverned)
   for (const name of policy.signals.keys()) {
     const problem = signalProblem(name, policy, signals)
     if (problem !== undefined) return rejected(problem)
   }
   const mismatches = bindingMismatches(policy, transaction)
   return mismatches.length > 0 ? denied(mismatches) : applyRules(policy, transaction, now)
+}
+
+/** A sentence where the policy does not govern the action; undefined where it does. */
+export function capabilityProblem(policy: CompiledPolicy, action: string): string | undefined {
+  if (policy.capabilities.has(action)) return undefined
+  return `Policy '${policy.name}' version '${policy.version}' does not govern action '${action}'.`
 }
 
 /** What is wrong with a signal that the policy declares, a sentence; undefined where nothing is. */
@@ -85,10 +89,6 @@ function memberAt(value: unknown, members: readonly string[]): unknown {
   let at = value
   for (const member of members) at = isObject(at) && Object.hasOwn(at, member) ? at[member] : undefined
   return at
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function applyRules(policy: CompiledPolicy, transaction: PolicySubject, now: Date): Evaluation {
@@ -127,7 +127,8 @@ export function cause(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown cause'
 }
 
-function rejected(reason: string): Evaluation {
+/** Rejected before any rule was looked at. */
+export function rejected(reason: string): Evaluation {
   return { kind: 'rejected', reason, matchedRuleId: null, evaluatedRules: [], mismatches: [], verify: [] }
 }
 

@@ -1,10 +1,8 @@
 // What a rule may say. An allow-list: rules run on every execution, and CEL as implemented can run for minutes
 // (`matches` is a JS RegExp; nested loops, `split` and `join` multiply a caller's 100 KB) or read clocks of its own (time zones).
-import { evaluate, serialize } from '@marcbachmann/cel-js'
-import type { ASTNode } from '@marcbachmann/cel-js'
+import { evaluate, serialize, type ASTNode } from '@marcbachmann/cel-js'
 import { isTimestamp } from '../schemas/primitives.ts'
-import { isSource, membersOf } from './facts.ts'
-import type { Source } from './facts.ts'
+import { isSource, membersOf, type Source } from './facts.ts'
 
 const FUNCTIONS = new Set(['has', 'size', 'timestamp', 'duration'])
 /** By number of arguments. Times are read in UTC: the variants with a time zone are refused. */
@@ -26,7 +24,7 @@ export interface Finding {
   readonly message: string
 }
 
-export interface Inspection {
+interface Inspection {
   readonly reads: Map<Source, Set<string>>
   readonly mistakes: Finding[]
   readonly warnings: Finding[]

@@ -98,7 +98,7 @@ export function factsOf(
       shown.set(
         member,
         types[member] === TIMESTAMP
-          ? instant(value, `${source}.${member}`)
+          ? factDate(value, `${source}.${member}`)
           : fact(value, { left: PARAMETER_VALUES_MAX }, 0),
       )
     }
@@ -107,7 +107,7 @@ export function factsOf(
   return facts
 }
 
-function instant(value: unknown, path: string): Date {
+function factDate(value: unknown, path: string): Date {
   const date = new Date(String(value))
   // An Invalid Date answers false to every comparison: a rule that rejects what is too old would let it pass.
   if (Number.isNaN(date.getTime())) throw new Error(`${path} is not a timestamp`)

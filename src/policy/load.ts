@@ -2,17 +2,15 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseDocument } from 'yaml'
-import { canonicalize } from '../canonical.ts'
-import type { Json } from '../canonical.ts'
+import { canonicalize, type Json } from '../canonical.ts'
 import type { PolicyDocument } from '../schemas/policy.ts'
 import { sha256Hex } from '../signing/sha256.ts'
 import { compilePolicy } from './check.ts'
-import { PolicyError } from './error.ts'
-import type { PolicyMistake } from './error.ts'
+import { PolicyError, type PolicyMistake } from './error.ts'
 
 const FILE_BYTES_MAX = 262_144
 
-export interface PolicySource {
+interface PolicySource {
   readonly name: string
   readonly version: string
   readonly file: string

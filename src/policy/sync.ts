@@ -4,13 +4,13 @@ import { addPolicyVersions, readPolicyVersions } from '../tables/policy-versions
 import { inTransaction } from '../tables/sql.ts'
 import { readPolicies } from './load.ts'
 
-export interface PolicyDifference {
+interface PolicyDifference {
   /** One sentence without the file: it is shown to everybody (GET /ready). */
   readonly message: string
   readonly file: string
 }
 
-export interface PolicySync {
+interface PolicySync {
   /** What the author of a policy should look at. */
   readonly warnings: readonly string[]
   /** Approved versions whose file says something else: what was approved stays in effect. */

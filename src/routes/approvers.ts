@@ -1,6 +1,5 @@
-// The keys of approvers, and changes of them (decisions §7): for humans, but for the keys themselves (GET /keys/{keyId}).
+// The keys of approvers (decisions §7): listed for humans; anyone reads a key itself at GET /keys/{keyId}.
 import { readApprovers, type ApproverRow } from '../tables/approvers.ts'
-import { listChanges, proposeChange, resolveChange, showChange } from './governance.ts'
 import { json, type Handler } from './route.ts'
 
 /** Every key ever enrolled, the revoked ones too. */
@@ -11,9 +10,3 @@ export const approvers: Handler = async (_request, { pool }) =>
 function approverJson({ revokedAt, ...approver }: ApproverRow): object {
   return revokedAt === null ? approver : { ...approver, revokedAt }
 }
-
-export const proposeApprover = proposeChange('approver')
-export const approverChanges = listChanges('approver')
-export const approverChange = showChange('approver')
-export const approveApprover = resolveChange('approver', 'approve')
-export const rejectApprover = resolveChange('approver', 'reject')

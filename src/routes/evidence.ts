@@ -1,19 +1,9 @@
-// Verifications, receipts and replay (interface §4.3). What has to be recomputed or signed goes to a worker thread.
-import type { Operation } from '../../workers/protocol.ts'
+// The latest verification and receipt of a record (interface §4.3): stored text.
 import { readableOwner, type Caller } from '../config.ts'
 import { failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { readLastOf } from '../tables/trust-records.ts'
 import type { Handler, Service } from './route.ts'
-
-export const verify: Handler = submitted('verify')
-export const receipt: Handler = submitted('receipt')
-export const replay: Handler = submitted('replay')
-
-/** Hands the body to a thread as it came. */
-export function submitted(operation: Operation): Handler {
-  return ({ body, callerIndex }, { dispatcher }) => dispatcher.submit(operation, body, callerIndex)
-}
 
 export const latestVerification: Handler = async ({ params, caller }, { pool }) => {
   const stored = await latest('verifications', params['id'], caller, pool)

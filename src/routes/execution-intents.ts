@@ -1,4 +1,4 @@
-// Execution intents: what was released to a connector and how it ended, and closing by hand what is in doubt (decisions §8).
+// Execution intents: what was released to a connector and how it ended (decisions §8).
 import { readableOwner } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
 import { intentText, readIntentText } from '../intents/shown.ts'
@@ -34,9 +34,3 @@ export const executionIntent: Handler = async ({ params, caller }, { pool }) => 
   const text = isUuid(id) ? await readIntentText(pool, id, readableOwner(caller)) : null
   return text === null ? failures.intentNotFound() : { status: 200, body: text, cache: 'private, no-cache' }
 }
-
-export const resolveIntent: Handler = ({ body, params, callerIndex }, { dispatcher }) =>
-  dispatcher.submit('resolve-intent', body, callerIndex, params)
-
-export const finalizeIntent: Handler = ({ body, params, callerIndex }, { dispatcher }) =>
-  dispatcher.submit('finalize-intent', body, callerIndex, params)

@@ -3,13 +3,8 @@ import type { ChangeKindName } from '../../workers/authority/change-kind.ts'
 import { Failure, failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { changeText } from '../sealed.ts'
-import {
-  changeStatuses,
-  listChanges as listStored,
-  readChange,
-  type ChangeStatus,
-} from '../tables/pending-changes.ts'
-import { readPage } from './paging.ts'
+import { changeStatuses, listChanges as listStored, readChange } from '../tables/pending-changes.ts'
+import { readChoice, readPage } from './paging.ts'
 import type { Handler } from './route.ts'
 
 /** The kind reads the parameters of the path, whatever they are called, beside the body. */
@@ -22,16 +17,11 @@ export function listChanges(kind: ChangeKindName): Handler {
   return async ({ query }, { pool }) => {
     const page = readPage(query)
     if (page instanceof Failure) return page
-    const status = query.get('status')
-    if (status !== null && !isStatus(status))
-      return failures.invalidQuery(`status must be one of ${changeStatuses.join(', ')}.`)
+    const status = readChoice(query, 'status', changeStatuses)
+    if (status instanceof Failure) return status
     const changes = await listStored(pool, { ...page, kind, status })
     return { status: 200, body: `{"changes":[${changes.map(changeText).join(',')}]}` }
   }
-}
-
-function isStatus(text: string): text is ChangeStatus {
-  return changeStatuses.some((status) => status === text)
 }
 
 /** The path names the change `{id}`. */

@@ -1,47 +1,24 @@
 // THE route table: every path and method of the service, in the order of interface §4. The OpenAPI document is made from it.
-import { approval, approvals, deliverApproval } from './approvals.ts'
-import {
-  approveApprover,
-  approverChange,
-  approverChanges,
-  approvers,
-  proposeApprover,
-  rejectApprover,
-} from './approvers.ts'
-import { auditEvents, verifyAuditEvent } from './audit.ts'
+import { approval, approvals } from './approvals.ts'
+import { approvers } from './approvers.ts'
+import { auditEvents } from './audit.ts'
 import { documentation, documentationAsset, reference, referenceAsset } from './documentation.ts'
 import { manifest, openapiJson, openapiYaml } from './documents.ts'
-import { latestReceipt, latestVerification, receipt, replay, verify } from './evidence.ts'
-import { execute, executeAsTransaction } from './execute.ts'
-import { executionIntent, finalizeIntent, resolveIntent, unfinalizedIntents } from './execution-intents.ts'
-import {
-  approveExternalConnector,
-  externalConnectorChange,
-  externalConnectorChanges,
-  externalConnectors,
-  proposeExternalConnector,
-  rejectExternalConnector,
-} from './external-connectors.ts'
+import { latestReceipt, latestVerification } from './evidence.ts'
+import { executionIntent, unfinalizedIntents } from './execution-intents.ts'
+import { externalConnectors } from './external-connectors.ts'
+import { listChanges, proposeChange, resolveChange, showChange } from './governance.ts'
 import { handbook, handbookPage } from './handbook.ts'
 import { key, keySet } from './keys.ts'
-import {
-  approvePolicy,
-  policies,
-  policiesInEffect,
-  policyChange,
-  policyChanges,
-  proposePolicy,
-  rejectPolicy,
-  showPolicy,
-  validatePolicy,
-} from './policies.ts'
-import { refusal, verifyRefusal } from './refusals.ts'
+import { policies, policiesInEffect, showPolicy, validatePolicy } from './policies.ts'
+import { refusal } from './refusals.ts'
 import { validityBody, type Route } from './route.ts'
-import { evaluate, simulate } from './sandbox.ts'
+import { submitted } from './submitted.ts'
 import { callerIdentity, health, ready, root, version } from './system.ts'
 import { transaction, transactions } from './transactions.ts'
 import { trustRecord, trustRecords } from './trust-records.ts'
 import { verifierPage } from './verifier.ts'
+import { deliveryHead, isProvider, receiveWebhook, WEBHOOK_BYTES_MAX } from './webhooks.ts'
 
 const table = [
   { method: 'GET', path: '/', handle: root },
@@ -62,16 +39,22 @@ const table = [
   { method: 'GET', path: '/handbook/{page}', open: true, limit: 'public', handle: handbookPage },
   { method: 'GET', path: '/verifier', open: true, limit: 'public', handle: verifierPage },
 
-  { method: 'POST', path: '/execute', limit: 'execute', takesBody: true, handle: execute },
-  { method: 'POST', path: '/transactions', limit: 'execute', takesBody: true, handle: executeAsTransaction },
+  { method: 'POST', path: '/execute', limit: 'execute', takesBody: true, handle: submitted('execute') },
+  {
+    method: 'POST',
+    path: '/transactions',
+    limit: 'execute',
+    takesBody: true,
+    handle: submitted('execute', { as: 201 }),
+  },
   { method: 'GET', path: '/transactions', handle: transactions },
   { method: 'GET', path: '/transactions/{id}', handle: transaction },
 
-  { method: 'POST', path: '/verify', takesBody: true, handle: verify },
+  { method: 'POST', path: '/verify', takesBody: true, handle: submitted('verify') },
   { method: 'GET', path: '/verification/{id}', handle: latestVerification },
-  { method: 'POST', path: '/receipt', takesBody: true, handle: receipt },
+  { method: 'POST', path: '/receipt', takesBody: true, handle: submitted('receipt') },
   { method: 'GET', path: '/receipt/latest/{id}', handle: latestReceipt },
-  { method: 'POST', path: '/replay', takesBody: true, handle: replay },
+  { method: 'POST', path: '/replay', takesBody: true, handle: submitted('replay') },
   { method: 'GET', path: '/trust-records', handle: trustRecords },
   { method: 'GET', path: '/trust-records/{id}', handle: trustRecord },
 
@@ -84,22 +67,22 @@ const table = [
   },
   { method: 'GET', path: '/policies', handle: policies },
   { method: 'GET', path: '/policies/in-effect', handle: policiesInEffect },
-  { method: 'GET', path: '/policies/pending-changes', human: true, handle: policyChanges },
+  { method: 'GET', path: '/policies/pending-changes', human: true, handle: listChanges('policy') },
   // Before {name}/{version}, which would take it: the first row that fits is the route.
-  { method: 'GET', path: '/policies/pending-changes/{id}', human: true, handle: policyChange },
+  { method: 'GET', path: '/policies/pending-changes/{id}', human: true, handle: showChange('policy') },
   {
     method: 'POST',
     path: '/policies/pending-changes/{id}/approve',
     human: true,
     takesBody: true,
-    handle: approvePolicy,
+    handle: resolveChange('policy', 'approve'),
   },
   {
     method: 'POST',
     path: '/policies/pending-changes/{id}/reject',
     human: true,
     takesBody: true,
-    handle: rejectPolicy,
+    handle: resolveChange('policy', 'reject'),
   },
   { method: 'GET', path: '/policies/{name}/{version}', handle: showPolicy },
   {
@@ -107,26 +90,44 @@ const table = [
     path: '/policies/{name}/{version}/pending-changes',
     human: true,
     takesBody: true,
-    handle: proposePolicy,
+    handle: proposeChange('policy'),
+  },
+
+  // Open: the signature is the authentication (interface §6), and the reason for no limiter stands in webhooks.ts.
+  {
+    method: 'POST',
+    path: '/webhooks/{provider}',
+    open: true,
+    mounted: isProvider,
+    fromHead: deliveryHead,
+    takesBody: true,
+    bodyBytesMax: WEBHOOK_BYTES_MAX,
+    handle: receiveWebhook,
   },
 
   { method: 'GET', path: '/approvers', human: true, handle: approvers },
-  { method: 'POST', path: '/approvers/changes', human: true, takesBody: true, handle: proposeApprover },
-  { method: 'GET', path: '/approvers/changes', human: true, handle: approverChanges },
-  { method: 'GET', path: '/approvers/changes/{id}', human: true, handle: approverChange },
+  {
+    method: 'POST',
+    path: '/approvers/changes',
+    human: true,
+    takesBody: true,
+    handle: proposeChange('approver'),
+  },
+  { method: 'GET', path: '/approvers/changes', human: true, handle: listChanges('approver') },
+  { method: 'GET', path: '/approvers/changes/{id}', human: true, handle: showChange('approver') },
   {
     method: 'POST',
     path: '/approvers/changes/{id}/approve',
     human: true,
     takesBody: true,
-    handle: approveApprover,
+    handle: resolveChange('approver', 'approve'),
   },
   {
     method: 'POST',
     path: '/approvers/changes/{id}/reject',
     human: true,
     takesBody: true,
-    handle: rejectApprover,
+    handle: resolveChange('approver', 'reject'),
   },
 
   { method: 'GET', path: '/external-connectors', human: true, handle: externalConnectors },
@@ -135,26 +136,36 @@ const table = [
     path: '/external-connectors/changes',
     human: true,
     takesBody: true,
-    handle: proposeExternalConnector,
+    handle: proposeChange('external-connector'),
   },
-  { method: 'GET', path: '/external-connectors/changes', human: true, handle: externalConnectorChanges },
-  { method: 'GET', path: '/external-connectors/changes/{id}', human: true, handle: externalConnectorChange },
+  {
+    method: 'GET',
+    path: '/external-connectors/changes',
+    human: true,
+    handle: listChanges('external-connector'),
+  },
+  {
+    method: 'GET',
+    path: '/external-connectors/changes/{id}',
+    human: true,
+    handle: showChange('external-connector'),
+  },
   {
     method: 'POST',
     path: '/external-connectors/changes/{id}/approve',
     human: true,
     takesBody: true,
-    handle: approveExternalConnector,
+    handle: resolveChange('external-connector', 'approve'),
   },
   {
     method: 'POST',
     path: '/external-connectors/changes/{id}/reject',
     human: true,
     takesBody: true,
-    handle: rejectExternalConnector,
+    handle: resolveChange('external-connector', 'reject'),
   },
 
-  { method: 'POST', path: '/approvals', takesBody: true, handle: deliverApproval },
+  { method: 'POST', path: '/approvals', takesBody: true, handle: submitted('deliver-approval', { as: 201 }) },
   { method: 'GET', path: '/approvals', human: true, handle: approvals },
   { method: 'GET', path: '/approvals/{id}', human: true, handle: approval },
 
@@ -165,18 +176,18 @@ const table = [
     path: '/execution-intents/{id}/finalize',
     human: true,
     takesBody: true,
-    handle: finalizeIntent,
+    handle: submitted('finalize-intent'),
   },
   {
     method: 'POST',
     path: '/execution-intents/{id}/resolve',
     human: true,
     takesBody: true,
-    handle: resolveIntent,
+    handle: submitted('resolve-intent'),
   },
 
-  { method: 'POST', path: '/sandbox/evaluate', takesBody: true, handle: evaluate },
-  { method: 'POST', path: '/sandbox/policies/simulate', takesBody: true, handle: simulate },
+  { method: 'POST', path: '/sandbox/evaluate', takesBody: true, handle: submitted('evaluate') },
+  { method: 'POST', path: '/sandbox/policies/simulate', takesBody: true, handle: submitted('simulate') },
 
   { method: 'GET', path: '/refusal/{businessTransactionId}', handle: refusal },
   {
@@ -185,7 +196,7 @@ const table = [
     open: true,
     limit: 'public',
     takesBody: true,
-    handle: verifyRefusal,
+    handle: submitted('verify-refusal'),
   },
   { method: 'GET', path: '/audit/events', handle: auditEvents },
   {
@@ -194,7 +205,7 @@ const table = [
     open: true,
     limit: 'public',
     takesBody: true,
-    handle: verifyAuditEvent,
+    handle: submitted('verify-audit-event'),
   },
 ] as const satisfies readonly Route[]
 

@@ -1,19 +1,12 @@
 // The policy versions, for any caller (interface §4.4, decisions §7). What is in effect is answered from what this instance works by.
 import { parseBody, requiredField } from '../body.ts'
 import { Failure, failures } from '../errors.ts'
-import { compilePolicy } from '../policy/check.ts'
 import { byApproval, byNameAndVersion } from '../policy/order.ts'
+import { compileStored, documentOf } from '../policy/stored.ts'
 import type { PolicyDocument } from '../schemas/policy.ts'
-import { readPolicyContent, type StoredPolicyVersion } from '../tables/policy-versions.ts'
-import { listChanges, proposeChange, resolveChange, showChange } from './governance.ts'
+import type { StoredPolicyVersion } from '../tables/policy-versions.ts'
 import { readPage } from './paging.ts'
-import { json, type Handler } from './route.ts'
-
-export const proposePolicy = proposeChange('policy')
-export const policyChanges = listChanges('policy')
-export const policyChange = showChange('policy')
-export const approvePolicy = resolveChange('policy', 'approve')
-export const rejectPolicy = resolveChange('policy', 'reject')
+import { json, type Handler, type Service } from './route.ts'
 
 export const policies: Handler = ({ query }, { authority }) => {
   const page = readPage(query)
@@ -37,15 +30,10 @@ export const policiesInEffect: Handler = ({ query }, { authority }) => {
 }
 
 export const showPolicy: Handler = ({ params: { name = '', version = '' } }, { authority }) => {
-  const row = authority.current().policies.find((known) => known.name === name && known.version === version)
+  const row = findVersion(authority, { name, version })
   if (row === undefined) return failures.policyNotFound({ name, version })
   const document = documentOf(row)
   return json({ ...summaryOf(row, document), toSend: toSend(document), document })
-}
-
-/** What is stored was compiled before. */
-function documentOf({ content }: StoredPolicyVersion): PolicyDocument {
-  return JSON.parse(content) as PolicyDocument
 }
 
 function summaryOf(row: StoredPolicyVersion, { description, capabilities }: PolicyDocument) {
@@ -76,7 +64,7 @@ function toSend({ signals, bindings, verify }: PolicyDocument) {
 }
 
 /** Whether a policy version can be loaded. It does not validate a policy document. */
-export const validatePolicy: Handler = async (request, { pool }) => {
+export const validatePolicy: Handler = (request, { authority }) => {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const policyId = requiredField(body, 'policyId')
@@ -84,10 +72,8 @@ export const validatePolicy: Handler = async (request, { pool }) => {
   const policyVersion = requiredField(body, 'policyVersion')
   if (policyVersion instanceof Failure) return policyVersion
   const policy = { name: nameOf(policyId.value), version: nameOf(policyVersion.value) }
-  // No PostgreSQL text holds a NUL, so no version has one in its name.
-  if (`${policy.name}${policy.version}`.includes('\0')) return failures.policyNotFound(policy)
-  const content = await readPolicyContent(pool, policy)
-  if (content === null || !isLoadable(content, policy)) return failures.policyNotFound(policy)
+  const row = findVersion(authority, policy)
+  if (row === undefined || !isLoadable(row)) return failures.policyNotFound(policy)
   return json({ valid: true, errors: [] })
 }
 
@@ -96,12 +82,16 @@ function nameOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** As the worker threads load it; the database may hold a version of an older release that this one refuses. */
-function isLoadable(content: string, { name, version }: { name: string; version: string }): boolean {
-  try {
-    compilePolicy(JSON.parse(content), `${name}/${version}`)
-    return true
-  } catch {
-    return false
-  }
+function findVersion(authority: Service['authority'], { name, version }: { name: string; version: string }) {
+  return authority.current().policies.find((row) => row.name === name && row.version === version)
+}
+
+/** Of each version that was asked for: this thread compiles it once. */
+const loadable = new WeakMap<StoredPolicyVersion, boolean>()
+
+/** As the worker threads load it; the database may hold a version of another release that this one refuses. */
+function isLoadable(row: StoredPolicyVersion): boolean {
+  const isKnown = loadable.get(row) ?? compileStored(row) !== undefined
+  loadable.set(row, isKnown)
+  return isKnown
 }

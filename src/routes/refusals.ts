@@ -1,13 +1,10 @@
-// Refusal Records: GET /refusal/{businessTransactionId}, and POST /refusal/verify for anyone who holds one (decisions §9).
+// GET /refusal/{businessTransactionId} (decisions §9): stored text, as it was signed.
 import { readableOwner } from '../config.ts'
 import { failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { sealedText } from '../sealed.ts'
 import { readRefusal } from '../tables/refusal-records.ts'
-import { submitted } from './evidence.ts'
 import type { Handler } from './route.ts'
-
-export const verifyRefusal: Handler = submitted('verify-refusal')
 
 export const refusal: Handler = async ({ params, caller }, { pool }) => {
   const id = params['businessTransactionId'] ?? ''

@@ -26,9 +26,11 @@ export interface Service {
   readonly stopping: () => boolean
 }
 
+export type Params = Readonly<Record<string, string>>
+
 export interface Incoming {
-  /** Path parameters, percent-decoded. */
-  readonly params: Readonly<Record<string, string>>
+  /** Path parameters, percent-decoded; and what `fromHead` found. */
+  readonly params: Params
   readonly query: URLSearchParams
   /** Undefined on open routes and where authentication is disabled. */
   readonly caller: Caller | undefined
@@ -68,6 +70,12 @@ export interface Route {
   readonly human?: true
   /** Takes a body, which then counts against the queues while it is on its way. */
   readonly takesBody?: true
+  /** In place of MAX_BODY_BYTES. */
+  readonly bodyBytesMax?: number
+  /** Where the configuration says which of its paths are there; the others are no paths of the service. */
+  readonly mounted?: (params: Params, config: Config) => boolean
+  /** What the handler needs of the headers, as params; or a refusal before the body is read. Names are lower case. */
+  readonly fromHead?: (params: Params, header: (name: string) => string | undefined) => Params | Failure
   /** The body of a failure where it is not the envelope of interface §7; a 401 always is. */
   readonly failureBody?: (failure: Failure) => string
   readonly handle: Handler

@@ -1,9 +1,10 @@
 // GET /trust-records/{id} (interface §4.3) and the bulk export GET /trust-records (decisions §5).
 import { readableOwner } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
-import { isTimestamp, isUuid } from '../schemas/primitives.ts'
+import { isUuid } from '../schemas/primitives.ts'
 import { trustRecordText } from '../sealed.ts'
-import { listTrustRecords, readTrustRecord, type RecordPosition } from '../tables/trust-records.ts'
+import { cursorText, readCursor, type Position } from '../tables/position.ts'
+import { listTrustRecords, readTrustRecord } from '../tables/trust-records.ts'
 import { readPage, readTime } from './paging.ts'
 import type { Handler } from './route.ts'
 
@@ -22,7 +23,7 @@ export const trustRecords: Handler = async ({ query, caller }, { pool }) => {
   if (since instanceof Failure) return since
   const until = readTime(query, 'until')
   if (until instanceof Failure) return until
-  const after = readCursor(query.get('cursor'))
+  const after = readAfter(query.get('cursor'))
   if (after instanceof Failure) return after
   if (after !== null && query.has('page'))
     return failures.invalidQuery('page and cursor cannot be given together.')
@@ -47,20 +48,15 @@ export const trustRecords: Handler = async ({ query, caller }, { pool }) => {
   }
 }
 
-function nextPath(query: URLSearchParams, last: RecordPosition): string {
+function nextPath(query: URLSearchParams, last: Position): string {
   const next = new URLSearchParams(query)
   next.delete('page')
-  next.set('cursor', Buffer.from(`${last.createdAt} ${last.id}`).toString('base64url'))
+  next.set('cursor', cursorText(last))
   return `/trust-records?${next}`
 }
 
-/** Opaque to callers: the position of the last record that they have. */
-function readCursor(text: string | null): RecordPosition | null | Failure {
-  if (text === null) return null
-  const [createdAt = '', id = '', ...more] = Buffer.from(text, 'base64url').toString().split(' ')
-  // Date.parse alone would take 30 February, which PostgreSQL does not; nor does it take the year 0.
-  const known = /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(createdAt) && isTimestamp(createdAt)
-  if (!known || !isUuid(id) || more.length > 0)
-    return failures.invalidQuery('cursor must be one that a Link header gave.')
-  return { createdAt, id }
+/** The position of the last record that the caller has. */
+function readAfter(cursor: string | null): Position | null | Failure {
+  if (cursor === null) return null
+  return readCursor(cursor)?.position ?? failures.invalidQuery('cursor must be one that a Link header gave.')
 }

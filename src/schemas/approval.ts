@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
-const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
+/** Exact: a member that nobody reads is one that somebody thinks counts. */
+export const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
 
 /** Part of a keyId that is published as `{approverId}:{keyId}`. */

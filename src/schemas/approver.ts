@@ -1,10 +1,11 @@
 // Approvers' keys and the changes of them that humans propose (decisions §7).
 import { Type } from 'typebox'
-import { ApproverName } from './approval.ts'
+import { ApproverName, closed } from './approval.ts'
 import { Reason } from './governance.ts'
 import { Instant } from './primitives.ts'
 
-const PublicKeyPem = Type.String({ description: 'a PEM Ed25519 public key' })
+const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
+
 export const Approver = Type.Object({
   approverId: ApproverName,
   keyId: ApproverName,
@@ -15,10 +16,15 @@ export const Approver = Type.Object({
 
 export const ApproverList = Type.Object({ approvers: Type.Array(Approver) })
 
-export const ApproverProposal = Type.Object({
-  action: Type.Enum(['add', 'revoke'], { description: 'one of add, revoke' }),
-  approverId: ApproverName,
-  keyId: ApproverName,
-  publicKeyPem: Type.Optional(PublicKeyPem),
-  reason: Reason,
-})
+const approverKey = { approverId: ApproverName, keyId: ApproverName }
+
+export const ApproverProposal = Type.Union([
+  closed({ action: Type.Enum(['add']), ...approverKey, publicKeyPem: PublicKeyPem, reason: Reason }),
+  // What is enrolled under the name is revoked, whatever key is given.
+  closed({
+    action: Type.Enum(['revoke']),
+    ...approverKey,
+    publicKeyPem: Type.Optional(PublicKeyPem),
+    reason: Reason,
+  }),
+])

@@ -20,6 +20,10 @@ export const auditTypes = [
   'intent.in_doubt',
   'intent.resolved',
   'intent.finalized',
+  'intent.late_evidence',
+  'webhook.rejected',
+  'webhook.replayed',
+  'webhook.processed',
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 

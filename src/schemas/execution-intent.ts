@@ -1,6 +1,7 @@
 // Execution intents and the signed transitions that close them (decisions §8).
 import { Type } from 'typebox'
 import { intentStates, resolutions } from '../intents/states.ts'
+import { closed } from './approval.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 import { ExecutionAuthorization } from './trust-record.ts'
@@ -8,7 +9,7 @@ import { ExecutionAuthorization } from './trust-record.ts'
 export const IntentState = Type.Enum([...intentStates])
 
 export const Resolution = Type.Enum([...resolutions], {
-  description: 'EXECUTED or NOT_EXECUTED: what a human found out',
+  description: 'EXECUTED or NOT_EXECUTED, as a human found out',
 })
 
 export const IntentTransition = Type.Object({
@@ -47,9 +48,14 @@ export const ExecutionIntent = Type.Object({
 
 export const ExecutionIntentPage = Type.Object({ intents: Type.Array(ExecutionIntent) })
 
-export const IntentResolution = Type.Object({
+export const IntentResolution = closed({
   resolution: Resolution,
-  note: Type.String({ minLength: 1, maxLength: 1_000, pattern: '\\S', description: 'how you know' }),
+  note: Type.String({
+    minLength: 1,
+    maxLength: 1_000,
+    pattern: '\\S',
+    description: 'a text of 1 to 1000 characters that says how you know',
+  }),
 })
 
-export const NoMembers = Type.Object({}, { additionalProperties: false })
+export const NoMembers = closed({})

@@ -1,25 +1,36 @@
 // External connectors and the changes of them that humans propose (decisions §7, §8).
 import { Type } from 'typebox'
+import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
+import { CAPABILITY, POLICY_NAME } from './policy.ts'
 import { Instant, NonEmptyText, Uuid } from './primitives.ts'
 
-const Capability = Type.String({
-  pattern: '^[a-z][a-z0-9-]{0,63}:[a-z][a-z0-9-]{0,63}$',
-  description: 'a namespace:verb',
+const Capability = Type.String({ pattern: CAPABILITY, description: 'a namespace:verb' })
+const Parameter = Type.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$',
+  description: 'the name of a parameter',
 })
 const registration = {
   endpointUrl: Type.String({
+    pattern: '\\S',
     description:
       'https, to a host whose addresses are all public, without a query; http to a loopback literal outside production',
   }),
-  policy: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$', description: 'the name of a policy' }),
-  allowedParameters: Type.Array(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_-]{0,63}$' }), {
+  policy: Type.String({ pattern: POLICY_NAME, description: 'the name of a policy' }),
+  allowedParameters: Type.Array(Parameter, {
     maxItems: 64,
     uniqueItems: true,
-    description: 'names of the parameters that may leave with a release; an execution with another one fails',
+    description:
+      'an array of at most 64 different parameter names, which may leave with a release; an execution with another one fails',
   }),
 }
-const TimeoutMs = Type.Integer({ minimum: 100, maximum: 30_000, default: 10_000 })
+export const TIMEOUT_DEFAULT_MS = 10_000
+const TimeoutMs = Type.Integer({
+  minimum: 100,
+  maximum: 30_000,
+  default: TIMEOUT_DEFAULT_MS,
+  description: 'a whole number from 100 to 30000',
+})
 
 export const ExternalConnector = Type.Object({
   /** The change that registered it, and its connectorVersion in evidence. */
@@ -32,10 +43,20 @@ export const ExternalConnector = Type.Object({
 
 export const ExternalConnectorList = Type.Object({ externalConnectors: Type.Array(ExternalConnector) })
 
-export const ExternalConnectorProposal = Type.Object({
-  action: Type.Enum(['register', 'revoke'], { description: 'one of register, revoke' }),
-  capability: Capability,
-  ...Type.Partial(Type.Object(registration)).properties,
-  timeoutMs: Type.Optional(TimeoutMs),
-  reason: Reason,
-})
+export const ExternalConnectorProposal = Type.Union([
+  closed({
+    action: Type.Enum(['register']),
+    capability: Capability,
+    ...registration,
+    timeoutMs: Type.Optional(TimeoutMs),
+    reason: Reason,
+  }),
+  // Whatever is registered for the capability is revoked, whatever registration is given.
+  closed({
+    action: Type.Enum(['revoke']),
+    capability: Capability,
+    ...Type.Partial(Type.Object(registration)).properties,
+    timeoutMs: Type.Optional(TimeoutMs),
+    reason: Reason,
+  }),
+])

@@ -2,27 +2,23 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { changeStatuses } from '../tables/pending-changes.ts'
+import { closed } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-const closed = { additionalProperties: false }
-
-const StepUpPayload = Type.Object(
-  {
-    version: Type.Literal(1),
-    nonce: Type.String({
-      pattern: '^[\\x20-\\x7e]{16,128}$',
-      description: '16 to 128 printable characters, used once',
-    }),
-    changeId: Uuid,
-    action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
-    changeHash: Sha256,
-    authorizedAt: Timestamp,
-    expiresAt: Timestamp,
-  },
-  closed,
-)
+const StepUpPayload = closed({
+  version: Type.Literal(1),
+  nonce: Type.String({
+    pattern: '^[\\x20-\\x7e]{16,128}$',
+    description: '16 to 128 printable characters, used once',
+  }),
+  changeId: Uuid,
+  action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
+  changeHash: Sha256,
+  authorizedAt: Timestamp,
+  expiresAt: Timestamp,
+})
 
 /** Exact: a member that nobody reads would be signed by a human who thinks that it counts. */
 export const StepUpAuthorization = Type.Object(
@@ -33,7 +29,7 @@ export const StepUpAuthorization = Type.Object(
     signature: Base64,
   },
   {
-    ...closed,
+    additionalProperties: false,
     description:
       'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`.',
   },
@@ -47,7 +43,12 @@ export function isStepUpAuthorization(value: unknown): value is StepUpAuthorizat
 }
 
 /** What a human writes to the humans after. */
-export const Reason = Type.String({ minLength: 1, maxLength: 1000, description: '1 to 1000 characters' })
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  pattern: '\\S',
+  description: 'a text of 1 to 1000 characters',
+})
 
 const Members = Type.Record(AnyKey, Type.Unknown())
 
@@ -72,8 +73,10 @@ export const Change = Type.Object({
 
 export const ChangePage = Type.Object({ changes: Type.Array(Change) })
 
-export const ChangeApproval = Type.Object({ stepUpAuthorization: StepUpAuthorization })
-export const ChangeRejection = Type.Object({
-  rejectionReason: Reason,
-  stepUpAuthorization: StepUpAuthorization,
-})
+export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization })
+export const ChangeRejection = closed({ rejectionReason: Reason, stepUpAuthorization: StepUpAuthorization })
+
+/** As they are read: a step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
+const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()) }
+export const ChangeApprovalRead = closed(stepUpRead)
+export const ChangeRejectionRead = closed({ rejectionReason: Reason, ...stepUpRead })

@@ -1,5 +1,8 @@
 // Policy versions as GET /policies and its neighbours show them (decisions §7).
 import { Type } from 'typebox'
+import { closed } from './approval.ts'
+import { AnyKey } from './business-transaction.ts'
+import { Reason } from './governance.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { PolicyDocument, SignalVerifier } from './policy.ts'
 
@@ -36,7 +39,10 @@ export const PolicyDetail = Type.Object({
   document: PolicyDocument,
 })
 
-export const PolicyProposal = Type.Object({
-  reason: Type.String({ minLength: 1, maxLength: 1000, description: '1 to 1000 characters' }),
-  proposedContent: Type.Optional(PolicyDocument),
+export const PolicyProposal = closed({ reason: Reason, proposedContent: Type.Optional(PolicyDocument) })
+
+/** As it is read: the document's own check names every mistake in it, this one would name the first. */
+export const PolicyProposalRead = closed({
+  reason: Reason,
+  proposedContent: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: 'a policy document' })),
 })

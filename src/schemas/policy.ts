@@ -7,11 +7,10 @@ const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
 const words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const POLICY_VERSION = '^(0|[1-9]\\d{0,5})(\\.(0|[1-9]\\d{0,5})){2}$'
 const policyVersion = new RegExp(POLICY_VERSION)
-const POLICY_NAME = '^[a-z][a-z0-9-]{0,63}$'
+export const POLICY_NAME = '^[a-z][a-z0-9-]{0,63}$'
 const policyName = new RegExp(POLICY_NAME)
 /** `namespace:verb`. */
-const CAPABILITY = '^[a-z][a-z0-9-]{0,63}:[a-z][a-z0-9-]{0,63}$'
-const capability = new RegExp(CAPABILITY)
+export const CAPABILITY = '^[a-z][a-z0-9-]{0,63}:[a-z][a-z0-9-]{0,63}$'
 const signalName = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,63}$' })
 const perSignal = <T extends Type.TSchema>(value: T) =>
   Type.Record(signalName, value, { additionalProperties: false, maxProperties: 64 })
@@ -77,10 +76,6 @@ export function isPolicyName(value: unknown): value is string {
 
 export function isPolicyVersion(value: unknown): value is string {
   return typeof value === 'string' && policyVersion.test(value)
-}
-
-export function isCapability(value: unknown): value is string {
-  return typeof value === 'string' && capability.test(value)
 }
 
 const validator = Compile(PolicyDocument)

@@ -41,6 +41,22 @@ function daysIn(year: number, month: number): number {
   return last.getUTCDate()
 }
 
+/** What PostgreSQL and the format of its texts have in common; RFC 3339 goes beyond both by its offsets and its year 0. */
+const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
+
+/**
+ * A time that a caller asks by, as the tables have theirs: ISO 8601 in UTC, milliseconds. PostgreSQL refuses offsets over 15:59 and
+ * long fractions, and Date.parse knows no leap seconds: one is the second after it.
+ * in  a timestamp, see `isTimestamp`
+ */
+export function storedInstant(time: string): string {
+  const leapSecondMs = time.slice(17, 19) === '60' ? 1_000 : 0
+  const known = leapSecondMs === 0 ? time : `${time.slice(0, 17)}59${time.slice(19)}`
+  const ms = Date.parse(known.toUpperCase()) + leapSecondMs
+  return new Date(Math.min(Math.max(ms, EARLIEST_MS), LATEST_MS)).toISOString()
+}
+
 export const Timestamp = Type.Refine(
   Type.String({ pattern: TIMESTAMP_PATTERN, description: 'an RFC 3339 timestamp' }),
   isTimestamp,

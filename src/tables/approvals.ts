@@ -2,7 +2,7 @@
 import type { ApproverRow } from './approvers.ts'
 import type { Sql } from './sql.ts'
 
-export interface ApprovalRow {
+interface ApprovalRow {
   readonly approvalId: string
   readonly nonce: string
   readonly approverId: string
@@ -58,8 +58,8 @@ const USABLE_MAX = 500
 
 /**
  * Approvals that may stand behind an action now: unused, valid at `at`, by a key that is not revoked. Exact ones first, then those
- * that end soonest. Their keys stay in effect until the transaction ends. Whether limits cover the parameters is for the caller to say.
- * in   under the advisory lock of this action and target, so that what is read here is still unused when it is consumed
+ * that end soonest. Whether limits cover the parameters is for the caller to say.
+ * in   under the advisory lock of this action and target, and under APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed
  */
 export async function readUsableApprovals(
   sql: Sql,
@@ -81,8 +81,7 @@ export async function readUsableApprovals(
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
         AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
-      ORDER BY a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer
-      FOR SHARE OF k`,
+      ORDER BY a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [asked.capability, asked.target, asked.parametersHash, asked.at, USABLE_MAX],
   })
   return result.rows.map(({ approvalId, body, enrolledAt, ...key }) => ({
@@ -109,7 +108,7 @@ export async function consumeApprovals(
 }
 
 export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED'] as const
-export type ApprovalStatus = (typeof approvalStatuses)[number]
+type ApprovalStatus = (typeof approvalStatuses)[number]
 
 export interface ListedApproval {
   readonly approvalId: string
@@ -120,14 +119,6 @@ export interface ListedApproval {
   readonly deliveredAt: string
   readonly consumedBy: string | null
   readonly consumedAt: string | null
-}
-
-/** The Approval of POST and GET /approvals: the signed text as it was delivered, and what became of it. */
-export function approvalText({ approvalId, status, body, ...row }: ListedApproval): string {
-  const { deliveredBy, deliveredAt, consumedBy, consumedAt } = row
-  const used = consumedBy === null ? {} : { consumedBy, consumedAt }
-  const rest = JSON.stringify({ deliveredBy, deliveredAt, ...used })
-  return `${JSON.stringify({ approvalId, status }).slice(0, -1)},"approval":${body},${rest.slice(1)}`
 }
 
 const LISTED = `

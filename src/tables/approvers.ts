@@ -1,5 +1,5 @@
 // approvers: the keys of the humans whose signed approvals count (decisions §7).
-import type { Sql } from './sql.ts'
+import { takeLocks, type AdvisoryLock, type Sql } from './sql.ts'
 
 export interface ApproverRow {
   readonly approverId: string
@@ -66,24 +66,25 @@ interface WhichKey {
   readonly keyId: string
 }
 
+/** Held shared by executions that rest on approvals until they are claimed; taken whole by what revokes a key. */
+export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', shared: true }
+
 /**
- * Executions that have read the key as in effect hold a lock on it until they are claimed (`readUsableApprovals`): only behind them
- * is the time taken, so that none of their records lies after it.
+ * Behind every execution that has read the key as in effect, and later than each of them by whatever clock: a record must not lie
+ * after the revocation of a key that it rests on.
  * out  false: there is no such key that is in effect
  */
 export async function revokeApprover(
   sql: Sql,
   row: WhichKey & { readonly changeId: string },
 ): Promise<boolean> {
-  await sql.query({
-    text: `SELECT FROM approvers WHERE approver_id = $1::text AND key_id = $2::text FOR UPDATE`,
-    values: [row.approverId, row.keyId],
-  })
+  await takeLocks(sql, [{ key: APPROVERS_IN_EFFECT.key }])
   const result = await sql.query({
     text: `
-      UPDATE approvers SET revoked_at = $3::timestamptz, revoked_by_change = $4::uuid
+      UPDATE approvers SET revoked_by_change = $3::uuid, revoked_at = greatest(clock_timestamp(), (
+        SELECT max(consumed_at) + interval '1 ms' FROM approvals WHERE approver_id = $1::text AND key_id = $2::text))
       WHERE approver_id = $1::text AND key_id = $2::text AND revoked_at IS NULL`,
-    values: [row.approverId, row.keyId, new Date().toISOString(), row.changeId],
+    values: [row.approverId, row.keyId, row.changeId],
   })
   return result.rowCount === 1
 }

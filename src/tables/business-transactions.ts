@@ -44,6 +44,16 @@ export async function claimTransactions(
   return new Set(claimed.map((row) => row.business_transaction_id))
 }
 
+/** Whether an id is used. A claim that has not committed yet is not seen. */
+export async function isClaimed(sql: Sql, id: string): Promise<boolean> {
+  const result = await sql.query({
+    name: 'business_transactions_claimed',
+    text: `SELECT FROM business_transactions WHERE business_transaction_id = $1::uuid`,
+    values: [id],
+  })
+  return result.rows.length > 0
+}
+
 /** One transaction's canonical text; null when there is none or `callerId` does not own it. `callerId` null reads any owner's. */
 export async function readTransaction(sql: Sql, id: string, callerId: string | null): Promise<string | null> {
   const result = await sql.query<{ body: string }>({
@@ -79,42 +89,4 @@ export async function listTransactions(
     values: own ? [page.limit, page.offset, page.callerId] : [page.limit, page.offset],
   })
   return result.rows.map((row) => row.body)
-}
-
-/**
- * How many executions of a caller under one policy's name were released since a time or, with `parameter`, the total of that
- * parameter over them. One that a human closed as not executed does not count; one in doubt does.
- * in   under the advisory lock of this caller and policy, or what is being admitted now is missed
- *      parameter  member names below intent.parameters; what is no number there adds nothing
- */
-export async function sumOfExecutions(
-  sql: Sql,
-  asked: { callerId: string; policy: string; since: string; parameter?: readonly string[] },
-): Promise<number> {
-  const summed = asked.parameter !== undefined
-  // The texts are parsed: a policy with a velocity limit costs its caller's transactions within the window, and no other execution
-  // pays for an index that serves none but these. The subquery keeps texts of other policies from being parsed twice.
-  const result = await sql.query<{ value: number }>({
-    name: summed ? 'business_transactions_sum' : 'business_transactions_count',
-    text: `
-      SELECT ${
-        summed
-          ? `coalesce(sum(CASE WHEN json_typeof(parameter) = 'number' THEN (parameter #>> '{}')::numeric END), 0)`
-          : 'count(*)'
-      }::float8 AS value
-      FROM (
-        SELECT t.business_transaction_id, t.body::json AS body ${summed ? `, t.body::json #> ($4::text[]) AS parameter` : ''}
-        FROM business_transactions AS t
-        WHERE t.caller_id = $1::text AND t.created_at > $2::timestamptz AND t.execution_authorization IS NOT NULL
-      ) AS t JOIN execution_intents AS i USING (business_transaction_id)
-      WHERE t.body #>> '{policy,name}' = $3::text
-        AND (i.state IN ('PREPARED', 'RELEASED', 'FINALIZED') OR i.resolution = 'EXECUTED')`,
-    values: [
-      asked.callerId,
-      asked.since,
-      asked.policy,
-      ...(asked.parameter === undefined ? [] : [['intent', 'parameters', ...asked.parameter]]),
-    ],
-  })
-  return result.rows[0]?.value ?? 0
 }

@@ -4,11 +4,13 @@ import type { Sql } from './sql.ts'
 
 /** Times as PostgreSQL writes them, to the microsecond: a JavaScript date would be a little earlier. */
 export interface SweepRange {
-  /** Up to where was looked; `-infinity` before the first sweep. */
+  /** Up to where was looked. */
   readonly horizon: string
   /** Where this look begins: a little before, for a deadline that was moved by a transaction that had not committed yet. */
   readonly after: string
   readonly until: string
+  /** Nothing lies between `until` and now. */
+  readonly isLast: boolean
 }
 
 /** in  lookBackMs  how much before the horizon */
@@ -16,8 +18,12 @@ export async function readSweepRange(sql: Sql, lookBackMs: number): Promise<Swee
   const result = await sql.query<SweepRange>({
     name: 'sweep_horizon_read',
     text: `
-      SELECT deadline::text AS horizon, (deadline - $1::integer * interval '1 ms')::text AS after, now()::text AS until
-      FROM sweep_horizon`,
+      SELECT deadline::text AS horizon, (deadline - $1::integer * interval '1 ms')::text AS after,
+        until::text AS until, until = now() AS "isLast"
+      FROM sweep_horizon, LATERAL (
+        -- A day at a time: after a long stand-still, one look at everything could outlast its statement.
+        SELECT CASE WHEN isfinite(deadline) THEN least(now(), deadline + interval '1 day') ELSE now() END AS until
+      ) AS range`,
     values: [lookBackMs],
   })
   const [row] = result.rows

@@ -8,6 +8,8 @@ export interface PolicyVersionRow {
   /** Canonical text of the parsed policy document. */
   readonly content: string
   readonly contentHash: string
+  /** ISO 8601, by the database's clock. */
+  readonly loadedAt: string
   /** Null: loaded, not approved. */
   readonly approvedBy: string | null
 }
@@ -49,13 +51,19 @@ export async function addPolicyVersions(
 
 /** By name and version, in the order of their texts. */
 export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[]> {
-  const result = await sql.query<Omit<StoredPolicyVersion, 'approvedAt'> & { approvedAt: Date | null }>({
+  const result = await sql.query<
+    Omit<StoredPolicyVersion, 'loadedAt' | 'approvedAt'> & { loadedAt: Date; approvedAt: Date | null }
+  >({
     text: `
-      SELECT name, version, content, content_hash AS "contentHash", approved_by AS "approvedBy",
+      SELECT name, version, content, content_hash AS "contentHash", loaded_at AS "loadedAt", approved_by AS "approvedBy",
         approved_at AS "approvedAt", approved_by_change AS "approvedByChange"
       FROM policy_versions ORDER BY name, version`,
   })
-  return result.rows.map((row) => ({ ...row, approvedAt: row.approvedAt?.toISOString() ?? null }))
+  return result.rows.map((row) => ({
+    ...row,
+    loadedAt: row.loadedAt.toISOString(),
+    approvedAt: row.approvedAt?.toISOString() ?? null,
+  }))
 }
 
 /**
@@ -89,17 +97,4 @@ export async function approvePolicyVersion(
     ],
   })
   return result.rowCount === 1
-}
-
-/** One version's content; null where there is none. */
-export async function readPolicyContent(
-  sql: Sql,
-  { name, version }: { name: string; version: string },
-): Promise<string | null> {
-  const result = await sql.query<{ content: string }>({
-    name: 'policy_versions_content',
-    text: `SELECT content FROM policy_versions WHERE name = $1::text AND version = $2::text`,
-    values: [name, version],
-  })
-  return result.rows[0]?.content ?? null
 }

@@ -1,11 +1,12 @@
 // How every table is written: multi-row VALUES statements, prepared by name in fixed sizes.
+import { hash } from 'node:crypto'
 import { DatabaseError, Pool, type ClientBase, type QueryResult, type QueryResultRow } from 'pg'
-import { failures, type Failure } from '../errors.ts'
+import { Failure, failures } from '../errors.ts'
 
 /** What runs a statement: a pooled connection inside a transaction, or a pool where one statement is the transaction. */
 export type Sql = Pick<ClientBase, 'query'>
 
-export type SqlValue = string | number | Date | null
+export type SqlValue = string | number | Date | Buffer | null
 
 // A batch is cut into these sizes, greatest first, so that each statement is parsed and planned once per connection.
 // Multi-row VALUES was measured against unnest(): 20k rows/s to 11–15k (docs/design-notes.md "Parts").
@@ -73,16 +74,49 @@ export async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T
   }
 }
 
-/** Waits for advisory locks until the transaction ends, in one order for everybody. in  64-bit numbers, as text */
-export async function takeLocks(sql: Sql, numbers: readonly string[]): Promise<void> {
-  if (numbers.length === 0) return
+/** As `inTransaction`, rolled back also where `work` ends in a failure: a refusal consumes nothing. */
+export async function allOrNothing<T>(
+  pool: Pool,
+  work: (sql: Sql) => Promise<T | Failure>,
+): Promise<T | Failure> {
+  let refused: Failure | undefined
+  try {
+    return await inTransaction(pool, async (sql) => {
+      const result = await work(sql)
+      if (!(result instanceof Failure)) return result
+      refused = result
+      throw new Error('refused')
+    })
+  } catch (error) {
+    if (refused !== undefined) return refused
+    throw error
+  }
+}
+
+/** A name that is locked; shared, against those alone who take it whole. */
+export interface AdvisoryLock {
+  readonly key: string
+  readonly shared?: true
+}
+
+/** Waits for locks that the transaction holds until it ends, in one order for everybody. Who waits is served in turn. */
+export async function takeLocks(sql: Sql, locks: readonly AdvisoryLock[]): Promise<void> {
+  if (locks.length === 0) return
   await sql.query({
     name: 'advisory_locks',
     text: `
-      SELECT pg_advisory_xact_lock(number)
-      FROM (SELECT DISTINCT number FROM unnest($1::bigint[]) AS number ORDER BY number) AS sorted`,
-    values: [numbers],
+      SELECT CASE WHEN shared THEN pg_advisory_xact_lock_shared(number) ELSE pg_advisory_xact_lock(number) END
+      FROM (
+        SELECT number, bool_and(shared) AS shared FROM unnest($1::bigint[], $2::boolean[]) AS asked (number, shared)
+        GROUP BY number ORDER BY number
+      ) AS sorted`,
+    values: [locks.map(({ key }) => lockNumber(key)), locks.map(({ shared }) => shared === true)],
   })
+}
+
+/** 64 bits of a hash, as text. */
+function lockNumber(key: string): string {
+  return hash('sha256', key, 'buffer').readBigInt64BE().toString()
 }
 
 /** What pg says when a connection is not to be had or is lost; it has no class or code for that. */

@@ -1,5 +1,6 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow } from '../sealed.ts'
+import { LEAST_UUID, type Position } from './position.ts'
 import { runRows, type RowsStatement, type Sql } from './sql.ts'
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
@@ -38,7 +39,7 @@ export async function storeRecords(
   ])
 }
 
-export interface StoredTrustRecord extends Sealed {
+interface StoredTrustRecord extends Sealed {
   readonly verifications: string[]
   readonly receipts: string[]
 }
@@ -62,14 +63,7 @@ export async function readTrustRecord(
   return result.rows[0] ?? null
 }
 
-/** One place in the newest-first order of records. */
-export interface RecordPosition {
-  /** ISO 8601, milliseconds. */
-  readonly createdAt: string
-  readonly id: string
-}
-
-export interface ListedTrustRecord extends StoredTrustRecord, RecordPosition {}
+interface ListedTrustRecord extends StoredTrustRecord, Position {}
 
 /**
  * A page of whole records, newest first. `callerId` null lists every owner's; `since` is included, `until` is not.
@@ -81,7 +75,7 @@ export async function listTrustRecords(
     readonly callerId: string | null
     readonly since: string | null
     readonly until: string | null
-    readonly after: RecordPosition | null
+    readonly after: Position | null
     readonly limit: number
     readonly offset: number
   },
@@ -115,16 +109,14 @@ export async function listTrustRecords(
 }
 
 /** Where a page begins: behind `after` or at `until`, whichever is lower. */
-function upperEnd(page: { after: RecordPosition | null; until: string | null }): [string, string] {
+function upperEnd(page: { after: Position | null; until: string | null }): [string, string] {
   const { after, until } = page
   if (after !== null && (until === null || after.createdAt < until)) return [after.createdAt, after.id]
   return [until ?? 'infinity', LEAST_UUID]
 }
 
-const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
-
 /** Who asks for which record; `owner` null may read anyone's. */
-export interface AskedRecord {
+interface AskedRecord {
   readonly id: string
   readonly owner: string | null
 }

@@ -3,7 +3,7 @@
 import { canonicalize, type Json } from '../canonical.ts'
 import { check, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
-import { instant } from './instant.ts'
+import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 
 /** What an approval must be of, to count for an execution. */
@@ -31,9 +31,9 @@ export function approvalProblem(
   if (payload['capability'] !== capability) return 'is for another capability'
   if (payload['target'] !== target) return 'is for another target'
   if (!scopeCovers(scope, parameters, sha256Hex)) return 'does not cover the parameters'
-  const at = instant(evaluatedAt)
-  if (typeof issuedAt !== 'string' || !(instant(issuedAt) <= at)) return 'was not yet valid'
-  if (typeof expiresAt !== 'string' || !(at < instant(expiresAt))) return 'was expired'
+  const at = instantMs(evaluatedAt)
+  if (typeof issuedAt !== 'string' || !(instantMs(issuedAt) <= at)) return 'was not yet valid'
+  if (typeof expiresAt !== 'string' || !(at < instantMs(expiresAt))) return 'was expired'
   if (typeof approverId !== 'string' || askedBy.includes(approverId)) return 'is by who asked for it'
   return undefined
 }
@@ -126,7 +126,7 @@ function requireApprovals(
     const whose = `${named}: the approval by ${JSON.stringify(approverId)}`
     const problem = approvalProblem(members(approval['payload']), asked, crypto.sha256Hex)
     if (problem !== undefined) throw new Error(`${whose} ${problem}`)
-    if (revokedAt !== null && !(instant(asked.evaluatedAt) < instant(revokedAt)))
+    if (revokedAt !== null && !(instantMs(asked.evaluatedAt) < instantMs(revokedAt)))
       throw new Error(`${whose} is by a key that was revoked`)
     if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`)
     if (used.has(nonce)) throw new Error(`${whose} is used twice`)

@@ -2,7 +2,7 @@
 import { canonicalize, type Json } from '../canonical.ts'
 import { canonicalText, check, isMembers, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
-import { instant } from './instant.ts'
+import { instantMs } from './instant.ts'
 import { carriedSignature } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
@@ -13,6 +13,12 @@ const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
   ['REJECTED', 'reject'],
 ])
 
+/** What `changeHash` covers: the members that a checker is shown. One that is missing is undefined, and has no hash. */
+export function shownOf(change: Members) {
+  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
+  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
+}
+
 /** in  evidence  the parsed change, or whatever was sent as one · out never throws, never empty */
 export function checkGovernanceChange(evidence: Json, crypto: Crypto): Check[] {
   const change = isMembers(evidence) ? evidence : {}
@@ -21,9 +27,7 @@ export function checkGovernanceChange(evidence: Json, crypto: Crypto): Check[] {
   const signed = canonicalText(signedMembers)
   return [
     check('change hash', 'The change hash does not match what was proposed', () => {
-      const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
-      const shown = { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
-      return crypto.sha256Hex(canonicalize(shown)) === change['changeHash']
+      return crypto.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
     }),
     check('change signature', 'The signature of the change is not valid', () => {
       const carried = carriedSignature(signature)
@@ -46,7 +50,7 @@ function isResolved(change: Members): boolean {
     ACTIONS.has(status) &&
     // Nobody checks what he made.
     string(resolvedBy) !== string(proposedBy) &&
-    !Number.isNaN(instant(string(resolvedAt))) &&
+    !Number.isNaN(instantMs(string(resolvedAt))) &&
     (rejectionReason === undefined || (status === 'REJECTED' && typeof rejectionReason === 'string'))
   )
 }
@@ -56,7 +60,7 @@ function isSteppedUp(change: Members, crypto: Crypto): boolean {
   if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
   const { payload, keyId, algorithm, signature } = members(stepUpAuthorization)
   const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload)
-  const [from, to] = [instant(string(authorizedAt)), instant(string(expiresAt))]
+  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))]
   const isBound =
     version === 1 &&
     string(nonce) !== '' &&
@@ -65,7 +69,7 @@ function isSteppedUp(change: Members, crypto: Crypto): boolean {
     string(action) === ACTIONS.get(status) &&
     from < to &&
     to - from <= STEP_UP_LIFETIME_MAX_MS &&
-    instant(string(change['resolvedAt'])) < to
+    instantMs(string(change['resolvedAt'])) < to
   const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
   if (!isBound || carried.algorithm !== 'ed25519') return false
   const known = stepUpKeys(change, crypto)
@@ -74,7 +78,7 @@ function isSteppedUp(change: Members, crypto: Crypto): boolean {
     known.some((id) => {
       const revokedAt = crypto.humanKey(id)?.revokedAt ?? null
       return (
-        (revokedAt === null || instant(string(change['resolvedAt'])) < instant(revokedAt)) &&
+        (revokedAt === null || instantMs(string(change['resolvedAt'])) < instantMs(revokedAt)) &&
         crypto.verifySignature('step-up', canonicalize(payload as Json), { ...carried, keyId: id })
       )
     })

@@ -1,4 +1,4 @@
-// Times that humans' tools write (RFC 3339), as milliseconds: read alike by every implementation, or not at all.
+// Times in what was signed, some by humans' tools (RFC 3339), as milliseconds: read alike by every implementation, or not at all.
 
 const TIMESTAMP =
   /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
@@ -7,7 +7,7 @@ const TIMESTAMP =
  * Milliseconds since 1970; what is finer is cut off. NaN for what is no such time, leap seconds among it: every comparison with
  * it is false, so write comparisons that must hold.
  */
-export function instant(text: string): number {
+export function instantMs(text: string): number {
   const [, date = '', time = '', fraction = '', offset = ''] = TIMESTAMP.exec(text) ?? []
   // Some engines make 2 March of 30 February.
   const midnight = new Date(`${date}T00:00:00.000Z`)

@@ -5,7 +5,7 @@ import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import type { Json } from '../canonical.ts'
 import { base64, base64url } from './base64.ts'
 import { isMembers, type Members } from './evidence.ts'
-import { instant } from './instant.ts'
+import { instantMs } from './instant.ts'
 import { Unusable } from './unusable.ts'
 
 /** DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4): exactly these, or it is another kind of key. */
@@ -54,7 +54,27 @@ export function readKeySet(keySet: Json): KeySet {
   }
   if (keys.size === 0)
     throw new Unusable('The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.')
+  refuseSharedKeys([...keys.values()])
   return keys
+}
+
+/** One key under the names of two approvers would make two of one person; under the service's, a human of the service. */
+function refuseSharedKeys(keys: readonly VerifyingKey[]): void {
+  const first = new Map<string, VerifyingKey>()
+  // Whoever resolves changes may well approve by the same key: a caller and an approver are named apart.
+  for (const key of keys.filter(({ keyId }) => !keyId.endsWith(':step-up'))) {
+    const other = first.get(key.fingerprint)
+    if (other !== undefined && ownerOf(other) !== ownerOf(key))
+      throw new Unusable(
+        `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`,
+      )
+    first.set(key.fingerprint, key)
+  }
+}
+
+/** The approver whose key it is; empty for the service's own. */
+function ownerOf({ keyId }: VerifyingKey): string {
+  return keyId.includes(':') ? keyId.slice(0, keyId.indexOf(':')) : ''
 }
 
 function entriesOf(keySet: Json): readonly Json[] {
@@ -70,7 +90,7 @@ function entriesOf(keySet: Json): readonly Json[] {
 /** A copy that was saved before the key was revoked does not undo that. */
 function earlier(one: VerifyingKey, other: VerifyingKey): string | null {
   if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt
-  return instant(one.revokedAt) <= instant(other.revokedAt) ? one.revokedAt : other.revokedAt
+  return instantMs(one.revokedAt) <= instantMs(other.revokedAt) ? one.revokedAt : other.revokedAt
 }
 
 function readKey(entry: Json, which: string): VerifyingKey | undefined {
@@ -101,7 +121,7 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
 
 function revokedAtOf({ revokedAt }: Members, which: string): string | null {
   if (revokedAt === undefined) return null
-  if (typeof revokedAt !== 'string' || Number.isNaN(instant(revokedAt)))
+  if (typeof revokedAt !== 'string' || Number.isNaN(instantMs(revokedAt)))
     throw new Unusable(`${which} has a \`revokedAt\` that is no time.`)
   return revokedAt
 }

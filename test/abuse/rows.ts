@@ -588,10 +588,69 @@ const policies: readonly Abuse[] = [
   },
 ]
 
+const deliveries: readonly Abuse[] = [
+  {
+    tried:
+      'A signature in upper case, too short, too long, prefixed, given twice, of other bytes or under another secret',
+    refused: '401, the malformed ones before the body is read; nothing is stored, and the audit knows',
+    tests: {
+      'http/webhooks': [
+        '401 invalidSignature › that is %s',
+        '401 invalidSignature › every prefix of the body but the whole one',
+        '401 invalidSignature › comes before a missing event id, and is audited without the signature',
+      ],
+    },
+  },
+  {
+    tried: 'A captured delivery sent again: under its id, under a new id, to two instances at once',
+    refused: 'acknowledged and not stored; under a new id it is audited',
+    tests: {
+      'http/webhooks': [
+        'POST /webhooks/{provider} 200 › the same bytes under a new id are acknowledged, not stored, and audited before the reply',
+        'POST /webhooks/{provider} 200 › two instances get the same event a hundred times at once: one accepts it, and it is processed once',
+      ],
+    },
+  },
+  {
+    tried: 'Bodies that are no JSON, no UTF-8, empty, nested without end, huge, or announced and never sent',
+    refused:
+      'stored as they are where they are signed; 413 above 1,000,000 bytes; a share of the room for each address',
+    tests: {
+      'http/webhooks': [
+        'POST /webhooks/{provider} 200 › a body that is %s is stored as it is and processed',
+        '413 payloadTooLarge › above 1,000,000 bytes, before they are read',
+        '503 overloaded › bodies that one address announces and never sends leave room for others',
+      ],
+    },
+  },
+  {
+    tried: 'A provider that is not configured, or whose name is one of the language’s own',
+    refused: '404, as any unknown path',
+    tests: {
+      'http/webhooks': ['404 pathNotFound › a provider without a secret is no path of the service: %s'],
+    },
+  },
+  {
+    tried:
+      'kill -9 between the acknowledgement and the job, and one delivery that cannot be stored or processed among many',
+    refused: 'every acknowledged delivery is processed once; the others are not held up',
+    tests: {
+      'crash/webhooks': [
+        'after each of ${KILLS} kills every acknowledged delivery is there and is processed once',
+      ],
+      'http/webhooks': [
+        'POST /webhooks/{provider} 200 › of a batch, one that cannot be stored fails alone',
+        'a job that fails is tried again while its neighbours are done, and succeeds when it can',
+      ],
+    },
+  },
+]
+
 export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Changes and step-ups': changes,
   'Approvals and verified state': approvals,
   'In doubt and replay': doubt,
   'Calls to the outside': outside,
   Policies: policies,
+  'Deliveries of providers': deliveries,
 }

@@ -216,7 +216,6 @@ const evidence: Readonly<Record<string, Proof>> = {
       '%j misses %s, and the first miss ends it',
       'POST /policies/validate 404 policyNotFound › %j version %j',
       'a body over the limit, in the envelope of this route',
-      'POST /policies/validate 503 databaseUnavailable › in the envelope of this route',
     ],
   },
   '4.4/post-policies-validate-200-loadable': {
@@ -388,7 +387,7 @@ const errors: Readonly<Record<string, Proof>> = {
     'http/policies-validate': [
       '%j misses %s, and the first miss ends it',
       'POST /policies/validate 401 authenticationRequired › in the envelope that all routes share',
-      'POST /policies/validate 503 databaseUnavailable › in the envelope of this route',
+      'a body over the limit, in the envelope of this route',
     ],
   },
   '7/400-none-businesstransactionid-must-be': {
@@ -531,6 +530,14 @@ const limits: Readonly<Record<string, Proof>> = {
       'without DATABASE_URL each process counts for itself: two let twice the number through',
     ],
   },
+  '8/when-database-url-is-configured': {
+    'http/shared-limits': [
+      'a caller has one budget, whichever it asks, one after the other',
+      'a client address has one budget, exact within the leases of the others',
+      'a rolling restart gives nobody a new budget',
+    ],
+    'door/shared-limit': ['%i a minute, in turns until each is refused'],
+  },
   '8/numeric-default-values-of-both': {
     config: ['without any variable the embedded service is configured with the defaults of decisions §1'],
   },
@@ -550,17 +557,61 @@ const limits: Readonly<Record<string, Proof>> = {
   },
 }
 
+const webhookDeliveries = [
+  'POST /webhooks/{provider} 200 › %s is stored byte for byte and read once, for the audit',
+  'POST /webhooks/{provider} 200 › the same id again is acknowledged, whatever it brings, and nothing is stored',
+]
+
+const webhooks: Readonly<Record<string, Proof>> = {
+  '4.5/a-post-route-that-receives': { 'http/webhooks': webhookDeliveries },
+  '6/inbound-delivery-from-a-payment': { 'http/webhooks': webhookDeliveries },
+  '6/header-x-provider-signature-required': {
+    'http/webhooks': [
+      'POST /webhooks/{provider} 200 › a rotated secret keeps working beside the new one',
+      '401 missingSignature › without the header, %j',
+      '401 invalidSignature › that is %s',
+    ],
+  },
+  '6/header-x-provider-event-id': {
+    'http/webhooks': [
+      '401 invalidSignature › comes before a missing event id, and is audited without the signature',
+      '400 missingEventId › %j',
+    ],
+  },
+  '6/body-the-provider-s-envelope': {
+    'http/webhooks': [
+      'POST /webhooks/{provider} 200 › %s is stored byte for byte and read once, for the audit',
+      'POST /webhooks/{provider} 200 › a body that is %s is stored as it is and processed',
+    ],
+  },
+  '6/response-200-status-accepted-acknowledged': {
+    'http/webhooks': webhookDeliveries,
+    'crash/webhooks': [
+      'after each of ${KILLS} kills every acknowledged delivery is there and is processed once',
+    ],
+  },
+  '6/the-status-code-for-a': {
+    'http/webhooks': ['401 invalidSignature › that is %s', '400 missingEventId › %j'],
+  },
+  '6/the-connector-for-this-provider': {
+    'http/webhooks': ['404 pathNotFound › a provider without a secret is no path of the service: %s'],
+  },
+  '6/events-emitted-by-the-service': {
+    'http/webhooks': [
+      'the service sends no events to others: its document knows no webhooks and no callbacks',
+    ],
+  },
+}
+
 export const proofs: Readonly<Record<string, Proof>> = {
   ...system,
   ...execution,
   ...evidence,
   ...authentication,
+  ...webhooks,
   ...errors,
   ...limits,
 }
 
 /** What does not exist yet, and why. A row that stands among the proofs too exists in part. */
-export const later: Readonly<Record<string, string>> = {
-  '4.5/a-post-route-that-receives': 'the webhook route comes with the inbound deliveries',
-  '8/when-database-url-is-configured': 'each instance counts for itself',
-}
+export const later: Readonly<Record<string, string>> = {}

@@ -17,7 +17,7 @@ describe('an endpoint', () => {
   test.each([
     'https://receiver.example/',
     'https://receiver.example',
-    'https://receiver.example:8443/orders?tenant=7',
+    'https://receiver.example:8443/orders',
     'https://xn--mnchen-3ya.example/',
     'https://8.8.8.8/',
     'https://[2606:4700::1111]/',
@@ -96,6 +96,8 @@ describe('an endpoint', () => {
     ['https://:secret@receiver.example/', 'must not hold credentials'],
     ['https://receiver.example/#', 'must not have a fragment'],
     ['https://receiver.example/#x', 'must not have a fragment'],
+    ['https://receiver.example/?', 'must not have a query: no secret belongs there'],
+    ['https://receiver.example/orders?key=x', 'must not have a query: no secret belongs there'],
     ['ftp://receiver.example/', 'must be https'],
     ['file:///etc/passwd', 'must be https'],
     ['javascript:1', 'must be https'],

@@ -56,7 +56,7 @@ describe('the release', () => {
     const order = anOrder({ parameters: { amount: 12.5, note: 'für Ada' }, approvedBy: ['alice', 'bob'] })
     const { server, connector } = await run({ order })
     const [request] = server.requests
-    expect(request?.line).toBe('POST /pay?key=s3cret HTTP/1.1')
+    expect(request?.line).toBe('POST /pay HTTP/1.1')
     expect(request?.headers['content-type']).toBe('application/json')
     const { release, ...signature } = JSON.parse(request?.body ?? '') as Sent
     expect(release).toEqual({
@@ -92,9 +92,9 @@ describe('the release', () => {
     expect(verifySignature('connector-release', changed, carried, key.public)).toBe(false)
   })
 
-  test('is worth nothing two seconds after the call has timed out, and never for more than 300 s', async () => {
+  test('is worth nothing two seconds after the call has timed out', async () => {
     expect(await lifetimeMs(5_000)).toBe(7_000)
-    expect(await lifetimeMs(299_000)).toBe(300_000)
+    expect(await lifetimeMs(30_000)).toBe(32_000)
   })
 })
 

@@ -27,7 +27,7 @@ export function anOrder(members: Partial<Order> = {}): Order {
 export function aRegistration(origin: string, members: Partial<Registration> = {}): Registration {
   return {
     capability: 'vendor:pay',
-    endpointUrl: `${origin}/pay?key=s3cret`,
+    endpointUrl: `${origin}/pay`,
     policy: 'vendor-payment',
     allowedParameters: ['amount', 'note'],
     timeoutMs: 10_000,

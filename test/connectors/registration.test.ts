@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { externalConnectorChanges } from '../../workers/authority/external-connector.ts'
 
-const proposed = {
+const proposed: Parameters<NonNullable<ReturnType<typeof externalConnectorChanges>['check']>>[0] = {
   action: 'register',
   capability: 'vendor:pay',
   endpointUrl: 'https://pay.example.com/releases',

@@ -11,6 +11,7 @@ import { expectEvidence, type Members } from '../evidence.ts'
 import { notedInDoubt, passDeadline } from '../intents.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
+import { openRoad } from '../road/thread.ts'
 import { aTransaction } from '../transactions.ts'
 
 const human = aCaller('olive', { credentialHolderType: 'USER' })
@@ -113,6 +114,11 @@ test('what a human has resolved in the meantime stays so', async () => {
   expect(away.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
   expect(await intentState(database, id)).toBe('RESOLVED')
   expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, verifications: 0, receipts: 0 })
+  // What proves that he was wrong is not lost.
+  const { body: audit } = await elsewhere.get('/audit/events?type=intent.late_evidence', human)
+  const { detail } = audit.events[0].event
+  expect(detail).toMatchObject({ businessTransactionId: id, end: 'FINALIZED' })
+  expect(JSON.parse(detail.record as string)).toMatchObject({ businessTransactionId: id })
   expect(await elsewhere.stop()).toBe(0)
 }, 60_000)
 
@@ -131,7 +137,7 @@ test('what is kept is bounded, by count and by size', () => {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const kept = (evidence: readonly Evidence[]) => {
     const count = new Int32Array(new SharedArrayBuffer(4))
-    openOwed({ pool, count }).add(evidence)
+    openOwed({ pool, key: openRoad().key, count }).add(evidence)
     return count[0]
   }
   expect(kept(Array.from({ length: 10_001 }, () => anEvidence('{}')))).toBe(10_000)

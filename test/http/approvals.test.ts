@@ -94,6 +94,26 @@ describe('POST /approvals 201', () => {
       deliveredBy: 'tester',
     })
   })
+
+  test('is audited once, before it is answered; a delivery that is refused is not', async () => {
+    const approval = aSignedApproval(alice, { target })
+    const { approvalId = '' } = approval.payload
+    expect((await deliver(approval)).status).toBe(201)
+    expect((await deliver(approval)).status).toBe(409)
+    const { body } = await service.get('/audit/events?type=approval.delivered&pageSize=100', maker)
+    const events = (body.events as { event: { detail: object } }[]).map(({ event }) => event)
+    expect(
+      events.filter(({ detail }) => 'approvalId' in detail && detail.approvalId === approvalId),
+    ).toMatchObject([
+      {
+        route: 'POST /approvals',
+        callerId: 'tester',
+        capability: 'sandbox:echo',
+        severity: 'INFO',
+        detail: { approvalId, approverId: 'alice', keyId: 'k1' },
+      },
+    ])
+  })
 })
 
 describe('GET /approvals 200', () => {
@@ -109,6 +129,8 @@ describe('GET /approvals 200', () => {
     expect(new Set(used.body.approvals.map(({ status }: { status: string }) => status))).not.toContain(
       'UNUSED',
     )
+    expect((await service.get('/approvals?page=0', maker)).body.error).toContain('page must be')
+    expect((await service.get('/approvals?pageSize=0', maker)).body.error).toContain('pageSize must be')
     expect(reply(await service.get('/approvals?status=GONE', maker))).toEqual({
       status: 400,
       body: { error: 'status must be one of UNUSED, USED, EXPIRED, REVOKED.' },

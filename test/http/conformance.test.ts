@@ -99,9 +99,9 @@ const openRoutes: [method: 'GET' | 'POST', path: string, status: number][] = [
   ['GET', '/keys/{keyId}', 404],
   ['GET', '/.well-known/jwks.json', 200],
 ]
-/** Open by decisions §2, §4 and §5, where the contract is silent. */
+/** Open by decisions §2, §4 and §5, where the contract is silent; and the deliveries of §6, whose signature is their authentication. */
 const openByDecision =
-  /^GET \/(openapi\.json|reference|handbook|verifier|(documentation|reference)\/\{asset\}|handbook\/\{page\})$/
+  /^(GET \/(openapi\.json|reference|handbook|verifier|(documentation|reference)\/\{asset\}|handbook\/\{page\})|POST \/webhooks\/\{provider\})$/
 
 describe('without a key', () => {
   test.each(openRoutes)('%s %s is answered', async (method, path, status) => {

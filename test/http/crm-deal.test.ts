@@ -14,9 +14,11 @@ import { aTransaction } from '../transactions.ts'
 let deal: { amount: string | null; hs_is_closed: string }
 let status: number
 let updates: string[]
+let asked = 0
 const crm: Server = createServer(answer)
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
+  asked++
   let body = ''
   request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
   request.on('end', () => {
@@ -115,6 +117,14 @@ test.each<[string, object, object, string]>([
   expect(reply(await service.post('/execute', update))).toEqual(denied(mismatches))
   expect(updates).toEqual([])
   expect((await service.get(`/refusal/${update.businessTransactionId}`)).status).toBe(200)
+})
+
+test('a transaction that is sent again is a 409, and the CRM is not asked again', async () => {
+  const update = anUpdate()
+  expect((await service.post('/execute', update)).status).toBe(200)
+  const before = asked
+  expect((await service.post('/execute', update)).status).toBe(409)
+  expect(asked).toBe(before)
 })
 
 test.each([401, 404, 429, 500])('a CRM that answers %d verifies nothing', async (answered) => {

@@ -291,12 +291,21 @@ describe('POST /execution-intents/{id}/resolve 400 invalidField', () => {
     [{ resolution: 'EXECUTED' }, 'note is required.'],
     [{ resolution: 'EXECUTED', note: ' \n ' }, 'note is required.'],
     [{ resolution: null, note }, 'resolution is required.'],
-    [{ resolution: 'executed', note }, 'resolution must be one of EXECUTED, NOT_EXECUTED.'],
-    [{ resolution: ['EXECUTED'], note }, 'resolution must be one of EXECUTED, NOT_EXECUTED.'],
-    [{ resolution: 'EXECUTED', note: 7 }, 'note must be a string of 1 to 1000 characters.'],
-    [{ resolution: 'EXECUTED', note: 'x'.repeat(1_001) }, 'note must be a string of 1 to 1000 characters.'],
-    [{ resolution: 'EXECUTED', note, by: 'somebody else' }, 'by is not a member of this body.'],
-    ['[]', 'resolution is required.'],
+    [{ resolution: 'executed', note }, 'resolution must be EXECUTED or NOT_EXECUTED, as a human found out.'],
+    [
+      { resolution: ['EXECUTED'], note },
+      'resolution must be EXECUTED or NOT_EXECUTED, as a human found out.',
+    ],
+    [
+      { resolution: 'EXECUTED', note: 7 },
+      'note must be a text of 1 to 1000 characters that says how you know.',
+    ],
+    [
+      { resolution: 'EXECUTED', note: 'x'.repeat(1_001) },
+      'note must be a text of 1 to 1000 characters that says how you know.',
+    ],
+    [{ resolution: 'EXECUTED', note, by: 'somebody else' }, 'by is not a member that is known here.'],
+    ['[]', 'the body must be an object.'],
     ['{"resolution":"EXECUTED","resolution":"NOT_EXECUTED","note":"x"}', 'Malformed JSON body.'],
   ])('%j', async (body, error) => {
     const id = await inDoubt()
@@ -510,7 +519,7 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
 
 describe('POST /execution-intents/{id}/finalize 400 invalidField', () => {
   test.each([
-    [{ state: 'FINALIZED' }, 'state is not a member of this body.'],
+    [{ state: 'FINALIZED' }, 'state is not a member that is known here.'],
     ['[]', 'the body must be an object.'],
     ['null', 'the body must be an object.'],
     ['{', 'Malformed JSON body.'],

@@ -178,13 +178,15 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     })
   })
 
-  const parameters = 'allowedParameters must be an array of at most 64 different parameter names.'
+  const parameters =
+    'allowedParameters must be an array of at most 64 different parameter names, which may leave with a release; an execution with another one fails.'
+  const parameter = 'allowedParameters.0 must be the name of a parameter.'
   const timeout = 'timeoutMs must be a whole number from 100 to 30000.'
   const policy = 'policy must be the name of a policy.'
   const builtIn = 'capability must not be one that this service carries out itself.'
   const capability = 'capability must be a namespace:verb.'
   test.each<[string, object, string]>([
-    ['an unknown action', { action: 'add' }, 'action must be register or revoke.'],
+    ['an unknown action', { action: 'add' }, 'action must be one of register, revoke.'],
     ['a capability without a verb', { capability: 'vendor' }, capability],
     ['a capability with two verbs', { capability: 'vendor:pay:now' }, capability],
     ['a capability in upper case', { capability: 'Vendor:pay' }, capability],
@@ -193,13 +195,17 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     ['the sandbox', { capability: 'sandbox:echo' }, builtIn],
     ['a deal update', { capability: 'hubspot:deal-update' }, builtIn],
     ['another deed at the CRM', { capability: 'hubspot:deal-delete' }, builtIn],
-    ['an endpoint that is no text', { endpointUrl: ['https://1.1.1.1/'] }, 'endpointUrl must be a string.'],
+    [
+      'an endpoint that is no text',
+      { endpointUrl: ['https://1.1.1.1/'] },
+      'endpointUrl must be https, to a host whose addresses are all public, without a query; http to a loopback literal outside production.',
+    ],
     ['a policy with its version', { policy: 'vendor-payment/2.0.0' }, policy],
     ['a policy that is no text', { policy: {} }, policy],
     ['a text of parameters', { allowedParameters: 'amount' }, parameters],
     ['a parameter twice', { allowedParameters: ['amount', 'amount'] }, parameters],
-    ['a parameter that is no text', { allowedParameters: [1] }, parameters],
-    ['every parameter', { allowedParameters: ['*'] }, parameters],
+    ['a parameter that is no text', { allowedParameters: [1] }, parameter],
+    ['every parameter', { allowedParameters: ['*'] }, parameter],
     ['65 parameters', { allowedParameters: Array.from({ length: 65 }, (_, i) => `p${i}`) }, parameters],
     ['a timeout of 99 ms', { timeoutMs: 99 }, timeout],
     ['a timeout of 30001 ms', { timeoutMs: 30_001 }, timeout],
@@ -213,10 +219,12 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     })
   })
 
-  test('a member that nobody reads is named', async () => {
-    const { status, body } = await propose(aRegistration('refused:verb', { timeoutms: 100 }))
-    expect(status).toBe(400)
-    expect(body.error).toContain('timeoutms')
+  test.each(['register', 'revoke'])('a member that nobody reads is named: %s', async (action) => {
+    const body = aRegistration('refused:verb', { action, timeoutms: 100 })
+    expect(reply(await propose(body))).toEqual({
+      status: 400,
+      body: { error: 'timeoutms is not a member that is known here.' },
+    })
   })
 })
 
@@ -224,8 +232,11 @@ describe('POST /external-connectors/changes 400 fieldRequired', () => {
   test.each(['action', 'capability', 'endpointUrl', 'policy', 'allowedParameters', 'reason'])(
     '%s is required',
     async (name) => {
-      const { status, body } = await propose(aRegistration('vendor:void', { [name]: null }))
-      expect([status, body]).toEqual([400, { error: `${name} is required.` }])
+      for (const missing of [undefined, null, ' '])
+        expect(reply(await propose(aRegistration('vendor:void', { [name]: missing })))).toEqual({
+          status: 400,
+          body: { error: `${name} is required.` },
+        })
     },
   )
 })
@@ -349,6 +360,8 @@ describe('GET /external-connectors/changes/{id} 404 changeNotFound', () => {
     const change = await proposed(service, maker, CHANGES, aRegistration('kind:verb'))
     const { status } = await service.get(`/approvers/changes/${change.changeId}`, { key: checker.key })
     expect(status).toBe(404)
+    const unknown = await service.get(`${CHANGES}/3f2504e0-4f89-41d3-9a0c-0305e82c3301`, { key: checker.key })
+    expect(unknown.status).toBe(404)
   })
 })
 

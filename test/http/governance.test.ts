@@ -172,8 +172,9 @@ describe('POST /policies/pending-changes/{id}/approve 200', () => {
 
   test('a clock that is a few seconds ahead is taken, and the keyId is informative', async () => {
     const change = await aChange()
-    const authorizedAt = new Date(Date.now() + 3_000).toISOString()
-    const expiresAt = new Date(Date.now() + 123_000).toISOString()
+    const now = Date.now()
+    const authorizedAt = new Date(now + 3_000).toISOString()
+    const expiresAt = new Date(now + 123_000).toISOString()
     const stepUp = aStepUp(checker, change, 'approve', { authorizedAt, expiresAt })
     expect((await approve(change, { ...stepUp, keyId: 'yubikey 2' })).status).toBe(200)
   })
@@ -479,13 +480,11 @@ describe('400 invalidField', () => {
     for (const body of ['[]', 'null', '"x"', '1'])
       expect(await ask('approve', body)).toEqual({
         status: 400,
-        body: { error: 'The body must be a JSON object.' },
+        body: { error: 'the body must be an object.' },
       })
     expect(await ask('approve', { stepUpAuthorisation: {} })).toEqual({
       status: 400,
-      body: {
-        error: 'The body has an unknown member: stepUpAuthorisation. It may have stepUpAuthorization.',
-      },
+      body: { error: 'stepUpAuthorisation is not a member that is known here.' },
     })
     expect((await ask('approve', { rejectionReason: 'No.' })).status).toBe(400)
     expect(await ask('reject', { rejectionReason: 'x'.repeat(1001) })).toEqual({
@@ -610,7 +609,14 @@ describe('the audit', () => {
     }
     const [approved, rejected] = [await aChange(), await aChange()]
     expect(await events('proposed')).toMatchObject([
-      { callerId: 'maker', reason: 'test', detail: detail(rejected), severity: 'INFO' },
+      {
+        route: 'POST /policies/{name}/{version}/pending-changes',
+        callerId: 'maker',
+        occurredAt: rejected['proposedAt'],
+        reason: 'test',
+        detail: detail(rejected),
+        severity: 'INFO',
+      },
     ])
     await approve(approved, aStepUp(other, approved))
     expect(await events('step_up_denied')).toMatchObject([{ callerId: 'checker', severity: 'WARNING' }])
@@ -618,11 +624,21 @@ describe('the audit', () => {
     expect(await events('same_actor_denied')).toMatchObject([{ callerId: 'maker', severity: 'WARNING' }])
     await resolved(service, checker, approved, 'approve')
     expect(await events('approved')).toMatchObject([
-      { callerId: 'checker', reason: 'test', detail: detail(approved) },
+      {
+        route: 'POST /policies/pending-changes/{id}/approve',
+        callerId: 'checker',
+        reason: 'test',
+        detail: detail(approved),
+      },
     ])
     await resolved(service, checker, rejected, 'reject', { rejectionReason: 'No.' })
     expect(await events('rejected')).toMatchObject([
-      { callerId: 'checker', reason: 'No.', detail: detail(rejected) },
+      {
+        route: 'POST /policies/pending-changes/{id}/reject',
+        callerId: 'checker',
+        reason: 'No.',
+        detail: detail(rejected),
+      },
     ])
   })
 })

@@ -1,7 +1,7 @@
 // The chapters for humans, walked through once as they stand: two humans get keys, enrol an approver, register a connector, approve a
 // payment, change policies, close executions in doubt, and rotate the signing keys. Each script runs where the one before left off.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -70,7 +70,7 @@ function readChapter(file: string): string {
 
 /** Runs a script in the terminal of all: what one sets, the next one has. fails where any of its commands fails */
 function run(script: string, url = service.url): { stdout: string; stderr: string } {
-  const here = forHere(script, url).replaceAll(':8080', `:${connectorPort}`)
+  const here = forHere(script, url, policyDir).replaceAll(':8080', `:${connectorPort}`)
   const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
   const { status, stdout, stderr } = spawnSync('sh', ['-c', whole], {
     cwd: folder,
@@ -254,11 +254,8 @@ describe('Callers and keys: the signing keys are rotated', () => {
     await until(async () => (await published()) === before + 2, 'the new keys to be published')
     expect(await service.stop()).toBe(0)
 
-    // An upgrade comes with the restart.
-    const to = join(policyDir, 'vendor-payment', '2.1.0')
-    mkdirSync(to)
-    const shipped = readFileSync(join(policyDir, 'vendor-payment', '2.0.0', 'policy.yaml'), 'utf8')
-    writeFileSync(join(to, 'policy.yaml'), shipped.replace('policyVersion: 2.0.0', 'policyVersion: 2.1.0'))
+    // An upgrade comes with the restart: the next section begins with it.
+    run(next('policies.md'))
     service = await start()
 
     const record = await service.post('/execute', aTransaction())

@@ -7,10 +7,10 @@ import { aCaller, reply, startService, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const policyDir = aPolicyFolder()
-const limited = (name: string, verify: object, when: string) =>
+const limited = (name: string, verify: object, when: string, version = '1.0.0') =>
   addPolicy(policyDir, {
     name,
-    version: '1.0.0',
+    version,
     capability: 'sandbox:echo',
     signals: { before: 'number' },
     verify: { before: { by: 'history', window: '1h', ...verify } },
@@ -19,10 +19,12 @@ const limited = (name: string, verify: object, when: string) =>
 limited('three-an-hour', {}, 'signals.before < 3.0')
 limited('sum-an-hour', { sum: 'intent.parameters.invoice.total' }, 'signals.before < 100.0')
 
+addPolicy(policyDir, { name: 'limited-later', version: '1.0.0', capability: 'sandbox:echo' })
+
 let database: TestDatabase
 let service: TestService
 let other: TestService
-const callers = Array.from({ length: 6 }, (_, i) =>
+const callers = Array.from({ length: 8 }, (_, i) =>
   aCaller(`caller-${i}`, { allowedPrincipalIds: ['tester'] }),
 )
 let used = 0
@@ -116,11 +118,56 @@ test('counts one in doubt, and not one that failed for certain', async () => {
   expect(reply(await service.post('/execute', counted(0), one))).toEqual(denied(0, 1))
 })
 
+test('counts whatever else stands in a transaction, an escaped NUL too', async () => {
+  const one = aFreshCaller()
+  const odd = aTransaction({
+    policy: { name: 'sum-an-hour' },
+    signals: { before: 0 },
+    intent: { parameters: { invoice: { total: 2 }, note: 'a\0b', path: '\\u0000' } },
+  })
+  expect((await service.post('/execute', odd, one)).status).toBe(200)
+  expect(reply(await service.post('/execute', summed(0, 1), one))).toEqual(denied(0, 2))
+})
+
+test('counts what was executed under an older version, before anybody knew of a limit', async () => {
+  const one = aFreshCaller()
+  const name = 'limited-later'
+  const before = aTransaction({ policy: { name }, signals: { approved: true } })
+  expect((await service.post('/execute', before, one)).status).toBe(200)
+  // As an upgrade would ship it; approved by hand, which is not what this test is about.
+  limited(name, {}, 'signals.before < 3.0', '2.0.0')
+  const options = { databaseUrl: database.url, callers: [one.entry], env: { POLICY_DIR: policyDir } }
+  const upgraded = await startService(options)
+  await database.pool.query(
+    `UPDATE policy_versions SET approved_by = 'test', approved_at = now() WHERE name = $1`,
+    [name],
+  )
+  await database.pool.query(`UPDATE authority_epoch SET epoch = epoch + 1`)
+  const under = (count: number) =>
+    aTransaction({ policy: { name, version: '2.0.0' }, signals: { before: count } })
+  await expect
+    .poll(async () => reply(await upgraded.post('/execute', under(0), one)), { timeout: 5_000 })
+    .toEqual(denied(0, 1))
+  expect((await upgraded.post('/execute', under(1), one)).status).toBe(200)
+  // The older version is counted from now on too, and once.
+  expect(
+    (await upgraded.post('/execute', aTransaction({ policy: { name }, signals: { approved: true } }), one))
+      .status,
+  ).toBe(200)
+  expect(reply(await upgraded.post('/execute', under(2), one))).toEqual(denied(2, 3))
+  expect(await upgraded.stop()).toBe(0)
+})
+
 test('forgets what lies before the window', async () => {
   const one = aFreshCaller()
   expect((await service.post('/execute', counted(0), one)).status).toBe(200)
-  await database.pool.query(
-    `UPDATE business_transactions SET created_at = created_at - interval '61 minutes' WHERE caller_id = 'caller-5'`,
-  )
+  // In the transactions too, which are looked at while the limit is new.
+  for (const [table, time] of [
+    ['history_entries', 'released_at'],
+    ['business_transactions', 'created_at'],
+  ] as const)
+    await database.pool.query(
+      `UPDATE ${table} SET ${time} = ${time} - interval '61 minutes' WHERE caller_id = 'caller-7'`,
+    )
   expect((await service.post('/execute', counted(0), one)).status).toBe(200)
 })

@@ -312,13 +312,10 @@ const rule = (when: string) => ({ id: 'r', when, outcome: 'approve', reason: 'x'
 
 describe('400 invalidField', () => {
   test.each<[unknown, string]>([
-    ['[]', 'The body must be a JSON object.'],
+    ['[]', 'the body must be an object.'],
     [{ reason: 7 }, 'reason must be a text of 1 to 1000 characters.'],
     [{ reason: 'x'.repeat(1001) }, 'reason must be a text of 1 to 1000 characters.'],
-    [
-      { reason: 'x', proposedcontent: {} },
-      'The body has an unknown member: proposedcontent. It may have reason, proposedContent.',
-    ],
+    [{ reason: 'x', proposedcontent: {} }, 'proposedcontent is not a member that is known here.'],
     [{ reason: 'x', proposedContent: null }, 'proposedContent must be a policy document.'],
     [{ reason: 'x', proposedContent: 'policyId: echoes' }, 'proposedContent must be a policy document.'],
     [

@@ -176,10 +176,10 @@ describe('POST /refusal/verify 400 invalidEvidence', () => {
     ],
     ['mismatches must be an array.', () => ({ mismatches: {} })],
     ['mismatches.0 must be an object.', () => ({ mismatches: ['x'] })],
-    ['signature.keyId must be a non-empty string.', () => signed({ keyId: ' ' })],
+    ['signature.keyId is required.', () => signed({ keyId: ' ' })],
     ['signature.algorithm must be one of ed25519, ml-dsa-65.', () => signed({ algorithm: 'none' })],
     ['signature.value must be base64 with padding.', () => signed({ value: '?' })],
-    ['refusalRecordHash must be 64 lowercase hex characters.', () => ({ refusalRecordHash: null })],
+    ['refusalRecordHash is required.', () => ({ refusalRecordHash: null })],
   ])('%s', async (error, members) => {
     expect(reply(await verify({ ...rejected, ...members() }))).toEqual({ status: 400, body: { error } })
   })

@@ -209,7 +209,8 @@ describe('POST /sandbox/evaluate 200', () => {
   test('a version that is not approved: the answer it would get, and what its rules would say', async () => {
     await database.pool.query(
       `INSERT INTO policy_versions (name, version, content, content_hash)
-      SELECT name, '2.0.0', content, content_hash FROM policy_versions WHERE name = 'sandbox-echo'`,
+      SELECT name, '2.0.0', replace(content, '"policyVersion":"1.0.0"', '"policyVersion":"2.0.0"'), content_hash
+      FROM policy_versions WHERE name = 'sandbox-echo'`,
     )
     const other = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
     const { body } = await other.post('/sandbox/evaluate', aTransaction({ policy: { version: '2.0.0' } }))

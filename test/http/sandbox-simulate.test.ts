@@ -326,7 +326,7 @@ const instant = '2026-01-01T00:00:00.000Z'
 
 describe('POST /sandbox/policies/simulate 400 invalidField', () => {
   test.each<[object, string]>([
-    [{ policy: 5 }, 'policy must be a policy document, an object.'],
+    [{ policy: 5 }, 'policy must be a policy document.'],
     [{ policy: { ...document, polciyId: 1 } }, 'polciyId'],
     [
       { policy: { ...document, rules: [{ ...document.rules[0], when: 'signals.nope > 1.0' }] } },

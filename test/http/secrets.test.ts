@@ -9,6 +9,7 @@ import { createDatabase, type TestDatabase } from '../database.ts'
 import { openDatabaseProxy } from '../proxy.ts'
 import { startService, until, type Called } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aDelivery, deliver, env, SECRET } from '../webhooks.ts'
 
 /** A caller's, but not one of ours: it must not be kept either. */
 const FOREIGN_KEY = 'csk_of-another-service-0123456789-0123456789-01'
@@ -23,12 +24,13 @@ beforeAll(async () => {
   const proxy = await openDatabaseProxy(database.url)
   const service = await startService({
     databaseUrl: proxy.url,
-    env: { LOG_LEVEL: 'trace', QUEUE_REQUESTS_MAX: '2' },
+    env: { LOG_LEVEL: 'trace', QUEUE_REQUESTS_MAX: '2', ...env },
   })
   secrets = [
     ['raw key', service.key],
     ['raw key without its prefix', service.key.replace('csk_', '')],
     ['key of somebody else', FOREIGN_KEY],
+    ['secret of a provider', SECRET],
     ['password of the database', new Client({ connectionString: database.url }).password ?? ''],
     ...privateKeys(service.signingKeyDir),
   ]
@@ -45,6 +47,8 @@ beforeAll(async () => {
   await execute({ ...aTransaction(), metadata: null })
   await execute('{"key":')
   await execute(aTransaction(), { key: FOREIGN_KEY })
+  keep(await deliver(service, aDelivery()))
+  keep(await deliver(service, aDelivery({ secret: 'whsec_of-somebody-else' })))
   await Promise.all(Array.from({ length: 5 }, () => execute(aTransaction())))
   for (const { method, path } of routes)
     for (const key of [service.key, FOREIGN_KEY]) keep(await service.get(path, { key, method }))

@@ -7,6 +7,7 @@ import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { startService, type CallOptions, type TestService } from '../service.ts'
+import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 
 const BODY_BYTES_MAX = 102_400
 const human = aHuman('human', { allowedPrincipalIds: ['local-dev'] })
@@ -24,7 +25,7 @@ beforeAll(async () => {
     RATE_LIMIT_HEALTH_PER_MINUTE: '1',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1',
   }
-  service = await startService({ databaseUrl: proxy.url, callers: [human.entry] })
+  service = await startService({ databaseUrl: proxy.url, callers: [human.entry], env: webhookEnv })
   limited = await startService({ databaseUrl: database.url, callers: [human.entry], env: one })
 })
 
@@ -42,7 +43,11 @@ function call(to: TestService, route: Route, options: CallOptions & { body?: unk
   const { params, body: shown } = operationOf(route)
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
   const { body = shown?.example, ...more } = { key: human.key, ...options }
-  return route.method === 'GET' ? to.get(path, more) : to.post(path, body, more)
+  if (route.method === 'GET') return to.get(path, more)
+  if (route.mounted === undefined) return to.post(path, body, more)
+  // What authenticates a delivery.
+  const delivery = aDelivery({ body: typeof body === 'string' ? body : JSON.stringify(body) })
+  return to.post(path, delivery.body, { headers: delivery.headers })
 }
 
 describe('without a key', () => {
@@ -62,12 +67,14 @@ describe('by a caller that is no human', () => {
 
 describe('a body', () => {
   const taking = rows(({ takesBody }) => takesBody === true)
+  const takingJson = taking.filter((route) => !operationOf(route).body?.anyBytes)
 
   test.each(taking)('that is too large: $method $path answers 413', async (route) => {
-    expect((await call(service, route, { body: ' '.repeat(BODY_BYTES_MAX + 1) })).status).toBe(413)
+    const { bodyBytesMax = BODY_BYTES_MAX } = route
+    expect((await call(service, route, { body: ' '.repeat(bodyBytesMax + 1) })).status).toBe(413)
   })
 
-  test.each(taking)('that is no JSON: $method $path answers 400', async (route) => {
+  test.each(takingJson)('that is no JSON: $method $path answers 400', async (route) => {
     expect((await call(service, route, { body: '{' })).status).toBe(400)
   })
 })

@@ -22,6 +22,7 @@ import { expectEvidence } from '../evidence.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
 import { putInDoubt } from '../intents.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aDelivery, env } from '../webhooks.ts'
 
 /** Of the human who resolves the example changes; the private half is gone. */
 const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
@@ -44,7 +45,7 @@ beforeAll(async () => {
   // The key of the example evidence, as one that signs no more.
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
   database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, signingKeyDir, callers: [local.entry] })
+  service = await startService({ databaseUrl: database.url, signingKeyDir, callers: [local.entry], env })
   for (const change of [policyChange, approverChange, externalConnectorChange]) await storeChange(change)
   await storeInDoubt(inDoubtExamples.toResolve, 'lost')
   await storeInDoubt(inDoubtExamples.toFinalize, 'kept')
@@ -119,7 +120,9 @@ test.each(
     .filter(({ method }) => method === 'POST')
     .map((route) => ({ ...route, operation: operationOf(route) })),
 )('POST $path takes its example', async ({ path, operation }) => {
-  const answer = await service.post(filled(path, operation), operation.body?.example, local)
+  const body = operation.body?.anyBytes ? JSON.stringify(operation.body.example) : operation.body?.example
+  const { headers } = typeof body === 'string' ? aDelivery({ body }) : { headers: {} }
+  const answer = await service.post(filled(path, operation), body, { ...local, headers })
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
   expect(Object.keys(operation.answers), answer.text).toContain(String(answer.status))

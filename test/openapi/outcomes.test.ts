@@ -9,6 +9,7 @@ import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
 const human = aHuman('human')
@@ -33,7 +34,7 @@ beforeAll(async () => {
   full = await startService({
     databaseUrl: database.url,
     callers: [human.entry],
-    env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1' },
+    env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1', ...webhookEnv },
   })
 })
 
@@ -107,7 +108,10 @@ describe('where there is no room, 503 overloaded', () => {
     const refused = [
       ...largeReplies.map((path) => full.get(path)),
       ...takingBodies.map((route) =>
-        full.post(route.path, operationOf(route).body?.example, { key: human.key }),
+        full.post(route.path.replace('{provider}', 'razorpay'), operationOf(route).body?.example, {
+          key: human.key,
+          headers: aDelivery().headers,
+        }),
       ),
     ]
     const statuses = (await Promise.all(refused)).map(({ status }) => status)

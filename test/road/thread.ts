@@ -7,18 +7,17 @@ import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '.
 import { openPool } from '../../src/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
-import { openAdmitProven } from '../../workers/execute/admit-proven.ts'
-import { execute, finish } from '../../workers/execute/index.ts'
+import { openTurns } from '../../workers/execute/admit-proven.ts'
+import { execute, finish, type Thread } from '../../workers/execute/index.ts'
 import { openOwed } from '../../workers/execute/owed.ts'
 import type { Answered, Travelling } from '../../workers/execute/road.ts'
 import { openPolicies } from '../../workers/policies.ts'
-import type { Thread } from '../../workers/execute/index.ts'
 import { publishedCrypto } from '../evidence.ts'
 
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
-export type Road = Omit<Thread, 'pool' | 'owed' | 'admitProven'>
+export type Road = Omit<Thread, 'pool' | 'owed' | 'turns'>
 
 /** in  receiptAlgorithms  default ed25519 */
 export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
@@ -29,7 +28,13 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
   const crypto = publishedCrypto(published)
   rmSync(dir, { recursive: true })
   return {
-    policies: openPolicies(readPolicies(POLICY_DIR).map((source) => ({ ...source, approvedBy: 'genesis' }))),
+    policies: openPolicies(
+      readPolicies(POLICY_DIR).map((source) => ({
+        ...source,
+        loadedAt: '2026-01-01T00:00:00.000Z',
+        approvedBy: 'genesis',
+      })),
+    ),
     connectors: openConnectors({ hubspot: undefined, key: ed25519, production: false }),
     approvers: openApprovers([]),
     signingKeys: receipt,
@@ -42,8 +47,8 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
 export function openThread(databaseUrl: string): Thread {
   const road = openRoad()
   const pool = openPool(databaseUrl, 4)
-  const owed = openOwed({ pool, count: new Int32Array(new SharedArrayBuffer(4)) })
-  return { ...road, pool, owed, admitProven: openAdmitProven({ ...road, pool }) }
+  const owed = openOwed({ pool, key: road.key, count: new Int32Array(new SharedArrayBuffer(4)) })
+  return { ...road, pool, owed, turns: openTurns() }
 }
 
 /** A request as a thread unpacks it. */

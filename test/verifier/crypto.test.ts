@@ -128,8 +128,12 @@ describe('a key of a human and a key of the service never pass for each other', 
   const [key] = signingKeys
   if (key === undefined) throw new Error('no key')
   const named = (keyId: string) => ({ keyId, pem: publicKeyJson(key.public).pem })
-  // The same key under both names: only the name decides.
-  const crypto = cryptoOf(readKeySet({ keys: [named('alice:laptop'), named('20261121T010000Z-ed25519')] }))
+  // The same key under both names, which no key set that is read may hold: only the name decides.
+  const crypto = cryptoOf(
+    new Map(
+      [named('alice:laptop'), named('20261121T010000Z-ed25519')].flatMap((one) => [...readKeySet(one)]),
+    ),
+  )
   const signed = async (artifact: SignedArtifact, keyId: string) => {
     const [signature] = await sign(artifact, 'text', [key])
     if (signature === undefined) throw new Error('no signature')

@@ -52,6 +52,18 @@ test('a fingerprint is the SHA-256 of the SPKI, which other tools print too', ()
   expect(keys).toHaveLength(2)
 })
 
+test.each([
+  ['two approvers', 'alice:1', 'bob:1'],
+  ['an approver and the service', 'alice:1', '20261121T010000Z-ed25519'],
+])('a set that gives one key to %s is unusable: one person would count twice', (_, one, another) => {
+  const pem = entries().find(({ algorithm }) => algorithm === 'ed25519')?.pem
+  const named = (keyId: string) => ({ keyId, pem })
+  expect(() => readKeySet({ keys: [named(one), named(another)] })).toThrow(
+    `The key set holds one key under the names '${one}' and '${another}': one of them is false.`,
+  )
+  expect(readKeySet({ keys: [named('alice:1'), named('alice:2'), named('dana:step-up')] }).size).toBe(3)
+})
+
 test('a name that another key took is an invalid signature, not a valid one', () => {
   const [theirs] = other.keySet.keys
   const keys = entries().map((entry) =>

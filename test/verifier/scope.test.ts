@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/canonical.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
-import { instant } from '../../src/verifier/instant.ts'
+import { instantMs } from '../../src/verifier/instant.ts'
 import { scopeCovers } from '../../src/verifier/scope.ts'
 
 const covers = (scope: Json, parameters: Json) => scopeCovers(scope, parameters, sha256Hex)
@@ -95,7 +95,7 @@ describe('an instant', () => {
     ['2026-11-21T01:00:00.000+23:59', '2026-11-20T01:01:00.000Z'],
     ['2024-02-29T00:00:00-00:30', '2024-02-29T00:30:00.000Z'],
   ])('%s is %s', (text, same) => {
-    expect(new Date(instant(text)).toISOString()).toBe(same)
+    expect(new Date(instantMs(text)).toISOString()).toBe(same)
   })
 
   test.each([
@@ -114,6 +114,6 @@ describe('an instant', () => {
     '2026-11-21T01:00:00+24:00',
     '2026-11-21T01:00:00Z\n',
   ])('%j is none', (text) => {
-    expect(instant(text)).toBeNaN()
+    expect(instantMs(text)).toBeNaN()
   })
 })

@@ -1,5 +1,4 @@
 // What differs between the kinds of maker/checker changes (decisions §7); everything else is the same road for all of them.
-import type { Fields } from '../../src/body.ts'
 import type { Json } from '../../src/canonical.ts'
 import type { Failure } from '../../src/errors.ts'
 import type { Sql } from '../../src/tables/sql.ts'
@@ -7,11 +6,11 @@ import type { Sql } from '../../src/tables/sql.ts'
 export type ChangeKindName = 'policy' | 'approver' | 'external-connector'
 
 /** What somebody wants changed. */
-export interface Proposal {
+export interface Proposal<P = Json> {
   /** What it changes; at most one open change for it. */
   readonly target: string
   /** What it is to become, as a checker is shown it and as `changeHash` covers it. */
-  readonly proposed: Json
+  readonly proposed: P
 }
 
 /** What a checker is shown beside it. */
@@ -20,21 +19,29 @@ export interface Advice {
   readonly diff?: Json
 }
 
-export interface ChangeKind {
-  /** A proposal's body, its `reason` already read. Pure. out  400 that names the field */
-  readonly read: (body: Fields, params: Readonly<Record<string, string>>) => Proposal | Failure
+/** in  P  what is proposed: JSON */
+export interface ChangeKind<P> {
+  /** A proposal's body. Pure. out  400 that names the field */
+  readonly read: (
+    body: Uint8Array,
+    params: Readonly<Record<string, string>>,
+  ) => (Proposal<P> & { readonly reason: string }) | Failure
   /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
-  readonly check?: (proposed: Json) => Promise<Failure | undefined>
+  readonly check?: (proposed: P) => Promise<Failure | undefined>
   /**
    * Against what stands, in the transaction that stores the proposal.
    * out  `proposed` in full, where the body left something to what stands; 409 where it contradicts it
    */
-  readonly examine: (proposal: Proposal, sql: Sql) => Promise<(Advice & { proposed: Json }) | Failure>
-  /** Puts it in effect, in the transaction that approves it. out  409 where what stands has moved since */
-  readonly apply: (change: AppliedChange, sql: Sql) => Promise<Failure | undefined>
+  readonly examine: (proposal: Proposal<P>, sql: Sql) => Promise<(Advice & { proposed: P }) | Failure>
+  /**
+   * Puts it in effect, in the transaction that approves it. Asks again what stands, for the sentence that fits; the statement has the
+   * last word, since another change may be applied between the two.
+   * out  409 where what stands has moved since
+   */
+  readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }
 
-export interface AppliedChange extends Proposal {
+export interface AppliedChange<P> extends Proposal<P> {
   readonly changeId: string
   readonly resolvedBy: string
   /** ISO 8601. */

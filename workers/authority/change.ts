@@ -1,13 +1,16 @@
 // A maker/checker change as it is signed, in each of its states (decisions §7).
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/canonical.ts'
-import type { Audited } from '../../src/errors.ts'
+import type { RouteName } from '../../src/routes/index.ts'
 import type { Sealed } from '../../src/sealed.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
 import { signEd25519 } from '../../src/signing/signature.ts'
+import type { AuditEventRow } from '../../src/tables/audit-events.ts'
 import type { ChangeStatus } from '../../src/tables/pending-changes.ts'
+import { shownOf } from '../../src/verifier/governance-change.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
+import { auditEvent } from '../evidence/audit.ts'
 import type { ChangeKindName, Proposal } from './change-kind.ts'
 
 /** The signed members; `warnings` and `diff` stand beside them as advice. */
@@ -30,9 +33,8 @@ export interface Change extends Proposal {
 export function openChange(
   asked: Proposal & Pick<Change, 'kind' | 'reason' | 'proposedBy' | 'proposedAt'>,
 ): Change {
-  const { kind, target, proposed, reason, proposedBy, proposedAt } = asked
-  const shown = { changeId: randomUUID(), kind, target, proposed, reason, proposedBy, proposedAt }
-  return { ...shown, changeHash: sha256Hex(canonicalize(shown)), status: 'PENDING_APPROVAL' }
+  const open = { changeId: randomUUID(), ...asked }
+  return { ...open, changeHash: sha256Hex(canonicalize(shownOf(open))), status: 'PENDING_APPROVAL' }
 }
 
 export function signChange(change: Change, key: SigningKey): Sealed {
@@ -50,11 +52,41 @@ export function readSigned({ body, seal }: Sealed, crypto: Pick<Crypto, 'verifyS
   return change
 }
 
-/** in  reason  why it was done, in the words of whoever did it */
-export function auditedChange(
-  { changeId, kind, target }: Change,
-  type: Extract<Audited['type'], `governance.${string}`>,
-  reason: string,
-): Audited {
-  return { type, reason, detail: { changeId, kind, target } }
+/** What brings a change into a state, by its kind. */
+const ROUTES = {
+  policy: {
+    proposed: 'POST /policies/{name}/{version}/pending-changes',
+    approved: 'POST /policies/pending-changes/{id}/approve',
+    rejected: 'POST /policies/pending-changes/{id}/reject',
+  },
+  approver: {
+    proposed: 'POST /approvers/changes',
+    approved: 'POST /approvers/changes/{id}/approve',
+    rejected: 'POST /approvers/changes/{id}/reject',
+  },
+  'external-connector': {
+    proposed: 'POST /external-connectors/changes',
+    approved: 'POST /external-connectors/changes/{id}/approve',
+    rejected: 'POST /external-connectors/changes/{id}/reject',
+  },
+} as const satisfies Record<ChangeKindName, Record<string, RouteName>>
+
+const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const
+
+/** Who brought the change into the state that it is in, and why in their words. */
+export function changeEvent(change: Change, key: SigningKey): AuditEventRow {
+  const { changeId, kind, target, proposedBy, proposedAt, reason } = change
+  const { resolvedBy = proposedBy, resolvedAt = proposedAt, rejectionReason = reason } = change
+  const done = DONE[change.status]
+  return auditEvent(
+    {
+      type: `governance.${done}`,
+      route: ROUTES[kind][done],
+      by: resolvedBy,
+      at: resolvedAt,
+      reason: rejectionReason,
+      detail: { changeId, kind, target },
+    },
+    key,
+  )
 }

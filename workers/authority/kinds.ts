@@ -1,10 +1,11 @@
 // THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
+import type { Json } from '../../src/canonical.ts'
 import { approverChanges } from './approver.ts'
 import type { ChangeKind, ChangeKindName } from './change-kind.ts'
 import { externalConnectorChanges } from './external-connector.ts'
 import { policyChanges } from './policy.ts'
 
-export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind>>
+export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
 
 /**
  * in  ownKeys     PEMs of the keys that this service publishes as its own
@@ -17,9 +18,11 @@ export function openChangeKinds({
   ownKeys: () => readonly string[]
   production: boolean
 }): ChangeKinds {
-  return {
+  const kinds: Readonly<Record<ChangeKindName, unknown>> = {
     policy: policyChanges,
     approver: approverChanges({ ownKeys }),
     'external-connector': externalConnectorChanges({ production }),
   }
+  // A kind is handed back what its own `read` or `examine` has made: kept as signed JSON, which is checked before it is read.
+  return kinds as ChangeKinds
 }

@@ -1,10 +1,12 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
 import type { Pool } from 'pg'
-import { isObject, otherMembers, parseBody, requiredText, type Fields } from '../../src/body.ts'
 import { Failure, failures } from '../../src/errors.ts'
+import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/schemas/governance.ts'
 import { isUuid } from '../../src/schemas/primitives.ts'
 import { changeText } from '../../src/sealed.ts'
+import { bodyOf } from '../../src/shape.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
+import { insertAuditEvents } from '../../src/tables/audit-events.ts'
 import { advanceEpoch } from '../../src/tables/authority-epoch.ts'
 import {
   consumeStepUpNonce,
@@ -12,15 +14,14 @@ import {
   readChange,
   storeResolution,
 } from '../../src/tables/pending-changes.ts'
+import { allOrNothing } from '../../src/tables/sql.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
+import { answerEach } from '../answer-each.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
-import { allOrNothing, answerEach } from './all-or-nothing.ts'
-import { auditedChange, readSigned, signChange, type Change } from './change.ts'
+import { changeEvent, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKindName } from './change-kind.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
-
-const REASON_LENGTH_MAX = 1000
 
 interface ResolveWith {
   readonly pool: Pool
@@ -31,13 +32,15 @@ interface ResolveWith {
 
 type Action = 'approve' | 'reject'
 
+const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
+
 export function resolveChanges(batch: readonly Travelling[], tools: ResolveWith): Promise<Answered[]> {
   return answerEach(batch, (request) => resolve(request, tools))
 }
 
 async function resolve({ caller, body, params }: Request, { pool, key, crypto, changeKinds }: ResolveWith) {
   const action = params['action'] as Action
-  const asked = readResolution(body, action)
+  const asked: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
   if (asked instanceof Failure) return asked
 
   const kindName = params['kind'] as ChangeKindName
@@ -82,33 +85,11 @@ async function resolve({ caller, body, params }: Request, { pool, key, crypto, c
       ...resolution,
       status: action === 'approve' ? 'APPROVED' : 'REJECTED',
       ...(rejectionReason === undefined ? {} : { rejectionReason }),
-      stepUpAuthorization: { ...stepUp, payload: { ...stepUp.payload } },
+      stepUpAuthorization: stepUp,
     }
     const sealed = signChange(resolved, key)
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed })
-    return {
-      body: changeText({ ...sealed, advice: stored.advice }),
-      audit:
-        rejectionReason === undefined
-          ? auditedChange(change, 'governance.approved', change.reason)
-          : auditedChange(change, 'governance.rejected', rejectionReason),
-    }
+    await insertAuditEvents(sql, [changeEvent(resolved, key)])
+    return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
-}
-
-/** A step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
-function readResolution(
-  bytes: Uint8Array,
-  action: Action,
-): { stepUpAuthorization: unknown; rejectionReason?: string } | Failure {
-  const fields = parseBody(bytes)
-  if (fields instanceof Failure) return fields
-  if (!isObject(fields)) return failures.invalidField('The body must be a JSON object.')
-  const names = ['stepUpAuthorization', ...(action === 'reject' ? ['rejectionReason'] : [])]
-  const others = otherMembers(fields, names)
-  if (others !== undefined) return others
-  const { stepUpAuthorization }: Fields = fields
-  if (action === 'approve') return { stepUpAuthorization }
-  const rejectionReason = requiredText(fields, 'rejectionReason', REASON_LENGTH_MAX)
-  return rejectionReason instanceof Failure ? rejectionReason : { stepUpAuthorization, rejectionReason }
 }

@@ -4,7 +4,7 @@ import { failures, type Failure } from '../../src/errors.ts'
 import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/schemas/governance.ts'
 import { ed25519PublicKey } from '../../src/signing/keys.ts'
 import { verifySignature } from '../../src/signing/signature.ts'
-import { instant } from '../../src/verifier/instant.ts'
+import { instantMs } from '../../src/verifier/instant.ts'
 
 const LIFETIME_MAX_MS = 120_000
 /** How far a human's clock may be ahead of ours. */
@@ -43,8 +43,8 @@ function whatIsWrong(
   if (!verifySignature('step-up', canonicalize(payload), signed, key))
     return "its signature is not by the caller's step-up key"
 
-  const authorizedAt = instant(payload.authorizedAt)
-  const expiresAt = instant(payload.expiresAt)
+  const authorizedAt = instantMs(payload.authorizedAt)
+  const expiresAt = instantMs(payload.expiresAt)
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
   if (!(authorizedAt <= now.getTime() + CLOCK_TOLERANCE_MS)) return 'its authorizedAt is in the future'
   if (!(authorizedAt < expiresAt)) return 'it expires before it was authorized'

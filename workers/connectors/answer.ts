@@ -1,17 +1,17 @@
 // What an HTTP exchange means for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
 import type { Json } from '../../src/canonical.ts'
 import { isObject, type Fields } from '../../src/body.ts'
-import { MalformedJson, parseJson } from '../../src/json.ts'
+import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/json.ts'
 import type { HttpOutcome } from '../../src/outbound/call.ts'
 import type { ConnectorOutcome } from './connector.ts'
 
-export type Answered = Extract<HttpOutcome, { kind: 'answered' }>
+export type HttpAnswer = Extract<HttpOutcome, { kind: 'answered' }>
 
 export interface Reading {
   /** What a 200 with this body means. Undefined: it is not an answer to this order. */
   readonly read: (body: Fields) => ConnectorOutcome | undefined
   /** Why a request was refused with a 4xx, as evidence may hold it; ends without a full stop. */
-  readonly refusal: (answered: Answered) => string
+  readonly refusal: (answered: HttpAnswer) => string
 }
 
 export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): ConnectorOutcome {
@@ -30,7 +30,7 @@ export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): Co
 }
 
 /** The value of a body that is JSON with exactly one reading; undefined for any other, a compressed one too. */
-export function jsonOf({ headers, body }: Answered): Json | undefined {
+export function jsonOf({ headers, body }: HttpAnswer): Json | undefined {
   if ((headers['content-encoding'] ?? 'identity') !== 'identity') return undefined
   try {
     const value = parseJson(body) as Json
@@ -40,10 +40,4 @@ export function jsonOf({ headers, body }: Answered): Json | undefined {
     if (error instanceof MalformedJson) return undefined
     throw error
   }
-}
-
-function holdsUnsafeInteger(value: Json): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value as { readonly [key: string]: Json }).some(holdsUnsafeInteger)
 }

@@ -5,22 +5,13 @@ import { endpointProblem, reachOf, type Lookup } from '../../src/outbound/addres
 import { call } from '../../src/outbound/call.ts'
 import { isTimestamp } from '../../src/schemas/primitives.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
+import type { ExternalConnectorRow } from '../../src/tables/external-connectors.ts'
 import { outcomeOf } from './answer.ts'
 import type { Connector, ConnectorOutcome, Order } from './connector.ts'
 import { signRelease } from './release.ts'
 
-/** As governance approved it: a row of external_connectors. */
-export interface Registration {
-  readonly capability: string
-  readonly endpointUrl: string
-  /** Name of the only policy under which it is called. */
-  readonly policy: string
-  /** Names in `intent.parameters` that may leave this service. */
-  readonly allowedParameters: readonly string[]
-  readonly timeoutMs: number
-  /** The approved change that registered it. */
-  readonly changeId: string
-}
+/** As governance approved it. */
+export type Registration = Omit<ExternalConnectorRow, 'registeredAt'>
 
 export interface ExternalWith {
   readonly key: SigningKey
@@ -35,13 +26,12 @@ export function externalConnector(
   { key, production, now, lookup }: ExternalWith,
 ): Connector {
   const { capability, endpointUrl, allowedParameters, timeoutMs, changeId } = registration
-  const { origin, pathname } = new URL(endpointUrl)
+  const { href, origin } = new URL(endpointUrl)
   const connectorId = `external:${capability}`
   return {
     connectorId,
     connectorVersion: changeId,
-    // Without the query, which may hold the receiver's secret.
-    endpoint: origin + pathname,
+    endpoint: href,
     actions: [capability],
     timeoutMs,
     async call(order) {

@@ -2,7 +2,7 @@
 import { canonicalize, type Json } from '../../src/canonical.ts'
 import { isObject, type Fields } from '../../src/body.ts'
 import { call, type HttpCall } from '../../src/outbound/call.ts'
-import { jsonOf, outcomeOf, type Answered } from './answer.ts'
+import { jsonOf, outcomeOf, type HttpAnswer } from './answer.ts'
 import type { Connector, ConnectorOutcome, Order } from './connector.ts'
 
 /** The private app's access token, and the API's origin. */
@@ -98,7 +98,7 @@ function readDeal({ id, ...deal }: Fields, target: string): ConnectorOutcome | u
 }
 
 /** HubSpot's `category` is a word of a fixed list; its `message` may quote what was sent, so it is no evidence. */
-function refusal(answered: Answered): string {
+function refusal(answered: HttpAnswer): string {
   const body = jsonOf(answered)
   const category = isObject(body) ? body['category'] : undefined
   const word = typeof category === 'string' && /^[A-Z_]{1,64}$/.test(category) ? ` ${category}` : ''

@@ -1,5 +1,8 @@
-// Audit events (decisions §9): the door says what happened, a thread signs and stores it.
+// Audit events (decisions §9), signed: of what was refused, which the door tells of, and of what was done, in the commit that does it.
+import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/canonical.ts'
+import type { RouteName } from '../../src/routes/index.ts'
+import type { AuditType } from '../../src/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { signEd25519 } from '../../src/signing/signature.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
@@ -34,10 +37,46 @@ export interface AuditEvent {
   readonly type: string
 }
 
-/** The event signed, as its row: for whoever stores it in the commit of what it tells of. */
+/** The event signed, as its row. */
 export function auditEventRow(event: AuditEvent, key: SigningKey): AuditEventRow {
   const body = canonicalize(event)
   const signature = { ...signEd25519('audit-event', body, key), signedAt: new Date().toISOString() }
   const { eventId, occurredAt, type } = event
   return { eventId, occurredAt, type, body, seal: canonicalize(signature) }
+}
+
+/** What was done. */
+export interface Done {
+  readonly type: AuditType
+  /** `service`: it was no request's. */
+  readonly route: RouteName | 'service'
+  /** callerId; of the service's own doing none. */
+  readonly by?: string
+  /** ISO 8601; now, if it is left out. */
+  readonly at?: string
+  /** In the words of whoever did it, or a sentence. */
+  readonly reason: string
+  readonly capability?: string | undefined
+  readonly severity?: 'INFO' | 'WARNING'
+  /** Ids of what it is about. */
+  readonly detail: Readonly<Record<string, string>>
+}
+
+/** Its event, for whoever does it: stored in the same transaction, the one never stands without the other. */
+export function auditEvent(
+  { type, route, by, at = new Date().toISOString(), reason, capability, severity = 'INFO', detail }: Done,
+  key: SigningKey,
+): AuditEventRow {
+  const event = {
+    eventId: randomUUID(),
+    type,
+    occurredAt: at,
+    route,
+    ...(by === undefined ? {} : { callerId: by }),
+    reason,
+    ...(capability === undefined ? {} : { capability }),
+    severity,
+    detail,
+  }
+  return auditEventRow(event, key)
 }

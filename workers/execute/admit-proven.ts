@@ -1,52 +1,77 @@
 // The fourth step for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
 // that it rests on can be used or changed in between. Off the common road: one transaction each, a few at a time.
-import { createHash } from 'node:crypto'
-import pLimit from 'p-limit'
-import type { Pool } from 'pg'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/errors.ts'
-import type { PublicKey } from '../../src/signing/keys.ts'
 import { consumeApprovals } from '../../src/tables/approvals.ts'
+import { isClaimed } from '../../src/tables/business-transactions.ts'
 import { failureOf, inTransaction, takeLocks, type Sql } from '../../src/tables/sql.ts'
 import { claimAll } from './admit.ts'
 import type { Authorized, Unproven } from './decide.ts'
 import { gate } from './gate.ts'
-import { lockKeys, observe, prove, type Observed, type ProveWith } from './prove.ts'
+import type { Thread } from './index.ts'
+import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
 import { Answered } from './road.ts'
 
 /** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
 export const PROVEN_AT_ONCE = 2
+/** Of those that look outside first; the provider counts our requests too. */
+const OBSERVED_AT_ONCE = 16
+/** How long one may wait for its turn. What was observed for it, and the caller's patience, grow old. */
+const QUEUED_MAX_MS = 10_000
 
-export type AdmitProven = (item: Unproven) => Promise<Authorized | Answered>
+/** The turns of a thread: `observe` for looking outside, `claim` for the transactions. */
+export interface Turns {
+  readonly observe: LimitFunction
+  readonly claim: LimitFunction
+}
+
+export function openTurns(): Turns {
+  return { observe: pLimit(OBSERVED_AT_ONCE), claim: pLimit(PROVEN_AT_ONCE) }
+}
 
 /** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
-export function openAdmitProven(tools: Omit<ProveWith, 'now'> & { pool: Pool }): AdmitProven {
-  const { pool, findKey } = tools
-  const limit = pLimit(PROVEN_AT_ONCE)
-
-  return async (item) => {
-    try {
-      const observed = await observe(item, { ...tools, now: new Date() })
-      const outcome = await limit(() =>
-        inTransaction(pool, (sql) => admitOne(item, observed, { ...tools, sql, findKey })),
-      )
-      return outcome instanceof Failure ? new Answered(item.request, outcome) : outcome
-    } catch (error) {
-      return new Answered(item.request, failureOf(error))
-    }
+export async function admitProven(item: Unproven, thread: Thread): Promise<Authorized | Answered> {
+  const { turns, pool } = thread
+  try {
+    const observed = await inTurn(turns.observe, () => observeOne(item, thread))
+    if (observed instanceof Failure) return new Answered(item.request, observed)
+    const outcome = await inTurn(turns.claim, () =>
+      inTransaction(pool, (sql) => admitOne(item, observed, { ...thread, sql })),
+    )
+    return outcome instanceof Failure ? new Answered(item.request, outcome) : outcome
+  } catch (error) {
+    return new Answered(item.request, failureOf(error))
   }
+}
+
+/** fails as 503 where its turn comes too late: nothing is claimed yet, and the caller may try again */
+function inTurn<T>(turn: LimitFunction, work: () => Promise<T>): Promise<T | Failure> {
+  const since = performance.now()
+  return turn<[], T | Failure>(() => {
+    const late = performance.now() - since > QUEUED_MAX_MS
+    return late ? failures.overloaded() : work()
+  })
+}
+
+/** Nobody outside is asked about an id that is used; the claim decides, but a caller that repeats itself costs nothing. */
+async function observeOne(item: Unproven, thread: Thread): Promise<Observed | Failure> {
+  const { businessTransactionId } = item.transaction
+  if (looksOutside(item) && (await isClaimed(thread.pool, businessTransactionId)))
+    return failures.duplicateTransaction(businessTransactionId)
+  return observe(item, { ...thread, now: new Date() })
 }
 
 async function admitOne(
   item: Unproven,
   observed: Observed,
-  tools: Omit<ProveWith, 'now'> & { sql: Sql; findKey: (keyId: string) => PublicKey | undefined },
+  thread: Thread & { sql: Sql },
 ): Promise<Authorized | Failure> {
-  const { sql, findKey } = tools
+  const { sql, findKey } = thread
   // A statement of its own: what is read after it is as new as the locks are.
-  await takeLocks(sql, lockKeys(observed).map(lockNumber))
+  await takeLocks(sql, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
   const now = new Date()
-  const { decided, consumes } = await prove(item, observed, { ...tools, now })
+  const { decided, consumes } = await prove(item, observed, { ...thread, now })
   const gated = gate(decided, { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
@@ -61,9 +86,4 @@ async function admitOne(
   // Cannot be, under the lock; if it is, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
   return gated
-}
-
-/** A 64-bit number, as text. */
-function lockNumber(key: string): string {
-  return createHash('sha256').update(key).digest().readBigInt64BE().toString()
 }

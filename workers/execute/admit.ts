@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { failures, type Failure } from '../../src/errors.ts'
 import { claimTransactions } from '../../src/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/tables/execution-intents.ts'
+import { insertHistoryEntries } from '../../src/tables/history-entries.ts'
 import { insertRefusals } from '../../src/tables/refusal-records.ts'
 import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
 import type { Authorized, Decided } from './decide.ts'
@@ -97,6 +98,16 @@ async function writeClaimed(sql: Sql, claimed: readonly Decided[], now: Date): P
         nonce: authorization.nonce,
         deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
       })),
+    ),
+    insertHistoryEntries(
+      sql,
+      released
+        .filter(({ counted }) => counted)
+        .map((item) => ({
+          ...ownership(item),
+          policy: item.transaction.policy.name,
+          releasedAt: now.toISOString(),
+        })),
     ),
     insertRefusals(
       sql,

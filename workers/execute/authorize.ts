@@ -16,7 +16,7 @@ export interface Authorization {
 }
 
 /** What is authorized: the transaction's own action or, for verified state, the reading of it. */
-export interface AuthorizedAction {
+interface AuthorizedAction {
   readonly action: string
   readonly target: string
   readonly parameters: Canonical

@@ -1,9 +1,12 @@
 // The evidence of executions whose effect has happened, and the one commit that stores it: record, verification, receipt, closed intent.
 import type { Pool } from 'pg'
-import type { Sealed } from '../../src/sealed.ts'
+import { sealedText, type Sealed } from '../../src/sealed.ts'
+import type { SigningKey } from '../../src/signing/keys.ts'
+import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
 import { closeIntents } from '../../src/tables/execution-intents.ts'
 import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
 import { readRecordBodies, storeRecords } from '../../src/tables/trust-records.ts'
+import { auditEvent } from '../evidence/audit.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 
 /** What is to be stored of one execution, and no more: it may have to be kept for a while. */
@@ -37,34 +40,63 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
  */
 export async function commit(
   evidence: readonly Evidence[],
-  pool: Pool,
+  tools: CommitWith,
   again: Again = (work) => work(),
 ): Promise<Map<Evidence, unknown>> {
   if (evidence.length === 0) return new Map()
   try {
     const sorted = sortedById(evidence)
-    const settled = await again(() => commitAll(sorted, pool))
+    const settled = await again(() => commitAll(sorted, tools))
     const others = evidence.filter((item) => !settled.has(item.businessTransactionId))
     return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
   } catch (error) {
     if (isUnavailable(error) || evidence.length === 1) return new Map(evidence.map((item) => [item, error]))
     const alone = new Map<Evidence, unknown>()
     for (const item of evidence)
-      for (const [failed, cause] of await commit([item], pool, again)) alone.set(failed, cause)
+      for (const [failed, cause] of await commit([item], tools, again)) alone.set(failed, cause)
     return alone
   }
 }
 
 export type Again = <T>(work: () => Promise<T>) => Promise<T>
 
+export interface CommitWith {
+  readonly pool: Pool
+  readonly key: SigningKey
+}
+
 /** out  the ids whose stored record is ours */
-function commitAll(evidence: readonly Evidence[], pool: Pool): Promise<Set<string>> {
+function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Promise<Set<string>> {
   return inTransaction(pool, async (sql) => {
     const closed = await close(evidence, sql)
     const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
     await storeRecords(sql, rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId))))
-    return others.length === 0 ? closed : closed.union(await storedBefore(others, sql))
+    if (others.length === 0) return closed
+    const stored = closed.union(await storedBefore(others, sql))
+    const late = others.filter((item) => !stored.has(item.businessTransactionId))
+    await insertAuditEvents(
+      sql,
+      late.map((item) => lateEvent(item, key)),
+    )
+    return stored
   })
+}
+
+/**
+ * Somebody has closed the intent, and that stands. But nothing that proves an effect is thrown away: the signed record is told to
+ * whoever reads the audit.
+ */
+function lateEvent({ businessTransactionId, end, record }: Evidence, key: SigningKey): AuditEventRow {
+  return auditEvent(
+    {
+      type: 'intent.late_evidence',
+      route: 'service',
+      reason: 'Evidence of the execution came when its intent had been closed by somebody else.',
+      severity: 'WARNING',
+      detail: { businessTransactionId, end, record: sealedText(record) },
+    },
+    key,
+  )
 }
 
 /** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, a late worker finds none. */

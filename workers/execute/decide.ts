@@ -2,11 +2,11 @@
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
 import type { Json } from '../../src/canonical.ts'
 import { failures, type Failure } from '../../src/errors.ts'
-import { evaluate, type Evaluation } from '../../src/policy/evaluate.ts'
+import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/policy/evaluate.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
-import type { Policies } from '../policies.ts'
+import type { LoadedPolicy, Policies } from '../policies.ts'
 import { authorize, type Authorization } from './authorize.ts'
 import { describeDecision, type Decision } from './decision.ts'
 import { refuse, type Refusal } from './refuse.ts'
@@ -20,6 +20,8 @@ export interface Authorized extends Accepted {
   readonly authorization: Authorization
   /** approverIds whose approvals stand behind it. */
   readonly approvedBy: readonly string[]
+  /** Listed for velocity limits to count: some version of its policy has one. */
+  readonly counted: boolean
 }
 
 /** Rejected or denied: a signed Refusal Record, and what the caller is told. */
@@ -30,7 +32,7 @@ export interface Refused extends Accepted {
 }
 
 /** An unknown policy or an action without connector: only the transaction is stored, and its id is used (decisions §3). */
-export interface Unexecutable extends Accepted {
+interface Unexecutable extends Accepted {
   readonly outcome: 'unexecutable'
   readonly failure: Failure
 }
@@ -40,11 +42,10 @@ export type Decided = Authorized | Refused | Unexecutable
 /** Approved by the rules, on signals that independently verified state has yet to confirm. `prove` takes it on from here. */
 export interface Unproven extends Accepted {
   readonly outcome: 'unproven'
-  readonly evaluation: Evaluation
-  readonly policyContentHash: string
+  readonly version: LoadedPolicy
 }
 
-export interface DecideWith {
+interface DecideWith {
   readonly policies: Policies
   readonly connectors: Connectors
   readonly key: SigningKey
@@ -57,41 +58,47 @@ export function decide(accepted: Accepted, tools: DecideWith): Decided | Unprove
   const version = tools.policies.find(policy)
   if (version === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.policyNotFound(policy) }
-  const { contentHash: policyContentHash } = version
-  const evaluation = version.approved
-    ? evaluate(version.policy, accepted.transaction, tools.now)
-    : notApproved(policy)
-  if (evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', evaluation, policyContentHash }
-  return conclude(accepted, evaluation, { ...tools, policyContentHash })
+  const evaluation = ruling(version, accepted.transaction, tools.now)
+  if (evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', version }
+  return conclude(accepted, evaluation, { ...tools, version })
 }
 
-export interface ConcludeWith extends Omit<DecideWith, 'policies'> {
+interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly decisionId?: string
-  readonly policyContentHash: string
+  readonly version: LoadedPolicy
   readonly verifiedSignals?: Readonly<Record<string, Json>>
   readonly approvedBy?: readonly string[]
 }
 
 /** Writes a decision down: signs what releases it, or the record of its refusal. */
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Decided {
-  const { connectors, key, now, approvedBy = [] } = tools
+  const { connectors, key, now, version, approvedBy = [] } = tools
   const { intent, policy } = accepted.transaction
-  const decision = describeDecision(accepted, evaluation, tools)
-  if (evaluation.kind !== 'approved') {
-    const { mismatches, reason } = evaluation
-    const failure =
-      evaluation.kind === 'denied' ? failures.policyDenied(reason) : failures.executionRejected(reason)
-    const refusal = refuse(accepted, { decision, mismatches, key, now })
+  const decision = describeDecision(accepted, evaluation, {
+    ...tools,
+    policyContentHash: version.contentHash,
+  })
+  const failure = failureOfEvaluation(evaluation)
+  if (failure !== undefined) {
+    const refusal = refuse(accepted, { decision, mismatches: evaluation.mismatches, key, now })
     return { ...accepted, outcome: 'refused', failure, refusal }
   }
   const connector = connectors.find(intent.action, policy.name)
   if (connector === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
   const authorization = authorize(accepted, { decision, key, now })
-  return { ...accepted, outcome: 'authorized', connector, decision, authorization, approvedBy }
+  const counted = version.limitedSince !== undefined
+  return { ...accepted, outcome: 'authorized', connector, decision, authorization, approvedBy, counted }
 }
 
-export function notApproved(policy: { name: string; version: string }): Evaluation {
-  const reason = `Policy '${policy.name}' version '${policy.version}' is not approved.`
-  return { kind: 'rejected', reason, matchedRuleId: null, evaluatedRules: [], mismatches: [], verify: [] }
+/** What a version says of a transaction. One that nobody has approved rejects everything. */
+export function ruling({ policy, approved }: LoadedPolicy, subject: PolicySubject, now: Date): Evaluation {
+  if (approved) return evaluate(policy, subject, now)
+  return rejected(`Policy '${policy.name}' version '${policy.version}' is not approved.`)
+}
+
+/** Undefined: approved. */
+export function failureOfEvaluation({ kind, reason }: Evaluation): Failure | undefined {
+  if (kind === 'approved') return undefined
+  return kind === 'denied' ? failures.policyDenied(reason) : failures.executionRejected(reason)
 }

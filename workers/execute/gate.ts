@@ -1,7 +1,13 @@
 // Third step: the gateway's checks of the authorization it is handed, before its nonce is consumed by `admit` (decisions §8).
 import { failures, type Failure } from '../../src/errors.ts'
 import type { PublicKey } from '../../src/signing/keys.ts'
-import { checkAuthorization, type SignedAuthorization } from '../gateway.ts'
+import {
+  checkAuthorization,
+  type CheckWith,
+  type GatewayRefusal,
+  type SignedAuthorization,
+} from '../gateway.ts'
+import type { Authorization } from './authorize.ts'
 import type { Decided } from './decide.ts'
 
 export function gate(
@@ -9,12 +15,19 @@ export function gate(
   { findKey, now }: { findKey: (keyId: string) => PublicKey | undefined; now: Date },
 ): Decided | Failure {
   if (decided.outcome !== 'authorized') return decided
-  const authorization = JSON.parse(decided.authorization.text.text) as SignedAuthorization
-  const refusal = checkAuthorization(authorization, {
+  const refusal = gatewayRefusal(decided.authorization, {
     transaction: decided.transaction,
     parameters: decided.canonical.parameters,
     findKey,
     now,
   })
   return refusal === undefined ? decided : failures.internal(refusal)
+}
+
+/** Of an authorization as it will be handed on: its text. Undefined: it passes. */
+export function gatewayRefusal(
+  { text }: Pick<Authorization, 'text'>,
+  check: CheckWith,
+): GatewayRefusal | undefined {
+  return checkAuthorization(JSON.parse(text.text) as SignedAuthorization, check)
 }

@@ -8,7 +8,7 @@ import type { Connectors } from '../connectors/index.ts'
 import type { Policies } from '../policies.ts'
 import { Answered, forward, forwardAsync, leftTheRoad, stillGoing, type Travelling } from './road.ts'
 import { admit } from './admit.ts'
-import type { AdmitProven } from './admit-proven.ts'
+import { admitProven, type Turns } from './admit-proven.ts'
 import { decide, type Decided, type Unproven } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
@@ -28,8 +28,8 @@ export interface Thread {
   readonly policies: Policies
   readonly approvers: Approvers
   readonly connectors: Connectors
-  /** The slower way in, for policies that verify state. */
-  readonly admitProven: AdmitProven
+  /** Of executions whose policies verify state. */
+  readonly turns: Turns
   /** One per configured algorithm, for records and receipts. */
   readonly signingKeys: readonly SigningKey[]
   /** The Ed25519 key, for every other artifact. */
@@ -62,8 +62,8 @@ export async function execute(
 }
 
 /** The same way for one whose signals are verified first: locked, read, decided and claimed by itself. */
-async function performProven(item: Unproven, { admitProven }: Thread): Promise<Performed | Answered> {
-  const admitted = await admitProven(item)
+async function performProven(item: Unproven, thread: Thread): Promise<Performed | Answered> {
+  const admitted = await admitProven(item, thread)
   return admitted instanceof Answered ? admitted : performOne(admitted)
 }
 
@@ -79,12 +79,12 @@ export async function finish(
   performed: readonly (Performed | Answered)[],
   thread: Thread,
 ): Promise<Answered[]> {
-  const { signingKeys, crypto, pool, owed } = thread
+  const { signingKeys, crypto, pool, key, owed } = thread
   const { outcomeUnknown } = failures
   const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
   const verified = forward(sealed, (item) => verify(item, crypto), outcomeUnknown) // verification
   const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
-  const answered = await store(receipted, { pool, owed }) // one transaction; 200 500 502
+  const answered = await store(receipted, { pool, key, owed }) // one transaction; 200 500 502
   await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
   return answered
 }

@@ -4,7 +4,7 @@ import type { Answered } from './road.ts'
 
 const BATCH_MAX = 128
 
-export interface LateLane {
+interface LateLane {
   add(items: readonly Promise<Performed | Answered>[]): void
 }
 

@@ -1,9 +1,8 @@
 // Evidence that the database did not take in time: its effect has happened and its caller has a 502. Our own store being away is not
 // the provider's doubt, so it is kept and stored when the database is back (docs/design-notes.md "When the database is away").
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Pool } from 'pg'
 import { isUnavailable } from '../../src/tables/sql.ts'
-import { commit, type Evidence } from './commit.ts'
+import { commit, type CommitWith, type Evidence } from './commit.ts'
 
 export interface Owed {
   /** Takes what there is room for. What is left out stays in doubt, for a human. */
@@ -17,7 +16,7 @@ const FIRST_DELAY_MS = 500
 const DELAY_MAX_MS = 5_000
 
 /** in  count  of what all threads owe together: a stop waits for it to become 0 */
-export function openOwed({ pool, count }: { pool: Pool; count: Int32Array<SharedArrayBuffer> }): Owed {
+export function openOwed({ count, ...tools }: CommitWith & { count: Int32Array<SharedArrayBuffer> }): Owed {
   let waiting: Evidence[] = []
   let characters = 0
   let paying = false
@@ -28,7 +27,7 @@ export function openOwed({ pool, count }: { pool: Pool; count: Int32Array<Shared
     while (waiting.length > 0) {
       await delay(delayMs)
       const batch = waiting.slice(0, BATCH_MAX)
-      const causes = await commit(batch, pool)
+      const causes = await commit(batch, tools)
       // What a human has closed in the meantime, or the database refuses, is not owed any more.
       const still = new Set(batch.filter((item) => isUnavailable(causes.get(item))))
       waiting = waiting.filter((item, i) => i >= batch.length || still.has(item))

@@ -5,11 +5,12 @@ import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
 import { isObject, type Fields } from '../../src/body.ts'
 import { failures, type Failure } from '../../src/errors.ts'
+import { holdsUnsafeInteger } from '../../src/json.ts'
 import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/schemas/business-transaction.ts'
 import { isUuid } from '../../src/schemas/primitives.ts'
 import type { Caller } from './road.ts'
 
-export interface Problem {
+interface Problem {
   /** Where, as `intent.parameters.lines[2].amount`. */
   readonly path: string
   /** A sentence that names the field. */
@@ -25,7 +26,7 @@ const validTransaction = Compile(BusinessTransactionInput)
  * in  body     as it was parsed, of any shape
  *     rebuilt  the same, see `rebuild` in validate.ts
  */
-export function* problemsOf(body: unknown, rebuilt: Fields, caller: Caller): Generator<Problem> {
+export function* problemsOf(body: unknown, rebuilt: Fields, caller: Caller): Generator<Problem, undefined> {
   if (!isUuid(rebuilt['businessTransactionId']))
     yield problem('businessTransactionId', failures.invalidBusinessTransactionId())
   for (const name of NESTED_OBJECTS) {
@@ -117,16 +118,10 @@ function* unsafeNumbers(body: Fields): Generator<Problem> {
     ['intent.parameters', parameters] as const,
     ['signals', body['signals']] as const,
   ]) {
+    // Makes no paths: of most bodies there is none to tell.
     if (!isObject(value) || !holdsUnsafeInteger(value)) continue
     for (const place of unsafeIntegers(value, path)) yield invalid(place, `${place} must be a safe integer.`)
   }
-}
-
-/** Makes no paths: of most bodies there is none to tell. */
-function holdsUnsafeInteger(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
-  if (typeof value !== 'object' || value === null) return false
-  return Object.values(value).some(holdsUnsafeInteger)
 }
 
 function* unsafeIntegers(value: unknown, path: string): Generator<string> {

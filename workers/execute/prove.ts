@@ -2,26 +2,33 @@
 // independently known, and what that knowledge rests on is claimed with the execution. Everything else never comes here.
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../src/canonical.ts'
-import { denied, type Mismatch } from '../../src/policy/evaluate.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+import { denied, type Evaluation, type Mismatch } from '../../src/policy/evaluate.ts'
+import type { AdvisoryLock, Sql } from '../../src/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
 import type { Asked, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
-import { conclude, type Decided, type Unproven } from './decide.ts'
+import { conclude, ruling, type Decided, type Unproven } from './decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
 export interface Observed {
+  readonly decision: Asked['decision']
   readonly asked: readonly Asked[]
   readonly verified: ReadonlyMap<string, Verified>
 }
 
-export type ProveWith = VerifyWith & { readonly now: Date }
+type ProveWith = VerifyWith & { readonly now: Date }
+
+/** Whether any of its signals is known outside of the database only. */
+export function looksOutside({ version }: Unproven): boolean {
+  return version.policy.verify.some((verifier) => verifierOf(verifier).when === 'before the claim')
+}
 
 /** Asks the verifiers that look outside of the database, all at once. Nothing is claimed yet: an answer may take its time. */
 export async function observe(item: Unproven, tools: ProveWith): Promise<Observed> {
-  const decision = { decisionId: randomUUID(), policyContentHash: item.policyContentHash }
-  const asked = item.evaluation.verify.map(({ signal, ...verifier }): Asked => {
+  const { policy, contentHash, limitedSince } = item.version
+  const decision = { decisionId: randomUUID(), policyContentHash: contentHash }
+  const asked = policy.verify.map(({ signal, ...verifier }): Asked => {
     const declared = item.transaction.signals[signal] as boolean | number
-    return { signal, declared, verifier, accepted: item, decision, now: tools.now }
+    return { signal, declared, verifier, accepted: item, decision, limitedSince, now: tools.now }
   })
   const verified = await Promise.all(
     asked.map(async (one): Promise<[string, Verified][]> => {
@@ -29,29 +36,37 @@ export async function observe(item: Unproven, tools: ProveWith): Promise<Observe
       return verifier.when === 'before the claim' ? [[one.signal, await verifier.observe(one, tools)]] : []
     }),
   )
-  return { asked, verified: new Map(verified.flat()) }
+  return { decision, asked, verified: new Map(verified.flat()) }
 }
 
 /** What has to be locked before `prove` reads, in any order. */
-export function lockKeys({ asked }: Observed): string[] {
+export function locksOf({ asked }: Observed): AdvisoryLock[] {
   return asked.flatMap((one) => {
     const verifier = verifierOf(one.verifier)
-    return verifier.when === 'with the claim' ? [verifier.lockKey(one)] : []
+    return verifier.when === 'with the claim' ? verifier.locks(one) : []
   })
 }
 
-export interface Proven {
+interface Proven {
   readonly decided: Decided
   /** To be used up if, and only if, `decided` is claimed and released. */
   readonly consumes: readonly ConsumedApproval[]
 }
 
-/** Reads the rest in the transaction of the claim, and decides. */
+/**
+ * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by what is read under the locks.
+ * in  now  taken under them: as of it approvals are valid and windows begin
+ */
 export async function prove(
   item: Unproven,
   observed: Observed,
   { sql, ...tools }: ProveWith & { sql: Sql },
 ): Promise<Proven> {
+  const concludeWith = { ...tools, ...observed.decision, version: item.version }
+  const evaluation = ruling(item.version, item.transaction, tools.now)
+  if (evaluation.kind !== 'approved')
+    return { decided: conclude(item, evaluation, concludeWith), consumes: [] }
+
   const verified = new Map(observed.verified)
   const consumes: ConsumedApproval[] = []
   for (const one of observed.asked) {
@@ -59,21 +74,23 @@ export async function prove(
     if (verifier.when === 'before the claim') continue
     // One approval stands for one signal.
     const taken = new Set(consumes.map(({ approvalId }) => approvalId))
-    const found = await verifier.read(one, { ...tools, sql, taken })
+    const found = await verifier.read({ ...one, now: tools.now }, { ...tools, sql, taken })
     consumes.push(...(found.consumes ?? []))
     verified.set(one.signal, found)
   }
-  const decided = conclude(item, judged(item, observed.asked, verified), {
-    ...tools,
-    decisionId: observed.asked[0]?.decision.decisionId ?? randomUUID(),
-    policyContentHash: item.policyContentHash,
+  const decided = conclude(item, judged(evaluation, observed.asked, verified), {
+    ...concludeWith,
     verifiedSignals: shown(observed.asked, verified),
     approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
   })
   return { decided, consumes: decided.outcome === 'authorized' ? consumes : [] }
 }
 
-function judged({ evaluation }: Unproven, asked: readonly Asked[], verified: ReadonlyMap<string, Verified>) {
+function judged(
+  evaluation: Evaluation,
+  asked: readonly Asked[],
+  verified: ReadonlyMap<string, Verified>,
+): Evaluation {
   const mismatches = asked.flatMap(({ signal, declared, verifier }): Mismatch[] => {
     const value = verified.get(signal)?.value ?? null
     return value === declared ? [] : [{ signal, declared, verified: value, source: verifier.by }]

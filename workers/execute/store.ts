@@ -1,10 +1,9 @@
 // Last step: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Pool } from 'pg'
 import { failures } from '../../src/errors.ts'
 import { trustRecordText } from '../../src/sealed.ts'
 import { isUnavailable } from '../../src/tables/sql.ts'
-import { commit, evidenceOf, type Evidence } from './commit.ts'
+import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { Owed } from './owed.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 import { Answered, stillGoing } from './road.ts'
@@ -19,10 +18,10 @@ const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
  */
 export async function store(
   executions: readonly (ReceiptedExecution | Answered)[],
-  { pool, owed }: { pool: Pool; owed: Owed },
+  { owed, ...tools }: CommitWith & { owed: Owed },
 ): Promise<Answered[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
-  const causes = await commit([...evidence.values()], pool, withRetries)
+  const causes = await commit([...evidence.values()], tools, withRetries)
   owed.add([...causes].filter(([, cause]) => isUnavailable(cause)).map(([item]) => item))
   return executions.map((item) => {
     if (item instanceof Answered) return item

@@ -33,7 +33,7 @@ export function verify(execution: SealedExecution, crypto: Crypto): VerifiedExec
 }
 
 /** What else the tables hold of a record: its key, and the copies that the transaction's row keeps. */
-export interface StoredBeside {
+interface StoredBeside {
   readonly id: string
   readonly transaction: string | null
   readonly executionAuthorization: string | null

@@ -1,5 +1,4 @@
 // Closing an intent that is in doubt, by hand (decisions §8): its end, the signed transition and the audit event in one commit.
-import { randomUUID } from 'node:crypto'
 import { Failure, failures } from '../../src/errors.ts'
 import { readIntentText } from '../../src/intents/shown.ts'
 import { isUuid } from '../../src/schemas/primitives.ts'
@@ -7,35 +6,20 @@ import { insertAuditEvents } from '../../src/tables/audit-events.ts'
 import { endIntent, lockIntent, type LockedIntent } from '../../src/tables/execution-intents.ts'
 import { forget } from '../../src/tables/in-doubt-intents.ts'
 import { insertTransition } from '../../src/tables/intent-transitions.ts'
-import { failureOf, inTransaction, type Sql } from '../../src/tables/sql.ts'
-import { auditEventRow } from '../evidence/audit.ts'
+import { allOrNothing, type Sql } from '../../src/tables/sql.ts'
+import { auditEvent } from '../evidence/audit.ts'
 import type { Thread } from '../execute/index.ts'
-import {
-  arriveWithText,
-  forwardAsync,
-  type Answered,
-  type Request,
-  type Travelling,
-} from '../execute/road.ts'
+import type { Request } from '../execute/road.ts'
 import { signTransition, type End } from './transition.ts'
 
-export interface ClosingRoute {
-  readonly type: 'intent.resolved' | 'intent.finalized'
-  readonly route: string
-}
+/** By what a human closes an intent, and as what the audit knows it. */
+const ROUTES = {
+  'intent.resolved': 'POST /execution-intents/{id}/resolve',
+  'intent.finalized': 'POST /execution-intents/{id}/finalize',
+} as const
 
 /** Why it is to end so, or why it must not; decided while the intent is locked. */
 export type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failure>
-
-/** One after the other: what humans do is rare, and must not take the connections from executions. */
-export async function closeInTurn<Item extends Travelling>(
-  items: readonly (Item | Answered)[],
-  step: (item: Item) => Promise<(Travelling & { text: string }) | Failure>,
-): Promise<Answered[]> {
-  const answered: Answered[] = []
-  for (const item of items) answered.push(...arriveWithText(await forwardAsync([item], step, failureOf)))
-  return answered
-}
 
 /**
  * Closes the intent that the path names.
@@ -45,11 +29,11 @@ export async function closeInTurn<Item extends Travelling>(
 export async function closeIntent(
   request: Request,
   { pool, key }: Thread,
-  { route, endOf }: { route: ClosingRoute; endOf: EndOf },
-): Promise<(Travelling & { text: string }) | Failure> {
+  { type, endOf }: { type: keyof typeof ROUTES; endOf: EndOf },
+): Promise<{ body: string } | Failure> {
   const id = request.params['id']?.toLowerCase()
   if (!isUuid(id)) return failures.intentNotFound()
-  return inTransaction(pool, async (sql) => {
+  return allOrNothing(pool, async (sql) => {
     // Whoever is storing its evidence at this moment comes first, and has then closed it.
     const locked = await lockIntent(sql, id)
     if (locked === null) return failures.intentNotFound()
@@ -65,24 +49,22 @@ export async function closeIntent(
     if (!(await endIntent(sql, closed))) throw new Error('a locked intent was closed by somebody else')
     await insertTransition(sql, transition)
     await forget(sql, id)
-    const text = await readIntentText(sql, id, null)
+    const body = await readIntentText(sql, id, null)
     // Released by the gateway for a direct caller: no transaction of ours says what it was.
-    if (text === null) throw new Error('the intent has no transaction')
-    await insertAuditEvents(sql, [
-      auditEventRow(
-        {
-          eventId: randomUUID(),
-          ...route,
-          occurredAt: at,
-          callerId: by,
-          reason: `The execution intent is ${end.state}${end.resolution === undefined ? '' : `: ${end.resolution}`}.`,
-          capability: (JSON.parse(text) as { action: string }).action,
-          severity: 'INFO',
-          detail: { businessTransactionId: id, transitionId: transition.transitionId },
-        },
-        key,
-      ),
-    ])
-    return { request, text }
+    if (body === null) throw new Error('the intent has no transaction')
+    const event = auditEvent(
+      {
+        type,
+        route: ROUTES[type],
+        by,
+        at,
+        reason: `The execution intent is ${end.state}${end.resolution === undefined ? '' : `: ${end.resolution}`}.`,
+        capability: (JSON.parse(body) as { action: string }).action,
+        detail: { businessTransactionId: id, transitionId: transition.transitionId },
+      },
+      key,
+    )
+    await insertAuditEvents(sql, [event])
+    return { body }
   })
 }

@@ -3,10 +3,9 @@
 //
 // The horizon is the deadline up to which nothing is left to be found, so that a sweep reads what is new and not what ever ran. An
 // intent that somebody is closing at this moment is passed over, and the horizon stays before it.
-import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/signing/keys.ts'
-import { insertAuditEvents } from '../../src/tables/audit-events.ts'
+import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
 import { findPastDeadline, lockInDoubt, type DoubtedIntent } from '../../src/tables/execution-intents.ts'
 import {
   advanceHorizon,
@@ -16,11 +15,12 @@ import {
   type SweepRange,
 } from '../../src/tables/in-doubt-intents.ts'
 import { inTransaction } from '../../src/tables/sql.ts'
-import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
+import { auditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 
 /** Of one transaction: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
+
 interface SweepWith {
   readonly pool: Pool
   readonly key: SigningKey
@@ -51,15 +51,16 @@ async function sweep(lookBackMs: number, tools: SweepWith): Promise<number> {
   }
 }
 
-/** out  more  as many as one transaction takes were found, and each of them was noticed: the next ones are to be looked for */
+/** out  more  all that was found is noticed, and there is more to look at: as many as one transaction takes, or the days up to now */
 async function notice(
   range: SweepRange,
   { pool, key }: SweepWith,
 ): Promise<{ noticed: number; more: boolean }> {
   const past = await findPastDeadline(pool, { ...range, limit: BATCH_MAX })
-  if (past.length === 0) {
+  const last = past.at(-1)
+  if (last === undefined) {
     await advanceHorizon(pool, range.until)
-    return { noticed: 0, more: false }
+    return { noticed: 0, more: !range.isLast }
   }
   return inTransaction(pool, async (sql) => {
     const locked = await lockInDoubt(
@@ -67,40 +68,35 @@ async function notice(
       past.map(({ id }) => id),
     )
     const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
-    const at = new Date().toISOString()
-    const events = locked
-      .filter(({ id }) => noted.has(id))
-      .map((intent) => auditEventRow(event(intent, at), key))
+    const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
     await insertAuditEvents(sql, events)
     // Oldest first: before the first one that is left, or where this look ended, nothing is.
     const left = past.find(({ id }) => !noted.has(id))
     const full = past.length === BATCH_MAX
-    await advanceHorizon(
-      sql,
-      left?.deadline ?? (full ? (past.at(-1)?.deadline ?? range.horizon) : range.until),
-    )
-    return { noticed: noted.size, more: full && left === undefined }
+    const reached = full ? last.deadline : range.until
+    await advanceHorizon(sql, left?.deadline ?? reached)
+    return { noticed: noted.size, more: (full || !range.isLast) && left === undefined }
   })
 }
 
-function event({ id, deadline, callerId, transaction }: DoubtedIntent, at: string): AuditEvent {
-  const capability = transaction === null ? undefined : actionOf(transaction)
-  return {
-    eventId: randomUUID(),
-    type: 'intent.in_doubt',
-    occurredAt: at,
-    // Of no request: the service looks by itself.
-    route: 'service',
-    reason:
-      'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
-    ...(capability === undefined ? {} : { capability }),
-    severity: 'WARNING',
-    detail: {
-      businessTransactionId: id,
-      deadline: deadline.toISOString(),
-      ...(callerId === null ? {} : { submittedBy: callerId }),
+function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: SigningKey): AuditEventRow {
+  return auditEvent(
+    {
+      type: 'intent.in_doubt',
+      // Of no request: the service looks by itself.
+      route: 'service',
+      reason:
+        'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
+      capability: transaction === null ? undefined : actionOf(transaction),
+      severity: 'WARNING',
+      detail: {
+        businessTransactionId: id,
+        deadline: deadline.toISOString(),
+        ...(callerId === null ? {} : { submittedBy: callerId }),
+      },
     },
-  }
+    key,
+  )
 }
 
 /** Undefined for what was changed in the database until it is no transaction: its intent is in doubt all the same. */

@@ -2,9 +2,9 @@
 // nothing, consumes nothing, calls nothing, signs nothing.
 import { isObject, parseBody, type Fields } from '../../src/body.ts'
 import { Failure, failures } from '../../src/errors.ts'
-import { evaluate, type Evaluation, type PolicySubject } from '../../src/policy/evaluate.ts'
+import { capabilityProblem, type Evaluation, type PolicySubject } from '../../src/policy/evaluate.ts'
 import type { Connectors } from '../connectors/index.ts'
-import { notApproved } from '../execute/decide.ts'
+import { failureOfEvaluation, ruling } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
 import { arriveWithText, forward, type Answered, type Caller, type Travelling } from '../execute/road.ts'
 import { rebuild } from '../execute/validate.ts'
@@ -19,7 +19,7 @@ import {
 } from './findings.ts'
 import { traceRules } from './trace.ts'
 
-export interface SandboxWith {
+interface SandboxWith {
   readonly policies: Policies
   readonly connectors: Connectors
 }
@@ -38,15 +38,17 @@ export function evaluateInSandbox(batch: readonly Travelling[], tools: SandboxWi
 /** in  body  JSON of any shape */
 function look(body: unknown, caller: Caller, { policies, connectors, now }: SandboxWith & { now: Date }) {
   const rebuilt = rebuild(body)
-  const [first] = problemsOf(body, rebuilt, caller)
+  const rest = problemsOf(body, rebuilt, caller)
+  const { value: first } = rest.next()
   const { name, version, action } = named(rebuilt)
   const loaded = name === undefined || version === undefined ? undefined : policies.find({ name, version })
   const subject = action === undefined ? undefined : subjectOf(rebuilt, action, caller)
   const connector = action === undefined ? undefined : connectors.find(action, name)
-  const decided = loaded && subject && decide(loaded, subject, { name, version, now })
+  const decided = loaded && subject && decide(loaded, subject, now)
 
   function* problems(): Generator<Finding> {
-    yield* problemsOf(body, rebuilt, caller)
+    if (first !== undefined) yield first
+    yield* rest
     if (name !== undefined && version !== undefined && loaded === undefined)
       yield { path: 'policy', message: failures.policyNotFound({ name, version }).message }
     if (decided !== undefined) yield* decided.findings()
@@ -56,10 +58,8 @@ function look(body: unknown, caller: Caller, { policies, connectors, now }: Sand
   function failure(): Failure | undefined {
     if (first !== undefined) return first.failure
     if (decided === undefined) return failures.policyNotFound({ name: name ?? '', version: version ?? '' })
-    const { kind, reason } = decided.evaluation
-    if (kind === 'denied') return failures.policyDenied(reason)
-    if (kind === 'rejected') return failures.executionRejected(reason)
-    return connector === undefined ? failures.noConnector(action ?? '') : undefined
+    const noConnector = connector === undefined ? failures.noConnector(action ?? '') : undefined
+    return failureOfEvaluation(decided.evaluation) ?? noConnector
   }
   const listed = shown(problems())
   return {
@@ -99,15 +99,11 @@ function subjectOf(rebuilt: Fields, action: string, caller: Caller): PolicySubje
   }
 }
 
-function decide(
-  { policy, contentHash, approved }: LoadedPolicy,
-  subject: PolicySubject,
-  { name = '', version = '', now }: { name: string | undefined; version: string | undefined; now: Date },
-) {
-  const ruled = evaluate(policy, subject, now)
-  const evaluation = approved ? ruled : notApproved({ name, version })
+function decide(loaded: LoadedPolicy, subject: PolicySubject, now: Date) {
+  const { policy, contentHash, approved } = loaded
+  const evaluation = ruling(loaded, subject, now)
   const mismatches = readableMismatches(policy, subject)
-  const { action } = subject.intent
+  const notGoverned = capabilityProblem(policy, subject.intent.action)
   return {
     evaluation,
     decision: {
@@ -125,8 +121,7 @@ function decide(
     },
     *findings(): Generator<Finding> {
       if (!approved) yield { path: 'policy.version', message: evaluation.reason }
-      // The first thing that `evaluate` asks: its reason is then about that.
-      if (!policy.capabilities.has(action)) yield { path: 'intent.action', message: ruled.reason }
+      if (notGoverned !== undefined) yield { path: 'intent.action', message: notGoverned }
       yield* signalFindings(policy, subject.signals)
       yield* mismatches.map(mismatchFinding)
     },

@@ -26,7 +26,7 @@ export interface Flip {
 type Outcome = 'APPROVED' | 'REJECTED'
 
 /** `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. */
-export type Redecided = 'other' | 'undecided' | 'unchanged' | Flip
+type Redecided = 'other' | 'undecided' | 'unchanged' | Flip
 
 interface Past {
   readonly outcome: Outcome

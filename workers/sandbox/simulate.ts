@@ -2,7 +2,8 @@
 // Nothing is stored and nothing is kept between chunks; a client that goes on sending the cursor sees the whole range.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { listPastDecisions, readOldestTime, type Position } from '../../src/tables/past-decisions.ts'
+import { listPastDecisions, readOldestTime } from '../../src/tables/past-decisions.ts'
+import { LEAST_UUID, type Position } from '../../src/tables/position.ts'
 import { Answered, forward, type Travelling } from '../execute/road.ts'
 import { redecide, type Flip } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
@@ -94,8 +95,6 @@ async function rangeOf({ since, until, request }: Simulation, pool: Pool): Promi
   const oldest = (await readOldestTime(pool, request.caller.reads)) ?? end
   return { since: since !== null && since > oldest ? since : oldest, until: end }
 }
-
-const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
 
 /** Of the range's time, from 0 to 1, rounded down. */
 function shareOf({ since, until }: Range, reached: string): number {

@@ -1,19 +1,21 @@
 // `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
 // execution that it releases, in the same commit.
-import { Canonical } from '../../src/canonical.ts'
+import { Canonical, type Json } from '../../src/canonical.ts'
+import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
+import { APPROVERS_IN_EFFECT } from '../../src/tables/approvers.ts'
 import { readUsableApprovals, type UsableApproval } from '../../src/tables/approvals.ts'
 import { scopeCovers } from '../../src/verifier/scope.ts'
-import type { Json } from '../../src/canonical.ts'
-import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import type { Asked, StateVerifier } from './verifier.ts'
 
 type Approval = Extract<SignalVerifier, { by: 'approval' }>
 
 export const approval: StateVerifier<Approval> = {
   when: 'with the claim',
-  lockKey: ({ accepted: { transaction } }) =>
-    JSON.stringify(['approval', transaction.intent.action, transaction.intent.target]),
+  locks: ({ accepted: { transaction } }) => [
+    { key: JSON.stringify(['approval', transaction.intent.action, transaction.intent.target]) },
+    APPROVERS_IN_EFFECT,
+  ],
 
   async read(asked, { sql, taken, approvers }) {
     // Declared false: it claims no approval, so it uses none up.

@@ -3,8 +3,8 @@
 import { Canonical, canonicalize } from '../../src/canonical.ts'
 import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import { authorize } from '../execute/authorize.ts'
+import { gatewayRefusal } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
-import { checkAuthorization, type SignedAuthorization } from '../gateway.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import type { StateVerifier } from './verifier.ts'
 
@@ -22,7 +22,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const parametersText = new Canonical(canonicalize(parameters))
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
     const authorization = authorize(accepted, { decision, action: read, key, now })
-    const refusal = checkAuthorization(JSON.parse(authorization.text.text) as SignedAuthorization, {
+    const refusal = gatewayRefusal(authorization, {
       transaction: { businessTransactionId, intent: read },
       parameters: parametersText,
       findKey,

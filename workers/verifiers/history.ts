@@ -1,6 +1,6 @@
 // `{ by: history, window, sum? }`: how many executions the caller had under this policy within the window before now, or the total of
 // a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
-import { sumOfExecutions } from '../../src/tables/business-transactions.ts'
+import { sumOfExecutions } from '../../src/tables/history-entries.ts'
 import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import type { StateVerifier } from './verifier.ts'
 
@@ -11,20 +11,25 @@ const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 export const history: StateVerifier<History> = {
   when: 'with the claim',
   // Executions of one caller under one policy are admitted one after the other: each sees those before it.
-  lockKey: ({ accepted: { request, transaction } }) =>
-    JSON.stringify(['history', request.caller.callerId, transaction.policy.name]),
+  locks: ({ accepted: { request, transaction } }) => [
+    { key: JSON.stringify(['history', request.caller.callerId, transaction.policy.name]) },
+  ],
 
-  async read({ verifier, accepted, now }, { sql }) {
+  async read({ verifier, accepted, limitedSince, now }, { sql }) {
     const { window, sum } = verifier
     const value = await sumOfExecutions(sql, {
       callerId: accepted.request.caller.callerId,
       policy: accepted.transaction.policy.name,
+      unlisted: new Date(Date.parse(limitedSince ?? now.toISOString()) + UNLISTED_MS).toISOString(),
       since: new Date(now.getTime() - windowMs(window)).toISOString(),
       ...(sum === undefined ? {} : { parameter: sum.split('.').slice(2) }),
     })
     return { value }
   },
 }
+
+/** By then every instance knows of a limit that is new, and lists what it releases. */
+const UNLISTED_MS = 60_000
 
 /** in  window  as the policy's schema has it: a whole number and m, h or d */
 function windowMs(window: string): number {

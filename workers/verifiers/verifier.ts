@@ -1,9 +1,8 @@
 // What a state verifier is: where the value of a declared signal is independently known (decisions §6 "verify", §7).
 import type { Json } from '../../src/canonical.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import type { PublicKey } from '../../src/signing/keys.ts'
+import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
 import type { SignalVerifier } from '../../src/schemas/policy.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+import type { AdvisoryLock, Sql } from '../../src/tables/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { Accepted } from '../execute/validate.ts'
@@ -15,6 +14,8 @@ export interface Asked<V extends SignalVerifier = SignalVerifier> {
   readonly verifier: V
   readonly accepted: Accepted
   readonly decision: { readonly decisionId: string; readonly policyContentHash: string }
+  /** Since when a version of its policy has a velocity limit, ISO 8601. */
+  readonly limitedSince: string | undefined
   readonly now: Date
 }
 
@@ -49,7 +50,7 @@ export type StateVerifier<V extends SignalVerifier> =
       /** Our own tables: read in the transaction that claims the execution. */
       readonly when: 'with the claim'
       /** What no other execution may read or change from the reading until the claim has committed. */
-      readonly lockKey: (asked: Asked<V>) => string
+      readonly locks: (asked: Asked<V>) => AdvisoryLock[]
       readonly read: (
         asked: Asked<V>,
         tools: VerifyWith & { sql: Sql; taken: ReadonlySet<string> },

@@ -58,7 +58,25 @@ def read_key_set(value: Any) -> Dict[str, PublicKey]:
         keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, _revoked_at(entry)))
     if not keys:
         raise UnusableKeySet("no key of an algorithm that this verifier knows")
+    _refuse_shared_keys(keys)
     return keys
+
+
+def _refuse_shared_keys(keys: Dict[str, PublicKey]) -> None:
+    """One key under the names of two approvers would make two of one person; under the service's, a human of the service.
+    Whoever resolves changes may well approve by the same key: a caller and an approver are named apart."""
+    first: Dict[bytes, str] = {}
+    for key_id, key in keys.items():
+        if key_id.endswith(":step-up"):
+            continue
+        other = first.setdefault(key.raw, key_id)
+        if _owner(other) != _owner(key_id):
+            raise UnusableKeySet(f"one key is called {other} and {key_id}")
+
+
+def _owner(key_id: str) -> str:
+    """The approver whose key it is; empty for the service's own."""
+    return key_id.partition(":")[0] if ":" in key_id else ""
 
 
 def _entries(value: Any) -> List[Any]:

@@ -44,6 +44,15 @@ class KeyFiles(unittest.TestCase):
         with self.assertRaises(UnusableKeySet):
             read_key_set([self.service, self.humans[0], false])
 
+    def test_one_key_under_two_names_is_unusable(self) -> None:
+        def named(key_id: str) -> Dict[str, Any]:
+            return {"keyId": key_id, "algorithm": "ed25519", "pem": self.humans[0]["pem"]}
+
+        for other in ("bob:1", "20261121T010000Z-ed25519"):
+            with self.assertRaises(UnusableKeySet):
+                read_key_set([named("alice:1"), named(other)])
+        self.assertEqual(len(read_key_set([named("alice:1"), named("alice:2"), named("dana:step-up")])), 3)
+
     def test_a_revocation_holds_whatever_else_was_saved_and_has_a_time(self) -> None:
         dana = {**self.humans[0], "revokedAt": "2026-11-21T01:00:00.011Z"}
         later = {**dana, "revokedAt": "2026-11-21T01:00:00.012Z"}

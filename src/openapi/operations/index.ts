@@ -13,6 +13,7 @@ import { policies } from './policies.ts'
 import { refusals } from './refusals.ts'
 import { sandbox } from './sandbox.ts'
 import { system } from './system.ts'
+import { webhooks } from './webhooks.ts'
 
 export const operations: Operations<RouteName> = {
   ...system,
@@ -27,4 +28,5 @@ export const operations: Operations<RouteName> = {
   ...executionIntents,
   ...refusals,
   ...audit,
+  ...webhooks,
 }

@@ -123,7 +123,6 @@ export const policies = {
     answers: {
       200: { description: 'It can.', schema: PolicyValidity, example: { valid: true, errors: [] } },
     },
-    failures: ['fieldRequired', 'policyNotFound'],
-    readsDatabase: true,
+    failures: ['fieldRequired', 'policyNotFound', 'internal'],
   },
 } as const satisfies Record<string, Operation>

@@ -6,6 +6,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
     [
       'workers/execute/commit.ts:commitAll:3',
+      'workers/execute/commit.ts:commitAll:4',
       'workers/execute/commit.ts:storedBefore:1',
       'src/tables/trust-records.ts:readRecordBodies:1',
     ],
@@ -25,6 +26,8 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/tables/execution-intents.ts:lockIntent:1',
       'src/tables/execution-intents.ts:readIntent:1',
       'src/tables/refusal-records.ts:readRefusal:1',
+      'src/tables/sql.ts:allOrNothing:1',
+      'src/tables/sql.ts:allOrNothing:2',
       'src/tables/trust-records.ts:appendRows:1',
       'src/tables/trust-records.ts:listTrustRecords:1',
       'src/tables/trust-records.ts:lockRecords:1',

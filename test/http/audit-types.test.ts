@@ -1,0 +1,118 @@
+// Every type of audit event (decisions §9) is written by what it tells of; a type without a row here does not compile.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { auditTypes, type AuditType } from '../../src/schemas/audit-event.ts'
+import {
+  aHuman,
+  anApprover,
+  anEnrolment,
+  aSignedApproval,
+  enrolled,
+  proposed,
+  resolved,
+} from '../authority.ts'
+import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { passDeadline, putInDoubt } from '../intents.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { aDelivery, deliver, env } from '../webhooks.ts'
+
+const PER_MINUTE = 20
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const limited = aCaller('limited', { allowedPrincipalIds: ['limited'], allowedCapabilities: ['vendor:pay'] })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry, limited.entry],
+    env: { ...env, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+let approvers = 0
+const aChange = () =>
+  proposed(service, maker, '/approvers/changes', anEnrolment(anApprover(`approver-${approvers++}`)))
+const execute = (body: unknown, { key }: { key: string } = service) => service.post('/execute', body, { key })
+
+/** out  the path of an intent whose record stands, or is lost */
+async function inDoubt(evidence: 'kept' | 'lost'): Promise<string> {
+  const transaction = aTransaction()
+  await execute(transaction)
+  await putInDoubt(database, transaction.businessTransactionId, evidence)
+  return `/execution-intents/${transaction.businessTransactionId}`
+}
+
+const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
+  'caller.rejected': () => service.get('/', { key: null }),
+  'caller.principal_denied': () => execute(aTransaction({ authority: { principalId: 'tester' } }), limited),
+  'caller.capability_denied': () => execute(aTransaction({ authority: { principalId: 'limited' } }), limited),
+  'caller.non_human_denied': () => service.get('/audit/events', { key: service.key }),
+  rate_limited: () =>
+    Promise.all(Array.from({ length: 2 * PER_MINUTE }, () => execute('{', { key: limited.key }))),
+  'governance.proposed': aChange,
+  'governance.approved': async () => resolved(service, checker, await aChange(), 'approve'),
+  'governance.rejected': async () =>
+    resolved(service, checker, await aChange(), 'reject', { rejectionReason: 'No.' }),
+  'governance.same_actor_denied': async () => resolved(service, maker, await aChange(), 'approve'),
+  'governance.step_up_denied': async () => {
+    const { changeId } = await aChange()
+    return service.post(`/approvers/changes/${changeId}/approve`, {}, checker)
+  },
+  'approval.delivered': async () => {
+    const alice = anApprover('alice')
+    await enrolled(service, { maker, checker }, alice)
+    return service.post('/approvals', aSignedApproval(alice))
+  },
+  'intent.in_doubt': async () => {
+    await inDoubt('lost')
+    return service.get('/execution-intents/unfinalized', maker)
+  },
+  'intent.late_evidence': async () => {
+    const slow = aTransaction({ intent: { parameters: { amount: 42, delayMs: 3_000 } } })
+    const { businessTransactionId: id } = slow
+    const answer = execute(slow)
+    await until(async () => (await intentState(database, id)) === 'RELEASED', 'the release')
+    await passDeadline(database, id)
+    await service.post(`/execution-intents/${id}/resolve`, { resolution: 'EXECUTED', note: 'Seen.' }, maker)
+    return answer
+  },
+  'intent.resolved': async () =>
+    service.post(`${await inDoubt('lost')}/resolve`, { resolution: 'EXECUTED', note: 'Asked.' }, maker),
+  'intent.finalized': async () => service.post(`${await inDoubt('kept')}/finalize`, {}, maker),
+  'webhook.rejected': () => deliver(service, aDelivery({ secret: 'whsec_of-somebody-else' })),
+  'webhook.replayed': async () => {
+    const first = aDelivery()
+    await deliver(service, first)
+    return deliver(service, aDelivery({ body: first.body }))
+  },
+  'webhook.processed': () => deliver(service, aDelivery()),
+}
+
+/** Ids of the type's events; each of them verifies. */
+async function events(type: AuditType): Promise<string[]> {
+  const { body } = await service.get(`/audit/events?type=${type}&pageSize=100`, maker)
+  const signed = body.events as { event: { eventId: string; type: string } }[]
+  for (const one of signed) {
+    expect(one.event.type).toBe(type)
+    expect((await service.post('/audit/verify', one, { key: null })).body).toEqual({ valid: true })
+  }
+  return signed.map(({ event }) => event.eventId)
+}
+
+test.each(auditTypes)('%s is written by what it tells of, and verifies', async (type) => {
+  const before = await events(type)
+  await written[type]()
+  // A delivery is processed after it was answered; all others stand before their reply.
+  if (type === 'webhook.processed')
+    await until(async () => (await events(type)).length > before.length, 'the delivery')
+  expect((await events(type)).length).toBeGreaterThan(before.length)
+})
