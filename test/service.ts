@@ -11,6 +11,7 @@ import { generateKeys } from '../src/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
+const COMPILE_CACHE = join(import.meta.dirname, '..', '.cache', 'compile')
 
 /** A test that fails before its `stop` leaves nothing running either. Not at the process's exit: vitest ends it by a signal. */
 const running = new Set<ChildProcess>()
@@ -86,6 +87,8 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'],
+      // Of a start's CPU a quarter is stripping and compiling what the last start did too.
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       PORT: '0',
       DATA_DIR: folder,
       SIGNING_KEY_DIR: signingKeyDir,

@@ -47,7 +47,8 @@ export const SignedApproval = closed({
     approverId: ApproverName,
     keyId: ApproverName,
     capability: Line(129),
-    target: Line(1024),
+    // Of up to four bytes a character: with the capability, an entry of the index stays within what PostgreSQL takes.
+    target: Line(512),
     scope: Scope,
     issuedAt: Timestamp,
     expiresAt: Timestamp,
