@@ -1,9 +1,11 @@
 // The chapters for humans, walked through once as they stand: two humans get keys, enrol an approver, register a connector, approve a
 // payment, change policies, close executions in doubt, and rotate the signing keys. Each script runs where the one before left off.
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { generateKeys } from '../../src/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -59,8 +61,8 @@ function next(file: string): string {
 
 /** The scripts of a section, by its heading. */
 function section(file: string, heading: string): string[] {
-  const [, text = ''] = readChapter(file).split(`## ${heading}\n`)
-  const [own = ''] = text.split(/^## /m)
+  const [, below = ''] = readChapter(file).split(`## ${heading}\n`)
+  const [own = ''] = below.split(/^## /m)
   return Array.from(own.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
 }
 
@@ -69,14 +71,20 @@ function readChapter(file: string): string {
 }
 
 /** Runs a script in the terminal of all: what one sets, the next one has. fails where any of its commands fails */
-function run(script: string, url = service.url): { stdout: string; stderr: string } {
+async function run(script: string, url = service.url): Promise<{ stdout: string; stderr: string }> {
   const here = forHere(script, url, policyDir).replaceAll(':8080', `:${connectorPort}`)
   const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', whole], {
+  // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
+  const child = spawn('sh', ['-c', whole], {
     cwd: folder,
-    encoding: 'utf8',
     env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const [stdout, stderr, [status]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ])
   expect(status, `${script}\n${stdout}${stderr}`).toBe(0)
   return { stdout, stderr }
 }
@@ -102,38 +110,38 @@ const verified = (...checks: string[]) =>
 describe('Governing', () => {
   test('two humans and a caller get their keys, and the service takes their entries', async () => {
     const none = 'http://127.0.0.1:1'
-    run(next('governing.md'), none)
-    run(next('governing.md'), none)
+    await run(next('governing.md'), none)
+    await run(next('governing.md'), none)
     // In place of the start, whose database would be another: what it is started with.
     const starting = next('governing.md')
     expect(starting).toMatch(/^npm start$/m)
-    run(starting.replace('npm start', `printf %s "$SERVICE_API_KEYS" > callers.json`), none)
+    await run(starting.replace('npm start', `printf %s "$SERVICE_API_KEYS" > callers.json`), none)
     expect(saved('callers.json')).toMatchObject([
       { callerId: 'alice', credentialHolderType: 'USER' },
       { callerId: 'bob', credentialHolderType: 'USER' },
       { callerId: 'local-dev', allowedCapabilities: ['*'] },
     ])
     service = await start()
-    run(next('governing.md'))
-    expect(run(`curl -sS -H "Authorization: Bearer $ALICE" ${service.url}/callers/me`).stdout).toContain(
-      '"callerId":"alice"',
-    )
+    await run(next('governing.md'))
+    expect(
+      (await run(`curl -sS -H "Authorization: Bearer $ALICE" ${service.url}/callers/me`)).stdout,
+    ).toContain('"callerId":"alice"')
   })
 
   test('an approver is enrolled: proposed by one, shown to the other, signed by him, in effect', async () => {
-    expect(run(next('governing.md')).stdout).toContain('-----BEGIN PUBLIC KEY-----')
-    run(next('governing.md'))
+    expect((await run(next('governing.md'))).stdout).toContain('-----BEGIN PUBLIC KEY-----')
+    await run(next('governing.md'))
     expect(saved('change.json')).toMatchObject({ status: 'PENDING_APPROVAL', proposedBy: 'alice' })
     expect((await service.get('/keys/dana:laptop')).status).toBe(404)
-    const { stderr } = run(next('governing.md'))
+    const { stderr } = await run(next('governing.md'))
     expect(stderr).toContain('You approve, by this signature, this change:')
     expect(stderr).toContain('"approverId": "dana"')
-    run(next('governing.md'))
+    await run(next('governing.md'))
     expect(saved('approved.json')).toMatchObject({ status: 'APPROVED', resolvedBy: 'bob' })
     expect((await service.get('/keys/dana:laptop')).body.pem).toBe(
       readFileSync(join(folder, 'dana', 'laptop.public.pem'), 'utf8'),
     )
-    const { stdout } = run(next('governing.md'))
+    const { stdout } = await run(next('governing.md'))
     expect(stdout).toEqual(verified('change hash', 'change signature', 'resolution', 'step-up authorization'))
     expect(stdout).not.toContain('was not checked')
   })
@@ -148,8 +156,8 @@ describe('Governing', () => {
       'the receiver to listen',
     )
     connectorPort = port
-    run(next('governing.md'))
-    run(next('governing.md'))
+    await run(next('governing.md'))
+    await run(next('governing.md'))
     expect(saved('approved.json')).toMatchObject({ kind: 'external-connector', status: 'APPROVED' })
   })
 })
@@ -158,18 +166,18 @@ describe('Approving', () => {
   test('before an approval the payment is denied', async () => {
     const payment = readFileSync(join(folder, 'payment.json'), 'utf8')
     const denied = payment.replaceAll('0b1c1f5e', '0b1c1f5f')
-    const key = run('printf %s "$KEY"').stdout
+    const key = (await run('printf %s "$KEY"')).stdout
     expect(await service.post('/execute', denied, { key })).toMatchObject({
       status: 403,
       body: { code: 'POLICY_DENIED' },
     })
   })
 
-  test('an approval is signed and delivered, and the payment that it covers goes out once', () => {
-    const { stderr } = run(next('approving.md'))
+  test('an approval is signed and delivered, and the payment that it covers goes out once', async () => {
+    const { stderr } = await run(next('approving.md'))
     expect(stderr).toContain('You approve, once, by this signature:')
     expect(stderr).toContain('"target": "vendor-17"')
-    expect(run(next('approving.md')).stdout).toContain('"status":"UNUSED"')
+    expect((await run(next('approving.md'))).stdout).toContain('"status":"UNUSED"')
     const approvals = [saved('approval.json')] as object[]
     expect(saved('record.json').executions).toMatchObject([
       {
@@ -178,13 +186,13 @@ describe('Approving', () => {
         evidence: { result: { effects: 1 } },
       },
     ])
-    const { stdout } = run(next('approving.md'))
+    const { stdout } = await run(next('approving.md'))
     expect(stdout).toContain('"status":"USED"')
     expect(stdout).toContain(`"consumedBy":"${saved('payment.json').businessTransactionId}"`)
   })
 
-  test('the record is verified offline with the keys of the service and of the approver', () => {
-    const { stdout } = run(next('approving.md'))
+  test('the record is verified offline with the keys of the service and of the approver', async () => {
+    const { stdout } = await run(next('approving.md'))
     expect(stdout).toContain('dana:laptop SHA-256')
     expect(stdout).toContain('\nvalid\n')
     expect(unread.get('approving.md')).toEqual([])
@@ -193,23 +201,23 @@ describe('Approving', () => {
 
 describe('Changing policies', () => {
   test('a new version is tried on the past, proposed, approved and in effect', async () => {
-    const key = run('printf %s "$KEY"').stdout
+    const key = (await run('printf %s "$KEY"')).stdout
     expect((await service.post('/execute', saved('transaction.json'), { key })).status).toBe(200)
-    const { stdout: simulated } = run(next('policies.md'))
+    const { stdout: simulated } = await run(next('policies.md'))
     expect(simulated).toContain('6f9619ff-8b86-4d11-b42d-00c04fc964ff APPROVED -> REJECTED (too-large)')
     expect(simulated).toContain('1 of 1 past decisions under sandbox-echo would flip')
-    run(next('policies.md'))
+    await run(next('policies.md'))
     expect(saved('change.json')).toMatchObject({
       status: 'PENDING_APPROVAL',
       warnings: expect.arrayContaining([expect.stringContaining("'approved'")]) as string[],
       diff: { against: '1.0.0' },
     })
-    const approving = run(next('policies.md'))
+    const approving = await run(next('policies.md'))
     expect(approving.stderr).toContain('The service warns:')
     expect(approving.stderr).toContain('What differs from what stands:')
     expect(approving.stdout).toEqual(verified('change hash', 'change signature', 'resolution'))
-    expect(run(next('policies.md')).stdout).toContain('"version":"1.1.0"')
-    const evaluated = JSON.parse(run(next('policies.md')).stdout) as object
+    expect((await run(next('policies.md'))).stdout).toContain('"version":"1.1.0"')
+    const evaluated = JSON.parse((await run(next('policies.md'))).stdout) as object
     expect(evaluated).toMatchObject({
       wouldAnswer: { status: 500, error: 'Execution rejected: Amount above 40.' },
     })
@@ -220,25 +228,25 @@ describe('Operating: an execution in doubt', () => {
   const scripts = section('operating.md', 'An execution in doubt')
   const [silent = '', list = '', resolve = '', check = '', finalize = ''] = scripts
 
-  test('a connector that stays silent leaves one, which is listed', () => {
+  test('a connector that stays silent leaves one, which is listed', async () => {
     expect(scripts).toHaveLength(5)
-    expect(run(silent).stdout).toMatch(/"code":"EXECUTION_OUTCOME_UNKNOWN".*\n502\n$/)
-    const { intents } = JSON.parse(run(list).stdout) as { intents: object[] }
+    expect((await run(silent)).stdout).toMatch(/"code":"EXECUTION_OUTCOME_UNKNOWN".*\n502\n$/)
+    const { intents } = JSON.parse((await run(list)).stdout) as { intents: object[] }
     expect(intents).toMatchObject([
       { businessTransactionId: '7f9619ff-8b86-4d11-b42d-00c04fc964ff', state: 'RELEASED', inDoubt: true },
     ])
   })
 
-  test('a human resolves it, and the signed transition is verified offline', () => {
-    run(resolve)
+  test('a human resolves it, and the signed transition is verified offline', async () => {
+    await run(resolve)
     expect(saved('intent.json')).toMatchObject({ state: 'RESOLVED', resolution: 'NOT_EXECUTED' })
-    expect(run(check).stdout).toEqual(verified('transition signature', 'transition'))
-    expect(run(list).stdout).toContain('{"intents":[]}')
+    expect((await run(check)).stdout).toEqual(verified('transition signature', 'transition'))
+    expect((await run(list)).stdout).toContain('{"intents":[]}')
   })
 
   test('one whose record stands is finalized', async () => {
     await putInDoubt(database, '6f9619ff-8b86-4d11-b42d-00c04fc964ff', 'kept')
-    expect(run(finalize).stdout).toContain('"state":"FINALIZED"')
+    expect((await run(finalize)).stdout).toContain('"state":"FINALIZED"')
   })
 })
 
@@ -249,13 +257,13 @@ describe('Callers and keys: the signing keys are rotated', () => {
     expect(scripts).toHaveLength(1)
     const before = saved('keys.json').keys.length
     const rotating = scripts.join('').replaceAll('/etc/countersign/keys', `'${signingKeyDir}'`)
-    expect(run(rotating).stdout).toContain('Made ')
+    expect((await run(rotating)).stdout).toContain('Made ')
     const published = () => service.get('/.well-known/jwks.json').then(({ body }) => body.keys.length)
     await until(async () => (await published()) === before + 2, 'the new keys to be published')
     expect(await service.stop()).toBe(0)
 
     // An upgrade comes with the restart: the next section begins with it.
-    run(next('policies.md'))
+    await run(next('policies.md'))
     service = await start()
 
     const record = await service.post('/execute', aTransaction())
@@ -265,7 +273,7 @@ describe('Callers and keys: the signing keys are rotated', () => {
     expect(keyIds).toHaveLength(2)
     expect(record.body.signature.keyId).toBe(keyIds.toSorted()[1])
     writeFileSync(join(folder, 'after.json'), record.text)
-    run(`curl -sS --fail-with-body http://127.0.0.1:3000/.well-known/jwks.json > keys.json
+    await run(`curl -sS --fail-with-body http://127.0.0.1:3000/.well-known/jwks.json > keys.json
 npx countersign verify after.json --jwks keys.json
 npx countersign verify record.json --jwks keys.json --jwks dana.json`)
   })
@@ -273,9 +281,9 @@ npx countersign verify record.json --jwks keys.json --jwks dana.json`)
 
 describe('Changing policies, after an upgrade', () => {
   test('a version that came with it is loaded, and approved by two humans', async () => {
-    expect(run(next('policies.md')).stdout).toMatch(/"version":"2\.1\.0","status":"LOADED"/)
-    run(next('policies.md'))
-    run(next('policies.md'))
+    expect((await run(next('policies.md'))).stdout).toMatch(/"version":"2\.1\.0","status":"LOADED"/)
+    await run(next('policies.md'))
+    await run(next('policies.md'))
     expect(unread.get('policies.md')).toEqual([])
     expect((await service.get('/policies/vendor-payment/2.1.0')).body).toMatchObject({
       status: 'APPROVED',
@@ -286,10 +294,10 @@ describe('Changing policies, after an upgrade', () => {
 
 describe('Governing, at last', () => {
   test("an approver's key is revoked, and records from before still verify", async () => {
-    run(next('governing.md'))
+    await run(next('governing.md'))
     expect(unread.get('governing.md')).toEqual([])
     expect((await service.get('/keys/dana:laptop')).body).toHaveProperty('revokedAt')
     const [check = ''] = blocks('auditing.md', 'sh').filter((script) => script.includes('dana'))
-    run(`cp record.json page-1.json\n${check}`)
+    await run(`cp record.json page-1.json\n${check}`)
   })
 })

@@ -299,7 +299,8 @@ describe('400 invalidField', () => {
     ['too long', 'x'.repeat(256)],
     ['with a space', 'evt 1'],
     ['given twice', 'evt_1, evt_1'],
-    ['not ASCII', 'evt_\u00e9'],
+    // Not at its end: uWebSockets.js takes bytes over 127 for white space there, and cuts them off.
+    ['not ASCII', 'evt_\u00e9_1'],
   ])('an event id that is %s', async (_what, eventId) => {
     expect(status(await deliver(service, aDelivery({ eventId })))).toEqual(
       refused(400, 'x-razorpay-event-id must be 1 to 255 printable ASCII characters without spaces.'),
