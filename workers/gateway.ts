@@ -1,7 +1,7 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
 import { canonicalize, type Json } from '../src/canonical.ts'
 import type { Algorithm, PublicKey } from '../src/signing/keys.ts'
-import { verifySignature } from '../src/signing/signature.ts'
+import { verifyAuthorization } from '../src/signing/signature.ts'
 import { releaseIntents } from '../src/tables/execution-intents.ts'
 import { isTaken, type Sql } from '../src/tables/sql.ts'
 import { instantMs } from '../src/verifier/instant.ts'
@@ -56,7 +56,7 @@ export function checkAuthorization(
   // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
   const key = algorithm === 'ed25519' ? findKey(keyId) : undefined
   const signed = { algorithm, keyId, value: signature }
-  if (key === undefined || !verifySignature('execution-authorization', canonicalize(payload), signed, key)) {
+  if (key === undefined || !verifyAuthorization(canonicalize(payload), signed, key)) {
     return 'AUTHORIZATION_SIGNATURE_INVALID'
   }
   const authorizedAt = instantMs(payload.authorizedAt)

@@ -24,7 +24,7 @@ const timestamp = new RegExp(TIMESTAMP_PATTERN)
 export function isTimestamp(value: string): boolean {
   if (!timestamp.test(value)) return false
   const [year = 0, month = 0, day = 0] = value.slice(0, 10).split('-').map(Number)
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false
+  if (month < 1 || month > 12 || day < 1 || (day > 28 && day > daysIn(year, month))) return false
   return value.slice(17, 19) !== '60' || endsUtcDay(value)
 }
 

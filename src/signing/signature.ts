@@ -45,6 +45,33 @@ export function verifySignature(
   return publicKey.verifies(preAuthEncoding(artifact, canonicalText), bytes)
 }
 
+const VERIFIED_MAX = 1_024
+const verified = new Map<string, { readonly canonicalText: string; readonly publicKey: PublicKey }>()
+
+/**
+ * As `verifySignature`, of an execution authorization. The road asks the same question twice, at the gate and of the record that
+ * holds it: what was verified a moment ago, byte for byte and by this key, is not computed again.
+ */
+export function verifyAuthorization(
+  canonicalText: string,
+  signature: Signature,
+  publicKey: PublicKey,
+): boolean {
+  const before = verified.get(signature.value)
+  if (
+    before?.canonicalText === canonicalText &&
+    before.publicKey === publicKey &&
+    signature.algorithm === publicKey.algorithm &&
+    signature.keyId === publicKey.keyId
+  )
+    return true
+  if (!verifySignature('execution-authorization', canonicalText, signature, publicKey)) return false
+  // The oldest makes room: a Map keeps the order of insertion.
+  if (verified.size === VERIFIED_MAX) verified.delete(verified.keys().next().value as string)
+  verified.set(signature.value, { canonicalText, publicKey })
+  return true
+}
+
 function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer): Signature {
   return { algorithm, keyId, value: bytes.toString('base64') }
 }

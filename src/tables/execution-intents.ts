@@ -40,7 +40,8 @@ export async function closeIntents(
 ): Promise<Set<string>> {
   if (close.ids.length === 0) return new Set()
   const result = await sql.query<{ business_transaction_id: string }>({
-    name: 'execution_intents_close',
+    // Without a name: planned each time, by the table's size now. A plan that was prepared while the table was empty would read all of
+    // it, for each batch more, until the next ANALYZE.
     text: `
       UPDATE execution_intents SET state = $2::text, closed_at = $3::timestamptz
       WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'

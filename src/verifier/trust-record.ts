@@ -44,15 +44,15 @@ export function checkTrustRecord(evidence: Json, crypto: Crypto): Check[] {
 /** The members that trustRecordHash and the signature cover (decisions §4 "Hash"). */
 function signedMembers(record: Members): Members {
   const names = [
-    'trustRecordId',
-    'businessTransactionId',
-    'transaction',
     'authorization',
+    'businessTransactionId',
+    'createdAt',
     'executions',
     'overrides',
-    'createdAt',
+    ...('requiredAlgorithms' in record ? ['requiredAlgorithms'] : []),
+    'transaction',
+    'trustRecordId',
   ]
-  if ('requiredAlgorithms' in record) names.push('requiredAlgorithms')
   return Object.fromEntries(names.map((name) => [name, record[name] as Json]))
 }
 
@@ -63,10 +63,10 @@ function boundToTransaction(record: Members, crypto: Crypto): boolean {
   const payload = members(members(record['authorization'])['payload'])
   const id = record['businessTransactionId'] as Json
   const bound = canonicalize({
-    businessTransactionId: id,
     action: action as Json,
-    target: target as Json,
+    businessTransactionId: id,
     parameters: parameters as Json,
+    target: target as Json,
   })
   return (
     transaction['businessTransactionId'] === id &&
@@ -79,10 +79,10 @@ function boundToTransaction(record: Members, crypto: Crypto): boolean {
       .every((execution) => {
         const evidence = members(execution['evidence'])
         const shown = {
-          businessTransactionId: evidence['businessTransactionId'] as Json,
           action: evidence['action'] as Json,
-          target: evidence['target'] as Json,
+          businessTransactionId: evidence['businessTransactionId'] as Json,
           parameters: evidence['parameters'] as Json,
+          target: evidence['target'] as Json,
         }
         return execution['businessTransactionId'] === id && canonicalize(shown) === bound
       })

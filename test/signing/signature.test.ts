@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Artifact } from '../../src/signing/dsse.ts'
 import { generateKeys, readSigningKeys } from '../../src/signing/keys.ts'
-import { sign, signEd25519, verifySignature } from '../../src/signing/signature.ts'
+import { sign, signEd25519, verifyAuthorization, verifySignature } from '../../src/signing/signature.ts'
 
 const artifacts: Artifact[] = [
   'trust-record',
@@ -117,4 +117,28 @@ test('a retired key still verifies what it signed', () => {
   const signature = signEd25519('receipt', text, retired)
   expect(verifySignature('receipt', text, signature, retired.public)).toBe(true)
   expect(verifySignature('receipt', text, { ...signature, keyId: key.public.keyId }, key.public)).toBe(false)
+})
+
+describe('an authorization that was verified a moment ago', () => {
+  const signature = signEd25519('execution-authorization', text, key)
+  const again = (changed: Partial<typeof signature> = {}, of = text, by = key) =>
+    verifyAuthorization(of, { ...signature, ...changed }, by.public)
+
+  test('verifies again, and nothing that differs from it does', () => {
+    expect(again()).toBe(true)
+    expect(again()).toBe(true)
+    expect(again({}, text.replace('10', '11'))).toBe(false)
+    expect(again({}, text, retired)).toBe(false)
+    expect(again({ keyId: retired.public.keyId }, text, retired)).toBe(false)
+    expect(again({ keyId: retired.public.keyId })).toBe(false)
+    expect(again({ algorithm: 'ml-dsa-65' })).toBe(false)
+    expect(again({ value: `${signature.value}=` })).toBe(false)
+    expect(again()).toBe(true)
+  })
+
+  test('was one: what the key signed as something else is none, however often it is shown', () => {
+    const receipted = signEd25519('receipt', text, key)
+    expect(again(receipted)).toBe(false)
+    expect(again(receipted)).toBe(false)
+  })
 })

@@ -1,5 +1,5 @@
 // The execution authorization of an approved decision: signed, bound to one transaction, usable once (decisions §4).
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomFillSync, randomUUID } from 'node:crypto'
 import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
@@ -38,28 +38,41 @@ export function authorize(
 ): Authorization {
   const { transaction, canonical } = accepted
   const authorizationId = randomUUID()
-  const nonce = randomBytes(16).toString('base64url')
+  const nonce = freshNonce()
   const payload = canonicalize({
-    version: 1,
     authorizationId,
-    nonce,
-    decisionId: decision.decisionId,
-    businessTransactionId: transaction.businessTransactionId,
-    policyName: transaction.policy.name,
-    policyVersion: transaction.policy.version,
-    policyContentHash: decision.policyContentHash,
+    authorizedAt: now.toISOString(),
     businessTransactionHash: businessTransactionHash(
       { businessTransactionId: transaction.businessTransactionId, intent: action },
       action.parameters,
     ),
-    signalsHash: sha256Hex(canonical.signals.text),
+    businessTransactionId: transaction.businessTransactionId,
     callerId: accepted.request.caller.callerId,
-    authorizedAt: now.toISOString(),
+    decisionId: decision.decisionId,
     expiresAt: new Date(now.getTime() + LIFETIME_MS).toISOString(),
+    nonce,
+    policyContentHash: decision.policyContentHash,
+    policyName: transaction.policy.name,
+    policyVersion: transaction.policy.version,
+    signalsHash: sha256Hex(canonical.signals.text),
+    version: 1,
   })
   const { value: signature, keyId, algorithm } = signEd25519('execution-authorization', payload, key)
-  const text = canonicalize({ payload: new Canonical(payload), keyId, algorithm, signature })
+  const text = canonicalize({ algorithm, keyId, payload: new Canonical(payload), signature })
   return { authorizationId, nonce, text: new Canonical(text) }
+}
+
+const NONCE_BYTES = 16
+const randomness = Buffer.alloc(256 * NONCE_BYTES)
+let used = randomness.length
+
+/** 128 random bits. Drawn for many at a time: a call of the generator costs more than its bits. None is handed out twice. */
+function freshNonce(): string {
+  if (used === randomness.length) {
+    randomFillSync(randomness)
+    used = 0
+  }
+  return randomness.toString('base64url', used, (used += NONCE_BYTES))
 }
 
 /** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
@@ -69,6 +82,6 @@ export function businessTransactionHash(
 ): string {
   const { businessTransactionId, intent } = transaction
   return sha256Hex(
-    canonicalize({ businessTransactionId, action: intent.action, target: intent.target, parameters }),
+    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
   )
 }

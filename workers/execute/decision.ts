@@ -28,16 +28,16 @@ export function describeDecision(
 ): Decision {
   const text = canonicalize({
     decisionId,
+    evaluatedAt: now.toISOString(),
+    evaluatedRules: evaluation.evaluatedRules,
     intentId: accepted.transaction.intent.intentId,
+    matchedRuleId: evaluation.matchedRuleId,
+    outcome: evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED',
     policy: accepted.canonical.policy,
     policyContentHash,
-    signals: accepted.canonical.signals,
-    outcome: evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED',
     reason: evaluation.reason,
-    matchedRuleId: evaluation.matchedRuleId,
-    evaluatedRules: evaluation.evaluatedRules,
+    signals: accepted.canonical.signals,
     verifiedSignals,
-    evaluatedAt: now.toISOString(),
   })
   return { decisionId, policyContentHash, text: new Canonical(text) }
 }

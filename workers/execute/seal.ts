@@ -30,22 +30,27 @@ export async function seal(
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
   const recordCreatedAt = new Date().toISOString()
   const body = canonicalize({
-    trustRecordId: randomUUID(),
-    businessTransactionId: transaction.businessTransactionId,
-    transaction: canonical.transaction,
     authorization: authorization.text,
+    businessTransactionId: transaction.businessTransactionId,
+    createdAt: recordCreatedAt,
     executions: [execution(performed, outcomeOfCall)],
     overrides: [],
-    createdAt: recordCreatedAt,
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
+    transaction: canonical.transaction,
+    trustRecordId: randomUUID(),
   })
   const signatures = await sign('trust-record', body, keys)
   const [first] = signatures
   if (first === undefined) throw new Error('no signing key')
   const sealText = canonicalize({
-    trustRecordHash: sha256Hex(body),
-    signature: { ...first, signedAt: recordCreatedAt },
+    signature: {
+      algorithm: first.algorithm,
+      keyId: first.keyId,
+      signedAt: recordCreatedAt,
+      value: first.value,
+    },
     ...(keys.length > 1 ? { signatures: signatures.map((signature) => ({ ...signature })) } : {}),
+    trustRecordHash: sha256Hex(body),
   })
   return { ...performed, outcomeOfCall, record: { body, seal: sealText }, recordCreatedAt }
 }
@@ -59,29 +64,29 @@ function execution(performed: Performed, outcomeOfCall: KnownOutcome): Canonical
     ),
   )
   const text = canonicalize({
-    executionId: randomUUID(),
     businessTransactionId: transaction.businessTransactionId,
-    decision: decision.text,
-    status: completed ? 'COMPLETED' : 'FAILED',
-    mode: 'SYNC',
-    startedAt,
     completedAt,
+    decision: decision.text,
     evidence: {
-      businessTransactionId: transaction.businessTransactionId,
       action: transaction.intent.action,
-      target: transaction.intent.target,
-      parameters: canonical.parameters,
-      success: completed,
-      executedAt: completedAt,
+      businessTransactionId: transaction.businessTransactionId,
       connector: {
         connectorId: connector.connectorId,
         connectorVersion: connector.connectorVersion,
         endpoint: connector.endpoint,
         responseHash: sha256Hex(result.text),
       },
+      executedAt: completedAt,
+      parameters: canonical.parameters,
       result,
+      success: completed,
+      target: transaction.intent.target,
     },
+    executionId: randomUUID(),
     metadata: { authorizationId: authorization.authorizationId },
+    mode: 'SYNC',
+    startedAt,
+    status: completed ? 'COMPLETED' : 'FAILED',
   })
   return new Canonical(text)
 }

@@ -1,9 +1,17 @@
 // First step of the road: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
-import type { Type } from 'typebox'
+import { Type } from 'typebox'
 import { isObject, parseBody, type Fields } from '../../src/body.ts'
 import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
 import { Failure } from '../../src/errors.ts'
-import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/schemas/business-transaction.ts'
+import {
+  Authority,
+  Authorization,
+  Intent,
+  Metadata,
+  NESTED_OBJECTS,
+  PolicyReference,
+  type BusinessTransactionInput,
+} from '../../src/schemas/business-transaction.ts'
 import { problemsOf } from './problems.ts'
 import type { Request, Travelling } from './road.ts'
 
@@ -35,23 +43,6 @@ export function validate({ request }: Travelling, now: string): Accepted | Failu
   )
 }
 
-/**
- * Field by field, so that an unknown one cannot ride along into what is signed (interface §2.1 rule 1), with ids in lower case.
- * in  body  of any shape: where a nested object is none, the rebuilt one is empty
- */
-export function rebuild(body: unknown): Fields {
-  const given = isObject(body) ? body : {}
-  const rebuilt: Fields = { businessTransactionId: lower(given['businessTransactionId']) }
-  for (const name of NESTED_OBJECTS) {
-    const source = given[name]
-    rebuilt[name] = isObject(source) ? pick(source, BusinessTransactionInput.properties[name]) : {}
-  }
-  const intent = rebuilt['intent'] as Fields
-  if (intent['parameters'] === undefined) intent['parameters'] = {}
-  rebuilt['signals'] = Object.hasOwn(given, 'signals') ? given['signals'] : {}
-  return rebuilt
-}
-
 /** Ids are compared, stored and signed in lower case (decisions §3). */
 const IDS: ReadonlySet<string> = new Set([
   'businessTransactionId',
@@ -61,13 +52,51 @@ const IDS: ReadonlySet<string> = new Set([
   'intentId',
 ])
 
+/**
+ * Field by field, so that an unknown one cannot ride along into what is signed (interface §2.1 rule 1), with ids in lower case.
+ * in  body  of any shape: where a nested object is none, the rebuilt one is empty
+ */
+export function rebuild(body: unknown): Fields {
+  const given = isObject(body) ? body : {}
+  const rebuilt: Fields = { businessTransactionId: lower(given['businessTransactionId']) }
+  for (const name of NESTED_OBJECTS) {
+    const source = given[name]
+    rebuilt[name] = isObject(source) ? pick(source, FIELDS[name]) : {}
+  }
+  const intent = rebuilt['intent'] as Fields
+  if (intent['parameters'] === undefined) intent['parameters'] = {}
+  rebuilt['signals'] = Object.hasOwn(given, 'signals') ? given['signals'] : {}
+  return rebuilt
+}
+
+interface Field {
+  readonly name: string
+  readonly required: boolean
+  readonly isId: boolean
+}
+
+/** Of each nested object, in canonical order: what is picked so needs no sorting when it is canonicalized. */
+const FIELDS = {
+  metadata: fieldsOf(Metadata),
+  authority: fieldsOf(Authority),
+  authorization: fieldsOf(Authorization),
+  intent: fieldsOf(Intent),
+  policy: fieldsOf(PolicyReference),
+} satisfies Record<(typeof NESTED_OBJECTS)[number], readonly Field[]>
+
+function fieldsOf({ properties }: Type.TObject): readonly Field[] {
+  return Object.entries(properties)
+    .map(([name, schema]) => ({ name, required: !Type.IsOptional(schema), isId: IDS.has(name) }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
 /** The known fields of one nested object. An optional one that is blank counts as missing. */
-function pick(source: Fields, schema: Type.TObject): Fields {
+function pick(source: Fields, fields: readonly Field[]): Fields {
   const picked: Fields = {}
-  for (const name of Object.keys(schema.properties)) {
+  for (const { name, required, isId } of fields) {
     const value = Object.hasOwn(source, name) ? source[name] : undefined
-    const absent = value === undefined || (isBlank(value) && !schema.required?.includes(name))
-    if (!absent) picked[name] = IDS.has(name) ? lower(value) : value
+    const absent = value === undefined || (!required && isBlank(value))
+    if (!absent) picked[name] = isId ? lower(value) : value
   }
   return picked
 }
@@ -91,7 +120,18 @@ function accept(request: Request, transaction: BusinessTransactionInput, created
   const intent = part({ ...transaction.intent, parameters })
   const policy = part(transaction.policy)
   const signals = part(transaction.signals)
-  const stored = part({ ...transaction, intent, policy, signals, status: 'RECEIVED', createdAt })
+  const { businessTransactionId, metadata, authority, authorization } = transaction
+  const stored = part({
+    authority,
+    authorization,
+    businessTransactionId,
+    createdAt,
+    intent,
+    metadata,
+    policy,
+    signals,
+    status: 'RECEIVED',
+  })
   return {
     request,
     transaction,

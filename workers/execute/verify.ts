@@ -103,12 +103,12 @@ function describe(
   const verificationId = randomUUID()
   const status = problems.length === 0 ? 'VERIFIED' : 'FAILED'
   const text = canonicalize({
-    verificationId,
     businessTransactionId,
-    status,
     message: problems.length === 0 ? 'Execution Trust Record verified successfully.' : problems.join('; '),
-    verifiedAt: new Date().toISOString(),
+    status,
     trustRecordHash,
+    verificationId,
+    verifiedAt: new Date().toISOString(),
   })
   return { verificationId, trustRecordHash, status, text }
 }
