@@ -36,6 +36,8 @@ export interface Config {
   readonly port: number
   /** Undefined: the embedded PostgreSQL. */
   readonly databaseUrl: string | undefined
+  /** A read replica of it, for the bulk export alone. Undefined: the export reads where everything else does. */
+  readonly databaseReadUrl: string | undefined
   /** This and the two other folders are absolute paths. */
   readonly dataDir: string
   readonly signingKeyDir: string
@@ -65,6 +67,8 @@ export interface Config {
   readonly logLevel: string
   /** Requests in flight or waiting; the next one is answered 503 OVERLOADED. */
   readonly queueRequestsMax: number
+  /** Where GET /metrics is served; undefined: nowhere, and nothing is counted. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
 }
 
@@ -95,6 +99,7 @@ export const Environment = Type.Partial(
     HOST: text('^\\S+$', 'a host name or address'),
     PORT: wholeNumber(0, 65_535),
     DATABASE_URL: text('^postgres(ql)?://\\S*$', 'a postgres:// URL'),
+    DATABASE_READ_URL: text('^postgres(ql)?://\\S*$', 'a postgres:// URL'),
     DATA_DIR: Type.String(),
     SIGNING_KEY_DIR: Type.String(),
     RECEIPT_ALGORITHMS: oneOf('ed25519', 'ml-dsa-65', 'ed25519,ml-dsa-65'),
@@ -115,6 +120,8 @@ export const Environment = Type.Partial(
     SHUTDOWN_TIMEOUT_MS: wholeNumber(0, 3_600_000),
     LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     QUEUE_REQUESTS_MAX: wholeNumber(1, 1_000_000),
+    METRICS_HOST: text('^\\S+$', 'a host name or address'),
+    METRICS_PORT: wholeNumber(0, 65_535),
     LISTENER: oneOf('auto', 'uWebSockets.js', 'node:http'),
     NODE_ENV: Type.String(),
   }),
@@ -174,6 +181,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     host: values.HOST ?? '127.0.0.1',
     port: values.PORT ?? 3000,
     databaseUrl: values.DATABASE_URL,
+    databaseReadUrl: values.DATABASE_READ_URL,
     dataDir: dataDir(given),
     signingKeyDir: signingKeyDir(given),
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
@@ -202,6 +210,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS ?? 10_000,
     logLevel: values.LOG_LEVEL ?? 'info',
     queueRequestsMax: values.QUEUE_REQUESTS_MAX ?? 4096,
+    metrics:
+      values.METRICS_PORT === undefined
+        ? undefined
+        : { host: values.METRICS_HOST ?? '127.0.0.1', port: values.METRICS_PORT },
     listener: values.LISTENER ?? 'auto',
   })
 }
@@ -211,7 +223,7 @@ export function signingKeyDir(env: Readonly<Record<string, string | undefined>>)
   return env['SIGNING_KEY_DIR'] ? resolve(env['SIGNING_KEY_DIR']) : join(dataDir(env), 'keys')
 }
 
-function dataDir(env: Readonly<Record<string, string | undefined>>): string {
+export function dataDir(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env['DATA_DIR'] || '.data')
 }
 
@@ -315,9 +327,14 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   const baseUrl = given['HUBSPOT_BASE_URL']
   if (baseUrl !== undefined && !isOrigin(baseUrl, { production: isProduction(given) }))
     problems.push(`HUBSPOT_BASE_URL must be ${describe(Environment, 'HUBSPOT_BASE_URL')}.`)
-  if (given['DATABASE_URL'] === undefined) return problems
-  if (!isConnectionString(given['DATABASE_URL']))
-    problems.push('DATABASE_URL cannot be read: its host, port or path is malformed.')
+  for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
+    if (given[name] !== undefined && !isConnectionString(given[name]))
+      problems.push(`${name} cannot be read: its host, port or path is malformed.`)
+  if (given['DATABASE_URL'] === undefined) {
+    if (given['DATABASE_READ_URL'] !== undefined)
+      problems.push('DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.')
+    return problems
+  }
   if (given['SERVICE_API_KEYS'] === undefined && !authDisabled)
     problems.push(
       'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: npx countersign callers issue <callerId>',

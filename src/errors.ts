@@ -12,6 +12,9 @@ export interface Audited {
   readonly detail?: Readonly<Record<string, string>>
 }
 
+/** How the message of each refusal by a policy begins. */
+export const EXECUTION_REJECTED = 'Execution rejected: '
+
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
 export class Failure {
   readonly status: number
@@ -62,8 +65,7 @@ export const failures = {
       audit: { type: 'caller.rejected' },
     }),
   /** in  reason  as the decision holds it, see `denied` in src/policy/evaluate.ts */
-  policyDenied: (reason: string) =>
-    new Failure(403, `Execution rejected: ${reason}`, { code: 'POLICY_DENIED' }),
+  policyDenied: (reason: string) => new Failure(403, EXECUTION_REJECTED + reason, { code: 'POLICY_DENIED' }),
   nonHumanCaller: () =>
     new Failure(
       403,
@@ -115,7 +117,7 @@ export const failures = {
     }),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
   executionRejected: (reason: string) =>
-    new Failure(500, `Execution rejected: ${reason}`, { code: 'RUNTIME_ERROR' }),
+    new Failure(500, EXECUTION_REJECTED + reason, { code: 'RUNTIME_ERROR' }),
   /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
   internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
   noConnector: (action: string) =>

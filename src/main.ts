@@ -1,6 +1,7 @@
 // Starts in order (config → database → migrate → policies → threads → jobs → listen) and stops in reverse (docs/design-notes.md
 // "Start and stop").
 import { once } from 'node:events'
+import type { Pool } from 'pg'
 import { watchAuthority } from './authority/watch.ts'
 import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
 import { openAudit } from './door/audit.ts'
@@ -16,16 +17,23 @@ import { provision } from './embedded/provision.ts'
 import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
 import { startSweeping } from './intents/sweep.ts'
 import { openLog, type Log } from './log.ts'
+import { openSpans } from './metrics/spans.ts'
 import { openapiTexts } from './openapi/document.ts'
 import { syncPolicies } from './policy/sync.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { migrate } from './tables/migrate.ts'
-import { openPool } from './tables/sql.ts'
+import { openPool, READERS_PATIENCE } from './tables/sql.ts'
 import { startWebhookWork } from './webhooks/work.ts'
 
 /** Connections of the main thread, for reads. */
 const READ_CONNECTIONS_MAX = 4
+
+/** Whoever asks GET /ready gives up soon, and is to be told why. */
+const READY_PATIENCE = { statementMs: 1_500, lockMs: 1_000 }
+
+/** Connections to the replica, where one is configured. */
+const EXPORT_CONNECTIONS_MAX = 4
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
 const LIMIT_CONNECTIONS_MAX = 3
@@ -36,6 +44,9 @@ const AUDIT_CLOSE_MS = 2_000
 
 /** And for the webhook jobs under way; what is lost then is done at the next start. */
 const WEBHOOKS_CLOSE_MS = 5_000
+
+/** The main thread's pools, by the names that the metrics show. */
+type Pools = Record<string, Pool>
 
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
@@ -104,11 +115,15 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   const { database, callers, firstKey, callersFile } = await openDatabase(config, logger, stops)
   signal.throwIfAborted()
   await migrate(database, { signal })
-  const pool = openPool(database, READ_CONNECTIONS_MAX)
-  const readyPool = openPool(database, 1)
-  const authorityPool = openPool(database, 1)
+  const pool = openPool(database, READ_CONNECTIONS_MAX, READERS_PATIENCE)
+  const { databaseReadUrl } = config
+  const exportPool = databaseReadUrl === undefined ? pool : openPool(databaseReadUrl, EXPORT_CONNECTIONS_MAX)
+  const readyPool = openPool(database, 1, READY_PATIENCE)
+  const authorityPool = openPool(database, 1, READERS_PATIENCE)
   stops.push(() =>
-    Promise.all([pool, readyPool, authorityPool].map((each) => each.end())).then(() => undefined),
+    Promise.all([...new Set([pool, exportPool, readyPool, authorityPool])].map((each) => each.end())).then(
+      () => undefined,
+    ),
   )
 
   const policies = await syncPolicies(pool, config.policyDir)
@@ -119,9 +134,18 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   const authority = await watchAuthority(authorityPool, {
     onError: (error) => logger.error({ err: error }, 'authority'),
   })
+  const pools: Pools = { read: pool, ready: readyPool, authority: authorityPool }
+  if (exportPool !== pool) pools['export'] = exportPool
+  // Loaded where it is wanted: its library takes 20 MB.
+  const metrics =
+    config.metrics &&
+    (await import('./metrics/index.ts')).openMetrics({
+      onError: (error) => logger.error({ err: error }, 'metrics'),
+    })
   const dispatcher = await openDispatcher(
-    { config, database, callers, authority: authority.current() },
+    { config, database, callers, authority: authority.current(), reportChannel: metrics?.reportChannel },
     (error) => logger.error({ err: error }, 'worker thread'),
+    metrics?.batches,
   )
   stops.push(() => dispatcher.close())
   authority.start((state) => dispatcher.setAuthority(state))
@@ -135,11 +159,12 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       submit: dispatcher.submit,
       log: logger,
     })
+    pools['webhooks'] = webhookWork.pool
     stops.push(() => webhookWork.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
     signal.throwIfAborted()
   }
 
-  const limits = openLimits(config, logger, stops)
+  const limits = openLimits(config, logger, { stops, pools })
   const audit = openAudit({
     submit: dispatcher.submit,
     limits: openMemoryLimits(),
@@ -147,12 +172,14 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     log: (line, message) => logger.error(line, message),
   })
   stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
+  if (metrics !== undefined) stops.push(() => metrics.close())
   const room = openRoom(config.queueRequestsMax)
   let stopping = false
   const door = openDoor({
     service: {
       config,
       pool,
+      exportPool,
       readyPool,
       keys: publishedKeys(config.signingKeyDir, {
         onError: (error) => logger.error({ err: error }, 'published keys'),
@@ -168,6 +195,8 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     room,
     audit,
     log: (line, failed) => logger[failed ? 'error' : 'info'](line, 'request'),
+    watch: metrics?.replies,
+    spans: openSpans(config.buildVersion),
   })
   const listener = await listen({
     host: config.host,
@@ -186,6 +215,12 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     await listener.close()
   })
 
+  if (metrics !== undefined && config.metrics !== undefined) {
+    const { workerThreads, queueRequestsMax, buildVersion: version } = config
+    const build = { version, listener: listener.server }
+    const scraped = { dispatcher, room, pool, pools, workerThreads, queueRequestsMax, build }
+    logger.info({ url: await metrics.serve(config.metrics, scraped) }, 'metrics')
+  }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`
   logger.info({ url, server: listener.server, threads: config.workerThreads }, 'listening')
   if (firstKey !== undefined) process.stdout.write(firstCallText(url, firstKey))
@@ -216,9 +251,14 @@ async function openDatabase(config: Config, logger: Log['logger'], stops: Stops)
 }
 
 /** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
-function openLimits({ databaseUrl }: Config, logger: Log['logger'], stops: Stops): Limits {
+function openLimits(
+  { databaseUrl }: Config,
+  logger: Log['logger'],
+  { stops, pools }: { stops: Stops; pools: Pools },
+): Limits {
   if (databaseUrl === undefined) return openMemoryLimits()
   const pool = openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
+  pools['limits'] = pool
   const limits = openSharedLimits({ sql: pool, log: logger })
   stops.push(async () => {
     await limits.close()

@@ -43,6 +43,7 @@ test('without any variable the embedded service is configured with the defaults 
     shutdownTimeoutMs: 10_000,
     logLevel: 'info',
     queueRequestsMax: 4096,
+    metrics: undefined,
     listener: 'auto',
   })
 })
@@ -64,6 +65,11 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   DATABASE_URL: {
     good: [['postgresql:///x', { databaseUrl: 'postgresql:///x' }]],
+    bad: ['mysql://db/x', 'db', 'postgres:x'],
+    must: 'a postgres:// URL',
+  },
+  DATABASE_READ_URL: {
+    good: [['postgres://replica/x', { databaseReadUrl: 'postgres://replica/x' }]],
     bad: ['mysql://db/x', 'db', 'postgres:x'],
     must: 'a postgres:// URL',
   },
@@ -170,6 +176,16 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     bad: ['0'],
     must: 'a whole number from 1 to 1000000',
   },
+  METRICS_HOST: {
+    good: [['::1', { metrics: { host: '::1', port: 9464 } }]],
+    bad: ['a b'],
+    must: 'a host name or address',
+  },
+  METRICS_PORT: {
+    good: [['0', { metrics: { host: '127.0.0.1', port: 0 } }]],
+    bad: ['65536', '-1'],
+    must: 'a whole number from 0 to 65535',
+  },
   LISTENER: {
     good: [['node:http', { listener: 'node:http' }]],
     bad: ['uws'],
@@ -183,8 +199,11 @@ test('the table below and the variables that are read are the same', () => {
 })
 
 describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) => {
-  // What DATABASE_URL asks for stands beside it, so that each row sees its own mistake only.
-  const beside = name === 'DATABASE_URL' ? { ...database } : {}
+  // What a variable asks for stands beside it, so that each row sees its own mistake only.
+  const beside = {
+    ...(name.startsWith('DATABASE_') ? database : {}),
+    ...(name === 'METRICS_HOST' ? { METRICS_PORT: '9464' } : {}),
+  }
 
   test.each(good)('takes %s', (value, expected) => {
     const config = readConfig({ ...beside, [name]: value })
@@ -238,6 +257,12 @@ describe('together', () => {
     expect(readConfig(env).hubspot).toEqual({ token: 'pat-eu1-x', baseUrl: 'http://[::1]:8080' })
     expect(problems(() => readConfig({ ...env, NODE_ENV: 'production' }))).toEqual([
       `HUBSPOT_BASE_URL must be ${variables['HUBSPOT_BASE_URL']?.must}.`,
+    ])
+  })
+
+  test('a replica needs the database that it is a replica of', () => {
+    expect(problems(() => readConfig({ DATABASE_READ_URL: 'postgres://replica/x' }))).toEqual([
+      'DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.',
     ])
   })
 

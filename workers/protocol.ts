@@ -2,6 +2,7 @@
 import type { AuthorityState } from '../src/authority/state.ts'
 import type { Caller, Config } from '../src/config.ts'
 import type { Audited } from '../src/errors.ts'
+import type { LoopReport } from '../src/metrics/event-loop.ts'
 
 /** What a thread is started with. */
 export interface Boot {
@@ -16,6 +17,8 @@ export interface Boot {
   readonly authorityChannel: string
   /** One number, shared: how many executions' evidence the threads have yet to store. One that dies takes its own to the grave. */
   readonly owed: Int32Array<SharedArrayBuffer>
+  /** Name of the BroadcastChannel on which a thread is asked how it fares (src/metrics/threads.ts); undefined: nobody asks. */
+  readonly reportChannel: string | undefined
 }
 
 /** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
@@ -41,6 +44,26 @@ export type Operation =
   | 'receive-webhook'
   | 'process-webhooks'
 
+/** What the scrape sends to every thread. */
+export interface ReportAsked {
+  /** Which scrape this is. */
+  readonly asked: number
+}
+
+/** What each thread answers, on the same channel. */
+export interface ThreadReport extends ReportAsked {
+  readonly thread: number
+  readonly loop: LoopReport
+  readonly pool: PoolUse
+}
+
+export interface PoolUse {
+  readonly total: number
+  readonly idle: number
+  /** Who waits for a connection. */
+  readonly waiting: number
+}
+
 /** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
 export interface Task {
   readonly operation: Operation
@@ -65,6 +88,42 @@ export type Params = Readonly<Record<string, string>>
 export interface Replies {
   readonly bodies: Uint8Array<ArrayBuffer>
   readonly replies: readonly TaskReply[]
+  /** Of executions alone. */
+  readonly report?: BatchReport
+}
+
+/** The stages of the road, in order (workers/execute/index.ts). */
+export const stageNames = [
+  'validate',
+  'decide',
+  'gate',
+  'admit',
+  'perform',
+  'seal',
+  'verify',
+  'receipt',
+  'store',
+] as const
+export type StageName = (typeof stageNames)[number]
+
+/** The stages that a batch went through, each right after the other. */
+export interface StageTimes {
+  /** When the first one began, milliseconds since the epoch. */
+  readonly startedAt: number
+  /** How many milliseconds each took, in the order of `stageNames`; -1 for those it did not come to. Bare numbers cross cheapest. */
+  readonly ms: readonly number[]
+}
+
+export type PolicyOutcome = 'approved' | 'rejected' | 'denied'
+
+export interface PolicyOutcomeCount extends Readonly<Record<PolicyOutcome, number>> {
+  /** The policy's name. */
+  readonly policy: string
+}
+
+export interface BatchReport extends StageTimes {
+  /** Counted in this thread since its last report. */
+  readonly outcomes?: readonly PolicyOutcomeCount[]
 }
 
 export interface TaskReply {
@@ -113,7 +172,11 @@ export interface AnsweredRequest {
 }
 
 /** in  batchSize  how many shared the commit, for the log line */
-export function packReplies(answered: readonly AnsweredRequest[], batchSize: number): Replies {
+export function packReplies(
+  answered: readonly AnsweredRequest[],
+  batchSize: number,
+  report?: BatchReport,
+): Replies {
   const sizes = answered.map(({ body }) => Buffer.byteLength(body))
   const bodies = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0))
   const target = Buffer.from(bodies.buffer)
@@ -123,7 +186,7 @@ export function packReplies(answered: readonly AnsweredRequest[], batchSize: num
     const reply = { ticket: request.ticket, status, headers, end, log: { ...log, batch: batchSize } }
     return audit === undefined ? reply : { ...reply, audit }
   })
-  return { bodies, replies }
+  return report === undefined ? { bodies, replies } : { bodies, replies, report }
 }
 
 export interface UnpackedReply extends TaskReply {

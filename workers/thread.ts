@@ -7,7 +7,7 @@ import { failures, type Failure } from '../src/errors.ts'
 import { readSigningKeys } from '../src/signing/keys.ts'
 import { publishedKeys } from '../src/signing/published.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
-import { verifySignature, type Signature } from '../src/signing/signature.ts'
+import { verifyAuthorization, verifySignature, type Signature } from '../src/signing/signature.ts'
 import { failureOf, openPool } from '../src/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
@@ -28,18 +28,28 @@ import { Answered, type Caller, type Travelling } from './execute/road.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
-import { openWebhookJobs } from '../src/webhooks/queue.ts'
 import { openPolicies } from './policies.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
 import { processWebhooks } from './webhooks/process.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
-import { ASKS_AUTHORITY, packReplies, unpackTask, type Boot, type Operation, type Task } from './protocol.ts'
+import { openPolicyOutcomes } from './outcomes.ts'
+import {
+  ASKS_AUTHORITY,
+  packReplies,
+  unpackTask,
+  type BatchReport,
+  type Boot,
+  type Operation,
+  type Task,
+} from './protocol.ts'
+import { answerReports } from './report.ts'
+import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 
 /** One for each batch in flight, one for the late lane; and those of executions that verify state. */
 const CONNECTIONS_MAX = 6 + PROVEN_AT_ONCE
 
-function boot({ config, database, callers, authority, authorityChannel, owed }: Boot) {
+function boot({ config, database, callers, authority, authorityChannel, owed, reportChannel }: Boot) {
   const { signingKeyDir } = config
   const pool = openPool(database, CONNECTIONS_MAX)
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -61,6 +71,7 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
     approvers,
     connectors,
     turns: openTurns(),
+    outcomes: openPolicyOutcomes(),
     signingKeys: signing.receipt,
     key: signing.ed25519,
     findKey,
@@ -70,7 +81,11 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
         // An approver's key stands for approvals and nothing else, and nobody else's key for those.
         const key =
           artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
-        return key !== undefined && verifySignature(artifact, canonicalText, signature as Signature, key)
+        if (key === undefined) return false
+        const carried = signature as Signature
+        return artifact === 'execution-authorization'
+          ? verifyAuthorization(canonicalText, carried, key)
+          : verifySignature(artifact, canonicalText, carried, key)
       },
       humanKey: approvers.find,
     },
@@ -83,13 +98,12 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
     pool,
     key: signing.ed25519,
     webhookSecrets: config.webhookSecrets,
-    webhookJobs: openWebhookJobs(pool),
   }
   const scopes = callers.map(callerScope)
   const late = openLateLane(
-    (performed) => finish(performed, thread),
-    (answered) => {
-      const replies = packReplies(answered, answered.length)
+    (performed, watch) => finish(performed, thread, watch),
+    (answered, watch) => {
+      const replies = packReplies(answered, answered.length, reportOf(watch))
       parentPort?.postMessage(replies, [replies.bodies.buffer])
     },
   )
@@ -105,10 +119,11 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
   channel.postMessage(ASKS_AUTHORITY)
+  if (reportChannel !== undefined) answerReports(reportChannel, pool)
 
   const roads: Readonly<Record<Operation, Road>> = {
-    async execute(batch) {
-      const { answered, later } = await execute(batch, thread)
+    async execute(batch, watch) {
+      const { answered, later } = await execute(batch, thread, watch)
       late.add(later)
       return answered
     },
@@ -131,15 +146,28 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
   }
 
   return async function run(task: Task) {
+    const watch = openStopwatch()
     const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
       request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params },
     }))
-    return moved(packReplies(await answers(task.operation, batch), batch.length))
+    return moved(packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch)))
   }
 
-  async function answers(operation: Operation, batch: readonly Travelling[]): Promise<Answered[]> {
+  /** Of a batch without stages there is nothing to tell. */
+  function reportOf({ times }: Stopwatch): BatchReport | undefined {
+    if (times.ms.every((ms) => ms < 0)) return undefined
+    // Where nobody asks they stay here, a few numbers for each policy.
+    const outcomes = reportChannel === undefined ? undefined : thread.outcomes.take()
+    return outcomes === undefined ? times : { ...times, outcomes }
+  }
+
+  async function answers(
+    operation: Operation,
+    batch: readonly Travelling[],
+    watch: Stopwatch,
+  ): Promise<Answered[]> {
     try {
-      return await roads[operation](batch)
+      return await roads[operation](batch, watch)
     } catch (error) {
       // The one catch. What gets here from an execution is a mistake of ours, and how far the batch had come is not known.
       return batch.map(({ request }) => new Answered(request, lost(operation, error)))
@@ -147,7 +175,7 @@ function boot({ config, database, callers, authority, authorityChannel, owed }: 
   }
 }
 
-type Road = (batch: readonly Travelling[]) => Answered[] | Promise<Answered[]>
+type Road = (batch: readonly Travelling[], watch: Stopwatch) => Answered[] | Promise<Answered[]>
 
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, error: unknown): Failure {

@@ -5,6 +5,8 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { AuthorityState } from '../authority/state.ts'
 import { failures, type Failure } from '../errors.ts'
+import type { BatchWatch } from '../metrics/batches.ts'
+import { endOf, type RequestTimes } from '../metrics/times.ts'
 import {
   ASKS_AUTHORITY,
   packTask,
@@ -32,11 +34,14 @@ const UNHURRIED: ReadonlySet<Operation> = new Set([
   'propose-change',
   'resolve-change',
 ])
+/** One batch at a time: what arrives while it is stored shares the next commit, which makes each cheaper (`bench -- webhook`). */
+const ONE_BATCH: ReadonlySet<Operation> = new Set(['record-audit-event', 'receive-webhook'])
 /** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 
 export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log' | 'audit'> & {
   readonly body: string | Uint8Array
+  readonly times?: RequestTimes
 }
 
 export interface Dispatcher {
@@ -51,6 +56,11 @@ export interface Dispatcher {
     caller: number,
     params?: Params,
   ) => Promise<WorkerReply>
+  /** How many requests wait at the door, and how many batches are with the threads, by operation. */
+  readonly load: () => {
+    readonly waiting: ReadonlyMap<Operation, number>
+    readonly running: ReadonlyMap<Operation, number>
+  }
   /** Hands every thread what is in effect from now on. */
   readonly setAuthority: (authority: AuthorityState) => void
   /** How many executions' evidence the threads keep until the database takes it. */
@@ -64,15 +74,19 @@ interface Waiting {
   readonly operation: Operation
   readonly resolve: (reply: WorkerReply) => void
   readonly since: number
+  /** Set when its batch has come back without its answer. */
+  times: RequestTimes | undefined
 }
 
 /**
  * Starts the threads and waits until they take batches.
+ * in    watch  told of every batch, where somebody wants to know
  * fails with the reason of a thread that cannot boot, such as a missing key
  */
 export async function openDispatcher(
   start: Omit<Boot, 'authorityChannel' | 'owed'>,
   log: (error: unknown) => void,
+  watch?: BatchWatch,
 ): Promise<Dispatcher> {
   // Changed in place with each new authority: a thread that replaces one boots with the newest.
   const owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -102,7 +116,7 @@ export async function openDispatcher(
     atomics: 'disabled',
   })
   pool.on('error', log)
-  pool.on('message', deliver)
+  pool.on('message', deliverLate)
 
   const waiting = new Map<number, Waiting>()
   let queue: QueuedRequest[] = []
@@ -111,8 +125,32 @@ export async function openDispatcher(
   const running = new Map<Operation, number>()
   let flushing = false
 
-  function deliver(replies: Replies): void {
-    for (const reply of unpackReplies(replies)) answer(reply.ticket, reply)
+  function deliver(replies: Replies, batch: readonly QueuedRequest[], sentMs: number): void {
+    const { report } = replies
+    if (report !== undefined) watch?.reported(report)
+    const reports = report === undefined ? [] : [report]
+    for (const reply of unpackReplies(replies)) answer(reply.ticket, { ...reply, times: { sentMs, reports } })
+    if (replies.replies.length === batch.length) return
+    for (const { ticket } of batch) {
+      const late = waiting.get(ticket)
+      if (late !== undefined) late.times = { sentMs, reports }
+    }
+  }
+
+  /** Of executions that had to wait longer than their batches. */
+  function deliverLate(replies: Replies): void {
+    const { report } = replies
+    if (report !== undefined) watch?.reported(report)
+    for (const reply of unpackReplies(replies)) {
+      const times = waiting.get(reply.ticket)?.times
+      const [first] = times?.reports ?? []
+      if (times === undefined || first === undefined || report === undefined) {
+        answer(reply.ticket, reply)
+        continue
+      }
+      watch?.late(report.startedAt - endOf(first))
+      answer(reply.ticket, { ...reply, times: { ...times, reports: [first, report] } })
+    }
   }
 
   function answer(ticket: number, reply: WorkerReply): void {
@@ -147,7 +185,7 @@ export async function openDispatcher(
   function mayStart(operation: Operation): boolean {
     if (operation === 'execute') return executions() < executionsMax
     if (others() >= othersMax) return false
-    if (operation === 'record-audit-event') return !running.get(operation)
+    if (ONE_BATCH.has(operation)) return !running.get(operation)
     return !UNHURRIED.has(operation) || ![...UNHURRIED].some((one) => running.get(one))
   }
 
@@ -162,13 +200,19 @@ export async function openDispatcher(
   async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
     batches++
     running.set(operation, (running.get(operation) ?? 0) + 1)
+    const sentMs = performance.now()
+    if (watch !== undefined) {
+      const first = waiting.get(batch[0]?.ticket ?? -1)?.since ?? sentMs
+      watch.sent(operation, { requests: batch.length, waitedMs: sentMs - first })
+    }
     const task = packTask(operation, batch)
     try {
-      deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies)
+      deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies, batch, sentMs)
     } catch (error) {
       log(error)
       for (const { ticket } of batch) answer(ticket, lost(operation, 'the thread died'))
     }
+    watch?.done(operation, performance.now() - sentMs)
     batches--
     running.set(operation, (running.get(operation) ?? 1) - 1)
     flush()
@@ -197,8 +241,13 @@ export async function openDispatcher(
         setImmediate(flush)
       }
       return new Promise((resolve) => {
-        waiting.set(ticket, { operation, resolve, since: performance.now() })
+        waiting.set(ticket, { operation, resolve, since: performance.now(), times: undefined })
       })
+    },
+    load() {
+      const waits = new Map<Operation, number>()
+      for (const { operation } of queue) waits.set(operation, (waits.get(operation) ?? 0) + 1)
+      return { waiting: waits, running }
     },
     setAuthority(authority) {
       boot.authority = authority

@@ -3,6 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
+import { wantsTiming } from '../metrics/server-timing.ts'
+import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../tables/sql.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
@@ -13,7 +15,7 @@ import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
 import type { Head, OnHead, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Room } from './room.ts'
-import { respond, type Exchange, type LogRequest } from './respond.ts'
+import { respond, type Exchange, type Told } from './respond.ts'
 
 const NO_BODY = new Uint8Array(0)
 /** Smaller ones are left to the sockets' own buffers. */
@@ -23,27 +25,27 @@ const ANONYMOUS = 'anonymous'
 /** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export interface DoorWith {
+export interface DoorWith extends Told {
   readonly service: Service
   readonly authenticate: Authenticate
   readonly limits: Limits
   readonly room: Room
   readonly audit: Audit
-  readonly log: LogRequest
 }
 
 type Replying = (outcome: Answer | Failure) => Reply | Promise<Reply>
 
-export function openDoor({ service, authenticate, limits, room, audit, log }: DoorWith): OnHead {
+export function openDoor({ service, authenticate, limits, room, audit, ...told }: DoorWith): OnHead {
   const match = openMatching(routes, (route, params) => route.mounted?.(params, service.config) ?? true)
   const limitOf = configuredLimits(service.config)
 
   return (head) => {
-    const exchange = openExchange(head)
+    const exchange = openExchange(head, told.spans)
     const reply: Replying = (outcome) => {
       // What the audit must know is answered when it does.
       const stored = outcome.audit && audit.record(outcome.audit, exchange)
-      const replied = () => respond(outcome, exchange, log)
+      if (outcome.audit !== undefined) told.watch?.audited(outcome.audit.type, stored !== undefined)
+      const replied = () => respond(outcome, exchange, told)
       return stored === undefined ? replied() : stored.then(replied)
     }
     const matched = match(head.method, head.path)
@@ -147,7 +149,7 @@ function anonymousShare({ limit }: Route, exchange: Exchange): string {
     : ANONYMOUS
 }
 
-function openExchange(head: Head): Exchange {
+function openExchange(head: Head, spans: Spans | undefined): Exchange {
   const given = head.header('x-request-id')
   return {
     requestId: given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
@@ -159,6 +161,8 @@ function openExchange(head: Head): Exchange {
     callerId: undefined,
     clientAddress: undefined,
     limitHeaders: {},
+    wantsTiming: wantsTiming(head.header('prefer')),
+    traceParent: spans?.parentOf((name) => head.header(name)),
   }
 }
 

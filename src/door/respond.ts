@@ -1,6 +1,9 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { Failure } from '../errors.ts'
 import { etagOf } from '../etag.ts'
+import type { ReplyWatch } from '../metrics/replies.ts'
+import { timingHeaders } from '../metrics/server-timing.ts'
+import type { Spans, TraceParent } from '../metrics/spans.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Reply } from './listen/listener.ts'
 
@@ -18,11 +21,24 @@ export interface Exchange {
   clientAddress: string | undefined
   /** The RateLimit fields, on limited routes. */
   limitHeaders: Readonly<Record<string, string>>
+  /** Whether the client asked for Server-Timing. */
+  readonly wantsTiming: boolean
+  /** Undefined where nobody records spans. */
+  readonly traceParent: TraceParent | undefined
 }
 
 export type LogRequest = (line: Record<string, unknown>, failed: boolean) => void
 
-export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogRequest): Reply {
+/** Who is told of a reply: the log always, the others where they are wanted. */
+export interface Told {
+  readonly log: LogRequest
+  readonly watch?: ReplyWatch | undefined
+  readonly spans?: Spans | undefined
+}
+
+export function respond(outcome: Answer | Failure, exchange: Exchange, { log, watch, spans }: Told): Reply {
+  const ms = performance.now() - exchange.startedMs
+  const times = outcome instanceof Failure ? undefined : outcome.times
   const { status, headers, body, cause } =
     outcome instanceof Failure ? failureReply(outcome, exchange) : answerReply(outcome, exchange)
   log(
@@ -31,7 +47,7 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogR
       method: exchange.method,
       path: exchange.path,
       status,
-      ms: Math.round((performance.now() - exchange.startedMs) * 100) / 100,
+      ms: Math.round(ms * 100) / 100,
       ...(exchange.callerId === undefined ? {} : { caller: exchange.callerId }),
       ...(outcome instanceof Failure ? {} : outcome.log),
       ...(cause === undefined ? {} : { cause }),
@@ -39,6 +55,8 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogR
     status >= 500 &&
       (cause !== undefined || (!(outcome instanceof Failure) && outcome.log?.['cause'] !== undefined)),
   )
+  watch?.replied({ method: exchange.method, path: exchange.path, route: exchange.route, outcome, status, ms })
+  spans?.record(exchange, { status, ms, times })
   return {
     status,
     headers: {
@@ -46,6 +64,7 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, log: LogR
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': exchange.requestId,
       ...exchange.limitHeaders,
+      ...(exchange.wantsTiming ? timingHeaders(times, { startedMs: exchange.startedMs, ms }) : {}),
       ...headers,
     },
     body,

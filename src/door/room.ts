@@ -13,6 +13,7 @@ export interface Room {
    * out  gives the place back, a second call does nothing; undefined: there is no room
    */
   readonly take: (bodyBytes: number, caller: string) => (() => void) | undefined
+  readonly taken: () => { readonly requests: number; readonly bytes: number }
   /** Resolves when every place has been given back. */
   readonly empty: () => Promise<void>
 }
@@ -43,6 +44,7 @@ export function openRoom(requestsMax: number): Room {
         if (requests === 0) whenEmpty?.()
       }
     },
+    taken: () => ({ requests, bytes }),
     empty: () => (requests === 0 ? Promise.resolve() : new Promise((resolve) => (whenEmpty = resolve))),
   }
 }

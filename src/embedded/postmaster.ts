@@ -33,6 +33,8 @@ const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
+  // Writing 16 MB of zeros before a new segment is used holds every commit up: 1 of 100 batches took 70 ms, without it 24.
+  wal_init_zero: 'off',
   // Only pglz is compiled in, which costs more CPU than the page images it saves with the rare checkpoints below.
   wal_compression: 'off',
   // The execution path writes new rows only: few checkpoints, so that few full pages go into the WAL.
@@ -87,8 +89,8 @@ function disownLockFile(path: string): void {
   if (!existsSync(path)) return
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
   const [, ...rest] = readFileSync(file, 'utf8').split('\n')
-  ftruncateSync(file)
-  writeSync(file, [process.pid, ...rest].join('\n'), 0)
+  // Over what is there, and cut then: on a full disk a file that was emptied first stays empty.
+  ftruncateSync(file, writeSync(file, [process.pid, ...rest].join('\n'), 0))
   closeSync(file)
 }
 
@@ -115,7 +117,10 @@ function commandLine(pid: number): string {
 }
 
 /** Understood by node-postgres and libpq alike, whatever PG* variables say. */
-export function urlOf({ password, socketDir }: Cluster, database = 'countersign'): string {
+export function urlOf(
+  { password, socketDir }: Pick<Cluster, 'password' | 'socketDir'>,
+  database = 'countersign',
+): string {
   const host = encodeURIComponent(socketDir)
   return `postgres://countersign:${password}@/${database}?host=${host}&port=5432&sslmode=disable`
 }

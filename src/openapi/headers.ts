@@ -48,6 +48,12 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     schema: text('^/trust-records/'),
     example: '/trust-records/938ec07b-1041-456a-8ca2-c3b3567616ef',
   },
+  'Server-Timing': {
+    description:
+      'Where the time went, to who asks by `Prefer: server-timing`: milliseconds of each stage that its batch went through.',
+    schema: text('^queue;dur=\\d+\\.\\d+, .*, total;dur=\\d+\\.\\d+$'),
+    example: 'queue;dur=0.412, validate;dur=0.301, decide;dur=0.287, admit;dur=1.904, total;dur=6.120',
+  },
   'WWW-Authenticate': {
     description: 'The scheme that is asked for (RFC 6750).',
     schema: text('^Bearer '),

@@ -4,6 +4,7 @@ import type { AuthorityWatch } from '../authority/watch.ts'
 import type { Caller, Config } from '../config.ts'
 import type { Dispatcher } from '../door/dispatch.ts'
 import type { Audited, Failure } from '../errors.ts'
+import type { RequestTimes } from '../metrics/times.ts'
 import type { OpenApiTexts } from '../openapi/document.ts'
 import type { PublishedKeys } from '../signing/published.ts'
 
@@ -12,6 +13,8 @@ export interface Service {
   readonly config: Config
   /** For reads; the worker threads have their own connections. */
   readonly pool: pg.Pool
+  /** For the bulk export: of the replica where there is one, whose rows may be a little older; else the same as `pool`. */
+  readonly exportPool: pg.Pool
   /** For GET /ready alone, which must not wait behind them. */
   readonly readyPool: pg.Pool
   readonly keys: PublishedKeys
@@ -53,6 +56,8 @@ export interface Answer {
   readonly log?: Readonly<Record<string, unknown>>
   /** A refusal that a thread made; the audit knows of it before the caller does. */
   readonly audit?: Audited
+  /** How long it waited, and how long each stage of its batch took. */
+  readonly times?: RequestTimes
   /** Called once when the reply has left this process, or its client has gone. */
   readonly sent?: () => void
 }

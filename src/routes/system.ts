@@ -1,6 +1,6 @@
 // The system routes of interface §4.1.
 import { failures } from '../errors.ts'
-import { checkIntentsUsable } from '../tables/execution-intents.ts'
+import { whyUnusable } from '../tables/usable.ts'
 import { json, type Answer, type Handler, type Service } from './route.ts'
 
 /** The name of the product and of the REST API's version (interface §9.1). */
@@ -15,12 +15,11 @@ export const health: Handler = () => json({ status: 'UP' })
 /** Whether executions can be stored, asked of the database each time. */
 export const ready: Handler = async (_request, service) => {
   if (service.stopping()) return notReady(service, 'The service is stopping.')
-  try {
-    await checkIntentsUsable(service.readyPool)
-  } catch (error) {
+  const unusable = await whyUnusable(service.readyPool)
+  if (unusable !== undefined) {
     return {
-      ...notReady(service, 'The database or its execution-intents table cannot be used.'),
-      log: { cause: String(error) },
+      ...notReady(service, `The database cannot be used: ${unusable.why}.`),
+      log: { cause: String(unusable.cause) },
     }
   }
   const { warnings } = service

@@ -16,7 +16,7 @@ export const trustRecord: Handler = async ({ params, caller }, { pool }) => {
 }
 
 /** Each page names the next by a cursor: its cost is that of one page, however far down. */
-export const trustRecords: Handler = async ({ query, caller }, { pool }) => {
+export const trustRecords: Handler = async ({ query, caller }, { exportPool }) => {
   const page = readPage(query)
   if (page instanceof Failure) return page
   const since = readTime(query, 'since')
@@ -29,7 +29,7 @@ export const trustRecords: Handler = async ({ query, caller }, { pool }) => {
     return failures.invalidQuery('page and cursor cannot be given together.')
 
   // One more than asked for: whether there is a next page is then known, and the last one names none.
-  const records = await listTrustRecords(pool, {
+  const records = await listTrustRecords(exportPool, {
     callerId: readableOwner(caller),
     since,
     until,

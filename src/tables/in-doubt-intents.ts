@@ -74,6 +74,18 @@ export async function forgetClosed(sql: Sql, limit: number): Promise<number> {
   return result.rowCount ?? 0
 }
 
+/** How many are noted, `max` at most: for the metrics, which may be a sweep behind. */
+export async function countInDoubt(sql: Sql, max: number): Promise<number> {
+  const result = await sql.query<{ noted: number }>({
+    name: 'in_doubt_intents_count',
+    text: `
+      SELECT count(*)::integer AS noted
+      FROM (SELECT FROM in_doubt_intents LIMIT $1::integer) AS noted_ones`,
+    values: [max],
+  })
+  return result.rows[0]?.noted ?? 0
+}
+
 /** At once where it was just closed by hand: the next sweep may be seconds away. */
 export async function forget(sql: Sql, id: string): Promise<void> {
   await sql.query({

@@ -17,14 +17,15 @@ export async function migrate(
   connectionString: string,
   { dir = MIGRATIONS_DIR, signal }: { dir?: string; signal?: AbortSignal } = {},
 ): Promise<string[]> {
-  const files = readdirSync(dir)
-    .filter((name) => /^\d{4}_[a-z0-9-]+\.sql$/.test(name))
-    .toSorted()
-    .map((name) => ({ name, text: readFileSync(join(dir, name), 'utf8') }))
+  const files = migrationFiles(dir)
   const client = new Client({
     connectionString,
     application_name: 'countersign-migrate',
     connectionTimeoutMillis: 5_000,
+    // One that falls silent while it migrates must not keep the others from starting, nor wait for what it will never hear.
+    idle_in_transaction_session_timeout: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   })
   // A connection that breaks fails the statement on it; it also emits this, which would end the process.
   client.on('error', () => undefined)
@@ -64,6 +65,14 @@ export async function migrate(
     signal?.removeEventListener('abort', giveUp)
     await client.end()
   }
+}
+
+/** The migrations of this release, in their order. */
+export function migrationFiles(dir = MIGRATIONS_DIR): { name: string; text: string }[] {
+  return readdirSync(dir)
+    .filter((name) => /^\d{4}_[a-z0-9-]+\.sql$/.test(name))
+    .toSorted()
+    .map((name) => ({ name, text: readFileSync(join(dir, name), 'utf8') }))
 }
 
 async function refuseOldServer(client: Client): Promise<void> {

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { DatabaseError, Pool, type ClientBase, type QueryResult, type QueryResultRow } from 'pg'
 import { Failure, failures } from '../errors.ts'
+import { openSilence } from './silence.ts'
 
 /** What runs a statement: a pooled connection inside a transaction, or a pool where one statement is the transaction. */
 export type Sql = Pick<ClientBase, 'query'>
@@ -123,13 +124,18 @@ function lockNumber(key: string): string {
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
+const UNAVAILABLE = /^(08|28|3D|53|57|58|25006|25P03|25P04|40001|40P01|55P03)/
+
 /**
  * Whether the database is away, as against refusing this statement. It says so by SQLSTATE: class 08 (connection), 28 and 3D (we are
- * not let in), 53 (resources), 57 (operator intervention), 58 (system), 25006 (read only: a demoted primary). The socket says so by
- * a system error, pg by its message. Everything else is a mistake of ours, and retrying or answering 503 would hide it.
+ * not let in), 53 (resources, a full disk), 57 (operator intervention, a statement's time-out), 58 (system), 25006 (read only: a
+ * demoted primary), 25P03 and 25P04 (it ended a transaction of ours), 55P03 (somebody holds a lock for too long), 40P01 (we were
+ * chosen to break a deadlock), 40001 (a replica ends a read that holds up its replay; no isolation level of ours knows it
+ * otherwise). The socket says so by a system error, pg by its message. Everything else is a mistake of ours, and retrying or
+ * answering 503 would hide it.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return /^(08|28|3D|53|57|58|25006)/.test(error.code ?? '')
+  if (error instanceof DatabaseError) return UNAVAILABLE.test(error.code ?? '')
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
   return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
@@ -145,21 +151,52 @@ export function isTaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505'
 }
 
+/** How long the database may take: told to the server when connecting, so that no statement costs more (docs/handbook/operating.md). */
+export interface Patience {
+  /** A statement. */
+  readonly statementMs: number
+  /** For a lock that somebody else holds, such as an ALTER TABLE by hand: less, so that requests do not pile up behind it. */
+  readonly lockMs: number
+  /** How long a connection is used, however busy. Without it: until it breaks or refuses a statement. */
+  readonly connectionSeconds?: number
+}
+
+const PATIENCE: Patience = { statementMs: 10_000, lockMs: 3_000 }
+
+/** Who writes finds out that its server was demoted. Who only reads would go on with what that server last knew. */
+export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
+
+/** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */
+const IDLE_MS_MIN = 2_400
+
 /** Pool settings that every part of the service shares. */
-export function openPool(connectionString: string, connectionsMax: number): Pool {
+export function openPool(
+  connectionString: string,
+  connectionsMax: number,
+  { statementMs, lockMs, connectionSeconds = 0 }: Patience = PATIENCE,
+): Pool {
+  const reach = { connectionString, application_name: 'countersign' }
+  const silence = openSilence(reach)
   const pool = new Pool({
-    connectionString,
+    ...reach,
     max: connectionsMax,
-    application_name: 'countersign',
     connectionTimeoutMillis: 2_000,
-    statement_timeout: 10_000,
-    // A server that can no longer say that it timed out, or a network that swallows it: the connection is given up.
-    query_timeout: 12_000,
-    idle_in_transaction_session_timeout: 10_000,
+    statement_timeout: statementMs,
+    lock_timeout: lockMs,
+    // A server that can no longer say that it timed out on this connection, and still answers on others: it is given up.
+    query_timeout: statementMs + 2_000,
+    // Of an instance that fell silent: what it has locked is free again before anybody gives up waiting for it. No transaction of ours
+    // waits for anything but the database, and that of POST /receipt for its signatures.
+    idle_in_transaction_session_timeout: Math.max(IDLE_MS_MIN, Math.round(lockMs * 0.8)),
+    maxLifetimeSeconds: connectionSeconds,
+    // What lies idle is asked for before a firewall forgets it, and replaced where it was forgotten.
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     // Statements are sent without waiting for the ones before them; the server runs them in order.
     pipeline: true,
+    stream: silence.stream,
   })
+  silence.watch(pool)
   // A connection that breaks fails its statement or is replaced at the next use. It also emits an error, on the pool while it is
   // idle and on itself while it is in use, which without a listener would end the thread.
   pool.on('error', () => undefined)

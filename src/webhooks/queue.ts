@@ -1,5 +1,5 @@
-// The pg-boss queue of webhook deliveries (decisions §10): a job is inserted in the transaction that stores its event and deleted in the
-// one that processes it. What fails is tried again with growing delays and ends in the dead-letter queue, where an operator finds it.
+// The pg-boss queue of webhook deliveries (decisions §10): a job is inserted in the statement that stores its event and deleted in the
+// transaction that processes it (src/tables/webhook-events.ts). What fails is tried again with growing delays and ends in the dead-letter queue, where an operator finds it.
 import { PgBoss, type ConstructorOptions, type Db, type Queue } from 'pg-boss'
 import type { Pool } from 'pg'
 import { isUnavailable, type Sql } from '../tables/sql.ts'
@@ -7,9 +7,10 @@ import { isUnavailable, type Sql } from '../tables/sql.ts'
 export const WEBHOOK_QUEUE = 'webhook-events'
 export const DEAD_WEBHOOK_QUEUE = 'webhook-events-dead'
 
-/** What a job says: which row of webhook_events it is of. */
+/** What a job says: which row of webhook_events it is of, and how long its body is. */
 export interface WebhookJob {
   readonly id: string
+  readonly bytes: number
 }
 
 /** pg-boss deletes what waits longer. A delivery that was acknowledged waits for an operator however long that takes. */
@@ -71,7 +72,7 @@ export async function openWebhookQueue(
   }
 }
 
-/** pg-boss of whoever only puts in and takes out: a worker thread, the operator's command. */
+/** pg-boss of whoever only moves jobs: the operator's command. */
 export async function joinWebhookQueue(pool: Pool): Promise<PgBoss> {
   let unavailable: unknown
   const db: Db = {
@@ -95,34 +96,5 @@ export async function joinWebhookQueue(pool: Pool): Promise<PgBoss> {
   } catch (error) {
     await boss.stop({ graceful: false })
     throw error
-  }
-}
-
-/** The queue within the caller's transactions. */
-export interface WebhookJobs {
-  /** A job for each event. */
-  readonly insert: (sql: Sql, eventKeys: readonly string[]) => Promise<void>
-  /** Takes out jobs that are done. */
-  readonly remove: (sql: Sql, jobIds: readonly string[]) => Promise<void>
-}
-
-/** Of a worker thread, which must boot without a database: joined at the first use, and again after a use that failed. */
-export function openWebhookJobs(pool: Pool): WebhookJobs {
-  let joined: Promise<PgBoss> | undefined
-  const boss = () => {
-    joined ??= joinWebhookQueue(pool).catch((error: unknown) => {
-      joined = undefined
-      throw error
-    })
-    return joined
-  }
-  return {
-    async insert(sql, eventKeys) {
-      const jobs = eventKeys.map((id) => ({ data: { id } satisfies WebhookJob }))
-      await (await boss()).insert(WEBHOOK_QUEUE, jobs, { db: database(sql) })
-    },
-    async remove(sql, jobIds) {
-      if (jobIds.length > 0) await (await boss()).deleteJob(WEBHOOK_QUEUE, [...jobIds], { db: database(sql) })
-    },
   }
 }

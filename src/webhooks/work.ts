@@ -1,5 +1,6 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import type { Dispatcher } from '../door/dispatch.ts'
 import { openPool } from '../tables/sql.ts'
@@ -7,7 +8,10 @@ import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './queue.ts'
 
 /** One that fetches, completes and looks after the queue; one to spare. */
 const CONNECTIONS_MAX = 2
-const BATCH_MAX = 100
+/** Milliseconds of a thread, for the signatures; what a batch costs beside its jobs is then a small part. */
+const BATCH_MAX = 250
+/** Instances that start together wait for the one that makes pg-boss's schema. */
+const PATIENCE = { statementMs: 10_000, lockMs: 10_000 }
 /** While nothing comes. A full batch is followed by the next one at once. */
 const POLL_SECONDS = 0.5
 
@@ -16,7 +20,7 @@ const SAME_ERROR_MS = 60_000
 
 /** What a thread is asked to do. */
 export interface ProcessRequest {
-  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string }[]
+  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string; readonly bytes: number }[]
 }
 
 /** What it answers: the jobs that failed, by their id, and why. */
@@ -25,6 +29,7 @@ export interface ProcessReply {
 }
 
 export interface WebhookWork {
+  readonly pool: Pool
   /** Fetches no further job. in  ms  how long to wait for those under way */
   readonly close: (ms: number) => Promise<void>
 }
@@ -39,7 +44,7 @@ export async function startWebhookWork({
   submit: Dispatcher['submit']
   log: { warn: (message: string) => void; error: (line: object, message: string) => void }
 }): Promise<WebhookWork> {
-  const pool = openPool(connectionString, CONNECTIONS_MAX)
+  const pool = openPool(connectionString, CONNECTIONS_MAX, PATIENCE)
   const boss = await openWebhookQueue(pool, {
     onError: onceAMinute((error) => log.error({ err: error }, 'webhook jobs')),
     onWarning: (message) => log.warn(`webhook jobs: ${message}`),
@@ -57,7 +62,9 @@ export async function startWebhookWork({
       perJobResults: true,
     },
     async (jobs: Job<WebhookJob>[]): Promise<JobResult[]> => {
-      const request: ProcessRequest = { jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id })) }
+      const request: ProcessRequest = {
+        jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id, bytes: data.bytes })),
+      }
       const reply = await submit('process-webhooks', Buffer.from(JSON.stringify(request)), -1)
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
@@ -72,6 +79,7 @@ export async function startWebhookWork({
   )
 
   return {
+    pool,
     async close(ms) {
       await boss.stop({ graceful: true, timeout: ms })
       // A statement that never comes back must not hold up the stop.

@@ -105,12 +105,15 @@ describe('GET /ready 200', () => {
 
 const ready = async () => reply(await service.get('/ready', { key: null }))
 
+function notReady(why: string) {
+  const reason = `The database cannot be used: ${why}.`
+  return { status: 503, body: { status: 'NOT_READY', reason, error: reason, authDisabled: false } }
+}
+
 describe('GET /ready 503 NOT_READY', () => {
-  const reason = 'The database or its execution-intents table cannot be used.'
-  const notReady = { status: 503, body: { status: 'NOT_READY', reason, error: reason, authDisabled: false } }
   test('while there is no execution-intents table; GET /health is not concerned', async () => {
     await database.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
-    expect(await ready()).toEqual(notReady)
+    expect(await ready()).toEqual(notReady('its execution-intents table is missing'))
     expect((await service.get('/health')).status).toBe(200)
     await database.pool.query('ALTER TABLE elsewhere RENAME TO execution_intents')
     expect((await ready()).status).toBe(200)
@@ -118,7 +121,7 @@ describe('GET /ready 503 NOT_READY', () => {
 
   test('while there is no database, and again READY with one', async () => {
     await database.drop()
-    expect(await ready()).toEqual(notReady)
+    expect(await ready()).toEqual(notReady('there is no such database'))
     expect((await service.get('/health')).status).toBe(200)
     await database.recreate()
     expect((await ready()).status).toBe(200)

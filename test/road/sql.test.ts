@@ -50,6 +50,11 @@ describe('the database is away', () => {
   test.each([
     ['ended by an operator', 'SELECT pg_terminate_backend(pg_backend_pid())'],
     ['out of disk', `DO $$ BEGIN RAISE SQLSTATE '53100'; END $$`],
+    ['a replica whose replay this read held up', `DO $$ BEGIN RAISE SQLSTATE '40001'; END $$`],
+    ['kept from a lock by somebody who holds it', `DO $$ BEGIN RAISE SQLSTATE '55P03'; END $$`],
+    ['too slow', `SET LOCAL statement_timeout = '1ms'; SELECT pg_sleep(5)`],
+    ['rid of a deadlock by ending this', `DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$`],
+    ['tired of waiting for us', `DO $$ BEGIN RAISE SQLSTATE '25P03'; END $$`],
     ['demoted to a standby', `DO $$ BEGIN RAISE SQLSTATE '25006'; END $$`],
   ])('when it is %s', async (_, statement) => {
     expect(await failureOf(pool, (sql) => sql.query(statement))).toSatisfy(isUnavailable)

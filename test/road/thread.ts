@@ -11,6 +11,7 @@ import { openTurns } from '../../workers/execute/admit-proven.ts'
 import { execute, finish, type Thread } from '../../workers/execute/index.ts'
 import { openOwed } from '../../workers/execute/owed.ts'
 import type { Answered, Travelling } from '../../workers/execute/road.ts'
+import { openPolicyOutcomes } from '../../workers/outcomes.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import { publishedCrypto } from '../evidence.ts'
 
@@ -41,6 +42,7 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
     crypto,
+    outcomes: openPolicyOutcomes(),
   }
 }
 

@@ -5,7 +5,9 @@ import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
+import type { PolicyOutcomes } from '../outcomes.ts'
 import type { Policies } from '../policies.ts'
+import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Answered, forward, forwardAsync, leftTheRoad, stillGoing, type Travelling } from './road.ts'
 import { admit } from './admit.ts'
 import { admitProven, type Turns } from './admit-proven.ts'
@@ -36,6 +38,7 @@ export interface Thread {
   readonly key: SigningKey
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto
+  readonly outcomes: PolicyOutcomes
 }
 
 /**
@@ -46,17 +49,25 @@ export interface Thread {
 export async function execute(
   batch: readonly Travelling[],
   thread: Thread,
+  watch: Stopwatch = openStopwatch(),
 ): Promise<{ answered: Answered[]; later: Promise<Performed | Answered>[] }> {
+  const { lap } = watch
   const now = new Date()
   const tools = { ...thread, now }
   const accepted = forward(batch, (item) => validate(item, now.toISOString())) // 400 403 500
+  lap('validate')
   const decided = forward(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
+  lap('decide')
   const proven = decided.filter((item): item is Decided | Answered => !isUnproven(item))
   const gated = forward(proven, (item) => gate(item, tools)) // the gateway's pure checks
+  lap('gate')
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
+  lap('admit')
+  countOutcomes(gated, admitted, thread)
   const { atOnce, later } = perform(stillGoing(admitted)) // the only outside effect
+  lap('perform')
   return {
-    answered: [...leftTheRoad(admitted), ...(await finish(atOnce, thread))],
+    answered: [...leftTheRoad(admitted), ...(await finish(atOnce, thread, watch))],
     later: [...later, ...decided.filter(isUnproven).map((item) => performProven(item, thread))],
   }
 }
@@ -64,7 +75,18 @@ export async function execute(
 /** The same way for one whose signals are verified first: locked, read, decided and claimed by itself. */
 async function performProven(item: Unproven, thread: Thread): Promise<Performed | Answered> {
   const admitted = await admitProven(item, thread)
+  thread.outcomes.count(item.transaction.policy.name, admitted)
   return admitted instanceof Answered ? admitted : performOne(admitted)
+}
+
+/** Of those that a policy decided. */
+function countOutcomes(
+  gated: readonly (Decided | Answered)[],
+  admitted: readonly object[],
+  { outcomes }: Thread,
+): void {
+  for (const [i, item] of gated.entries())
+    if (!(item instanceof Answered)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
 }
 
 function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
@@ -78,13 +100,19 @@ function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
 export async function finish(
   performed: readonly (Performed | Answered)[],
   thread: Thread,
+  { lap }: Stopwatch = openStopwatch(),
 ): Promise<Answered[]> {
+  if (performed.length === 0) return []
   const { signingKeys, crypto, pool, key, owed } = thread
   const { outcomeUnknown } = failures
   const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
+  lap('seal')
   const verified = forward(sealed, (item) => verify(item, crypto), outcomeUnknown) // verification
+  lap('verify')
   const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
+  lap('receipt')
   const answered = await store(receipted, { pool, key, owed }) // one transaction; 200 500 502
+  lap('store')
   await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
   return answered
 }

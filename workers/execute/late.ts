@@ -1,4 +1,5 @@
 // Executions that wait longer than their batch, for verified state or their connector: finished in batches of whatever has come by then.
+import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
 import type { Answered } from './road.ts'
 
@@ -10,8 +11,8 @@ interface LateLane {
 
 /** in  finish  never rejects, see `finish` in index.ts */
 export function openLateLane(
-  finish: (performed: readonly (Performed | Answered)[]) => Promise<Answered[]>,
-  deliver: (answered: readonly Answered[]) => void,
+  finish: (performed: readonly (Performed | Answered)[], watch: Stopwatch) => Promise<Answered[]>,
+  deliver: (answered: readonly Answered[], watch: Stopwatch) => void,
 ): LateLane {
   let waiting: (Performed | Answered)[] = []
   let busy = false
@@ -22,7 +23,8 @@ export function openLateLane(
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
       waiting = waiting.slice(BATCH_MAX)
-      deliver(await finish(batch))
+      const watch = openStopwatch()
+      deliver(await finish(batch, watch), watch)
     }
     busy = false
   }

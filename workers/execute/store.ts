@@ -10,6 +10,8 @@ import { Answered, stillGoing } from './road.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. The rest is `owed`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
+/** No further attempt after this: one that waits for a lock takes seconds by itself. */
+const RETRY_MAX_MS = 2_500
 
 /**
  * Stores a batch and answers it: 200 with the record, 500 for an execution that failed for certain.
@@ -39,11 +41,12 @@ function reply({ outcomeOfCall, record, verification, receipt }: ReceiptedExecut
 }
 
 async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now()
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
       return await work()
     } catch (error) {
-      if (!isUnavailable(error)) throw error
+      if (!isUnavailable(error) || performance.now() - startedMs > RETRY_MAX_MS) throw error
       await delay(delayMs)
     }
   }

@@ -4,18 +4,13 @@ import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents } from '../../src/tables/audit-events.ts'
 import { inTransaction, isUnavailable } from '../../src/tables/sql.ts'
-import {
-  lockUnprocessed,
-  markProcessed,
-  sizesOfUnprocessed,
-  type WebhookEventRow,
-} from '../../src/tables/webhook-events.ts'
+import { deleteWebhookJobs, markProcessed, type WebhookEventRow } from '../../src/tables/webhook-events.ts'
+import { WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
 import type { ProcessReply, ProcessRequest } from '../../src/webhooks/work.ts'
-import type { WebhookJobs } from '../../src/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 
-/** Bodies that are in memory at once: a hundred jobs can be a hundred megabytes. */
+/** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
 const PIECE_BYTES_MAX = 4_000_000
 /** A provider chooses these texts. */
 const TEXT_MAX = 256
@@ -23,7 +18,6 @@ const TEXT_MAX = 256
 interface ProcessWith {
   readonly pool: Pool
   readonly key: SigningKey
-  readonly webhookJobs: WebhookJobs
 }
 
 type Job = ProcessRequest['jobs'][number]
@@ -37,27 +31,22 @@ export async function processWebhooks(batch: readonly Travelling[], tools: Proce
   const answers: Answered[] = []
   for (const { request } of batch) {
     const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as ProcessRequest
-    const sizes = await sizesOfUnprocessed(
-      tools.pool,
-      jobs.map(({ eventKey }) => eventKey),
-    )
     const failed: Record<string, string> = {}
-    for (const piece of pieces(jobs, sizes)) Object.assign(failed, await processEach(piece, tools))
+    for (const piece of pieces(jobs)) Object.assign(failed, await processEach(piece, tools))
     answers.push(new Answered(request, { body: JSON.stringify({ failed } satisfies ProcessReply) }))
   }
   return answers
 }
 
 /** Runs of jobs whose bodies fit, one job at least. */
-function pieces(jobs: readonly Job[], sizes: ReadonlyMap<string, number>): Job[][] {
+function pieces(jobs: readonly Job[]): Job[][] {
   const cut: Job[][] = []
   let bytes = Infinity
   for (const job of jobs) {
-    const size = sizes.get(job.eventKey) ?? 0
-    bytes += size
+    bytes += job.bytes
     if (bytes > PIECE_BYTES_MAX) {
       cut.push([])
-      bytes = size
+      bytes = job.bytes
     }
     cut.at(-1)?.push(job)
   }
@@ -80,26 +69,23 @@ async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Re
   }
 }
 
-function processAll(jobs: readonly Job[], { pool, key, webhookJobs }: ProcessWith): Promise<void> {
+function processAll(jobs: readonly Job[], { pool, key }: ProcessWith): Promise<void> {
   return inTransaction(pool, async (sql) => {
-    const events = await lockUnprocessed(
+    const at = new Date().toISOString()
+    const events = await markProcessed(
       sql,
       jobs.map(({ eventKey }) => eventKey),
-    )
-    const at = new Date().toISOString()
-    await insertAuditEvents(
-      sql,
-      events.map((event) => auditEventRow(processed(event, at), key)),
-    )
-    await markProcessed(
-      sql,
-      events.map(({ eventKey }) => eventKey),
       at,
     )
-    await webhookJobs.remove(
-      sql,
-      jobs.map(({ jobId }) => jobId),
-    )
+    const rows = events.map((event) => auditEventRow(processed(event, at), key))
+    await Promise.all([
+      insertAuditEvents(sql, rows),
+      deleteWebhookJobs(
+        sql,
+        WEBHOOK_QUEUE,
+        jobs.map(({ jobId }) => jobId),
+      ),
+    ])
   })
 }
 

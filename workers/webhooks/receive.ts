@@ -4,21 +4,20 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { failures, type Audited, type Failure } from '../../src/errors.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
-import { failureOf, inTransaction, isUnavailable } from '../../src/tables/sql.ts'
+import { failureOf, isUnavailable } from '../../src/tables/sql.ts'
 import {
   findWebhookEventIds,
-  insertWebhookEvents,
+  storeWebhookEvents,
   type WebhookEventRow,
 } from '../../src/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/webhooks/providers.ts'
-import type { WebhookJobs } from '../../src/webhooks/queue.ts'
+import { WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
 import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
 import { isSigned } from './signature.ts'
 
 export interface WebhookTools {
   readonly pool: Pool
   readonly webhookSecrets: WebhookSecrets
-  readonly webhookJobs: WebhookJobs
 }
 
 interface Delivery extends Travelling {
@@ -86,18 +85,15 @@ async function storeEach(
 
 async function store(
   deliveries: readonly Delivery[],
-  { pool, webhookJobs }: WebhookTools,
+  { pool }: WebhookTools,
 ): Promise<Map<Delivery, Outcome>> {
   // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
   const rows = deliveries
     .map(({ row }) => row)
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
-  const { inserted, known } = await inTransaction(pool, async (sql) => {
-    const keys = await insertWebhookEvents(sql, rows)
-    if (keys.size > 0) await webhookJobs.insert(sql, [...keys])
-    const left = rows.filter(({ eventKey }) => !keys.has(eventKey))
-    return { inserted: keys, known: await findWebhookEventIds(sql, left) }
-  })
+  const inserted = await storeWebhookEvents(pool, WEBHOOK_QUEUE, rows)
+  const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
+  const known = await findWebhookEventIds(pool, left)
   return new Map(
     deliveries.map((delivery): [Delivery, Outcome] => {
       const { eventKey, provider, eventId } = delivery.row

@@ -1,0 +1,38 @@
+// Metrics for Prometheus (docs/handbook/operating.md "What to watch"): nothing of it is there unless METRICS_PORT is set.
+import { watchBatches, type BatchWatch } from './batches.ts'
+import { openInstruments } from './instruments.ts'
+import { watchReplies, type ReplyWatch } from './replies.ts'
+import { openScrape, type Scraped } from './scrape.ts'
+import { serveMetrics, type MetricsServer } from './serve.ts'
+import { openThreads } from './threads.ts'
+
+export interface Metrics {
+  /** Where the threads are asked how they fare. */
+  readonly reportChannel: string
+  readonly batches: BatchWatch
+  readonly replies: ReplyWatch
+  /** Serves GET /metrics. out  its URL */
+  readonly serve: (at: { host: string; port: number }, scraped: Scraped) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+export function openMetrics({ onError }: { onError: (error: unknown) => void }): Metrics {
+  const instruments = openInstruments()
+  const threads = openThreads()
+  let server: MetricsServer | undefined
+  return {
+    reportChannel: threads.channelName,
+    batches: watchBatches(instruments),
+    replies: watchReplies(instruments),
+    async serve({ host, port }, scraped) {
+      const { contentType } = instruments.registry
+      const scrape = openScrape(instruments, threads, scraped)
+      server = await serveMetrics({ host, port, contentType, scrape, onError })
+      return server.url
+    },
+    async close() {
+      await server?.close()
+      threads.close()
+    },
+  }
+}

@@ -1,0 +1,96 @@
+// Every metric of the service: its name, its labels, what it means. docs/handbook/operating.md "What to watch" lists the same, and a
+// test compares them. Labels are of the service's own making: no caller, no id and no path that a client wrote is one.
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Of a request, seconds: from a read of memory to a connector's time-out. */
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** Of a stage: most of them are shorter than a millisecond, those with a commit are not. */
+const STAGE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10]
+/** Powers of two up to the largest batch. */
+const BATCH_REQUESTS = [1, 2, 4, 8, 16, 32, 64, 128]
+
+export type Instruments = ReturnType<typeof openInstruments>
+
+export function openInstruments() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const registers = [registry]
+  const counter = <const Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `countersign_${name}`, help, labelNames, registers })
+  const gauge = <const Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `countersign_${name}`, help, labelNames, registers })
+  const histogram = <const Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    buckets: number[],
+  ) => new Histogram({ name: `countersign_${name}`, help, labelNames, buckets, registers })
+
+  return {
+    registry,
+    build: gauge('build_info', 'Always 1; its labels say what runs.', ['version', 'node', 'listener']),
+
+    requests: counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']),
+    requestSeconds: histogram(
+      'http_request_duration_seconds',
+      'From the head of a request to its reply.',
+      ['method', 'route'],
+      REQUEST_SECONDS,
+    ),
+    inFlight: gauge('http_requests_in_flight', 'Requests with a body that are on their way or at work.'),
+    inFlightMax: gauge('http_requests_in_flight_max', 'How many may be: QUEUE_REQUESTS_MAX.'),
+    inFlightBytes: gauge('http_in_flight_bytes', 'Bodies of these, and large replies that are not sent yet.'),
+    limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),
+    audited: counter(
+      'audit_events_total',
+      'Refusals that the audit is told of; written says whether as an event of its own or only counted.',
+      ['type', 'written'],
+    ),
+    deliveries: counter('webhook_deliveries_total', 'Deliveries of providers.', ['provider', 'outcome']),
+
+    queued: gauge('queue_requests', 'Requests that wait for a worker thread.', ['operation']),
+    queueSeconds: histogram(
+      'queue_wait_seconds',
+      'How long the first request of a batch waited for its thread.',
+      ['operation'],
+      STAGE_SECONDS,
+    ),
+    batchRequests: histogram('batch_requests', 'Requests of a batch.', ['operation'], BATCH_REQUESTS),
+    batchSeconds: histogram(
+      'batch_duration_seconds',
+      'How long a thread had a batch.',
+      ['operation'],
+      REQUEST_SECONDS,
+    ),
+    batchesRunning: gauge('batches_running', 'Batches that threads have.', ['operation']),
+    stageSeconds: histogram(
+      'stage_duration_seconds',
+      'How long a batch of executions was in a stage of the road; late: how long one execution waited outside of its batch.',
+      ['stage'],
+      STAGE_SECONDS,
+    ),
+    decisions: counter('policy_decisions_total', 'What policies said of executions.', ['policy', 'outcome']),
+
+    owed: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
+    inDoubt: gauge('executions_in_doubt', 'Executions that a human has to close; absent while not known.'),
+    databaseUp: gauge('database_up', '1 where the database answered a query in time.'),
+    poolConnections: gauge('database_pool_connections', 'Connections to the database.', [
+      'pool',
+      'thread',
+      'state',
+    ]),
+    poolWaiting: gauge('database_pool_waiting', 'Who waits for a connection.', ['pool', 'thread']),
+    threads: gauge('worker_threads', 'Worker threads that answered this scrape.'),
+    threadsConfigured: gauge('worker_threads_configured', 'How many there are to be: WORKER_THREADS.'),
+    loopLag: gauge(
+      'event_loop_lag_seconds',
+      'How late the event loop ran since the last scrape; quantile 1 is the worst.',
+      ['thread', 'quantile'],
+    ),
+    loopUtilization: gauge(
+      'event_loop_utilization_ratio',
+      'The part of the time since the last scrape in which the event loop was at work.',
+      ['thread'],
+    ),
+  }
+}

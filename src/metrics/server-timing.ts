@@ -1,0 +1,24 @@
+// Server-Timing (W3C): where the time of an execution went, told to a client that asks by `Prefer: server-timing` (RFC 7240).
+import { stagesOf, type RequestTimes } from './times.ts'
+
+/** in  prefer  the request's header */
+export function wantsTiming(prefer: string | undefined): boolean {
+  return prefer !== undefined && /(?:^|,)[ \t]*server-timing[ \t]*(?:[,;=]|$)/i.test(prefer)
+}
+
+/** The header, empty where no batch of the road was taken part in. Stages are of the whole batch: what a request waited for, not what it cost. */
+export function timingHeaders(
+  times: RequestTimes | undefined,
+  { startedMs, ms }: { startedMs: number; ms: number },
+): Readonly<Record<string, string>> {
+  if (times === undefined) return {}
+  const stages = stagesOf(times)
+  if (stages.length === 0) return {}
+  const entries = [
+    // From the head on: a body that is slow to come is part of it.
+    ['queue', times.sentMs - startedMs] as const,
+    ...stages.map((stage) => [stage.name, stage.ms] as const),
+    ['total', ms] as const,
+  ]
+  return { 'Server-Timing': entries.map(([name, took]) => `${name};dur=${took.toFixed(3)}`).join(', ') }
+}

@@ -1,0 +1,288 @@
+// GET /metrics of a running service after traffic of every kind: what is counted, by which labels, and that the dashboard and the
+// handbook name what is there.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeRawKey } from '../../src/config.ts'
+import { stageNames } from '../../workers/protocol.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { chapters } from '../handbook.ts'
+import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aDelivery, deliver, env } from '../webhooks.ts'
+import { metricsUrl, scrape, total, type Sample } from './scrape.ts'
+
+const DASHBOARD = join(import.meta.dirname, '..', '..', 'docs', 'grafana-dashboard.json')
+const THREADS = 2
+const HEALTH = 5
+/** Longer than any scrape may take, shorter than a statement's time-out. */
+const SCRAPE_MAX_MS = 3_000
+
+let database: TestDatabase
+let proxy: DatabaseProxy
+let service: TestService
+let samples: Sample[]
+const duplicate = aTransaction()
+const slow = aTransaction({ intent: { parameters: { amount: 42, delayMs: 200 } } })
+
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await openDatabaseProxy(database.url)
+  service = await startService({
+    databaseUrl: proxy.url,
+    env: {
+      ...env,
+      METRICS_PORT: '0',
+      WORKER_THREADS: String(THREADS),
+      RATE_LIMIT_HEALTH_PER_MINUTE: String(HEALTH),
+    },
+  })
+  const execute = async (transaction: object) => (await service.post('/execute', transaction)).status
+  expect(await execute(duplicate)).toBe(200)
+  expect(await execute(duplicate)).toBe(409)
+  expect(await execute(slow)).toBe(200)
+  expect(await execute(aRejectedTransaction())).toBe(500)
+  expect(await execute(aMismatchedTransaction())).toBe(403)
+  expect(await execute(aTransaction({ policy: { name: 'nobody-has-it' } }))).toBe(404)
+  expect((await service.get(`/transactions/${randomUUID()}`)).status).toBe(404)
+  expect((await service.get('/nowhere/at-all')).status).toBe(404)
+  expect((await service.get('/nowhere', { method: 'PROPFIND' })).status).toBe(404)
+  expect((await service.get('/version', { key: makeRawKey() })).status).toBe(401)
+  for (let i = 0; i <= HEALTH; i++)
+    expect((await service.get('/health', { key: null })).status).toBe(i < HEALTH ? 200 : 429)
+  const delivery = aDelivery()
+  expect((await deliver(service, delivery)).body).toEqual({ status: 'accepted' })
+  expect((await deliver(service, delivery)).body).toEqual({ status: 'acknowledged' })
+  expect((await deliver(service, aDelivery({ body: delivery.body }))).body).toEqual({
+    status: 'acknowledged',
+  })
+  expect((await deliver(service, aDelivery({ secret: 'another secret, 16' }))).status).toBe(401)
+  samples = await scrape(service)
+}, 120_000)
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await proxy.cut()
+  await database.drop()
+})
+
+const count = (name: string, labels: Record<string, string> = {}) => total(samples, name, labels)
+
+describe('what is counted', () => {
+  test('every reply, by the pattern of its route', () => {
+    const requests = 'countersign_http_requests_total'
+    const execute = { method: 'POST', route: '/execute' }
+    for (const [status, times] of Object.entries({ 200: 2, 403: 1, 404: 1, 409: 1, 500: 1 }))
+      expect(count(requests, { ...execute, status }), status).toBe(times)
+    expect(count('countersign_http_request_duration_seconds_count', execute)).toBe(6)
+    expect(count(requests, { method: 'GET', route: '/transactions/{id}', status: '404' })).toBe(1)
+    expect(count(requests, { method: 'GET', route: 'none', status: '404' })).toBe(1)
+    expect(count(requests, { method: '_OTHER', route: 'none' })).toBe(1)
+    expect(count(requests, { route: '/version', status: '401' })).toBe(1)
+  })
+
+  test('every stage once per batch, and the wait of an execution that leaves its batch', () => {
+    const stage = (name: string) => count('countersign_stage_duration_seconds_count', { stage: name })
+    // One batch each: the service was asked one after the other. Two of them came to the end.
+    expect(stageNames.map(stage)).toEqual([6, 6, 6, 6, 6, 2, 2, 2, 2])
+    expect(stage('late')).toBe(1)
+    expect(count('countersign_stage_duration_seconds_sum', { stage: 'late' })).toBeGreaterThan(0.15)
+  })
+
+  test('batches, their sizes and how long they waited, by operation', () => {
+    for (const name of ['batch_requests', 'batch_duration_seconds', 'queue_wait_seconds'])
+      expect(count(`countersign_${name}_count`, { operation: 'execute' }), name).toBe(6)
+    expect(count('countersign_batch_requests_sum', { operation: 'execute' })).toBe(6)
+    expect(count('countersign_batches_running', { operation: 'execute' })).toBe(0)
+  })
+
+  test('what policies said, but not of a duplicate or of a policy that nobody has', () => {
+    const decisions = samples.filter(({ name }) => name === 'countersign_policy_decisions_total')
+    expect(decisions.map(({ labels, value }) => [labels['policy'], labels['outcome'], value])).toEqual([
+      ['sandbox-echo', 'approved', 2],
+      ['sandbox-echo', 'rejected', 1],
+      ['sandbox-echo', 'denied', 1],
+    ])
+  })
+
+  test('refusals by limits, events of the audit, deliveries by outcome', () => {
+    const limited = 'countersign_rate_limit_refusals_total'
+    expect([count(limited, { limit: 'health' }), count(limited, { limit: 'execute' })]).toEqual([1, 0])
+    const audited = (type: string) => count('countersign_audit_events_total', { type, written: 'true' })
+    expect(['caller.rejected', 'rate_limited', 'webhook.rejected', 'webhook.replayed'].map(audited)).toEqual([
+      1, 1, 1, 1,
+    ])
+    for (const outcome of ['accepted', 'acknowledged', 'replayed', 'rejected'])
+      expect(count('countersign_webhook_deliveries_total', { provider: 'razorpay', outcome }), outcome).toBe(
+        1,
+      )
+  })
+
+  test('every thread and every pool, and what runs', () => {
+    expect(count('countersign_worker_threads')).toBe(THREADS)
+    expect(count('countersign_worker_threads_configured')).toBe(THREADS)
+    const threads = ['main', '1', '2']
+    for (const thread of threads) {
+      for (const quantile of ['0.5', '0.99', '1'])
+        expect(count('countersign_event_loop_lag_seconds', { thread, quantile })).toBeGreaterThanOrEqual(0)
+      expect(count('countersign_event_loop_utilization_ratio', { thread })).toBeGreaterThan(0)
+    }
+    const pools = new Set(
+      samples
+        .filter(({ name }) => name === 'countersign_database_pool_connections')
+        .map(({ labels }) => `${labels['pool']} ${labels['thread']}`),
+    )
+    expect([...pools].toSorted()).toEqual(
+      [
+        ...['authority', 'limits', 'read', 'ready', 'webhooks'].map((pool) => `${pool} main`),
+        ...threads.slice(1).map((thread) => `worker ${thread}`),
+      ].toSorted(),
+    )
+    expect(count('countersign_build_info', { node: process.version })).toBe(1)
+  })
+
+  test('nothing that a client chose is a label', () => {
+    const labels = new Set(samples.flatMap((sample) => Object.values(sample.labels)))
+    const chosen = ['tester', duplicate.businessTransactionId, slow.businessTransactionId, 'nobody-has-it']
+    expect(chosen.filter((text) => [...labels].some((label) => label.includes(text)))).toEqual([])
+    expect([...labels].filter((label) => label.includes('nowhere') || label === 'PROPFIND')).toEqual([])
+  })
+})
+
+describe('what is so at the moment', () => {
+  test('requests under way are shown until they are answered', async () => {
+    const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs: 3_000 } } })
+    const answered = service.post('/execute', transaction)
+    const inFlight = async (name: string) => total(await scrape(service), `countersign_http_${name}`) ?? 0
+    await until(async () => (await inFlight('requests_in_flight')) === 1, 'the request')
+    expect(await inFlight('in_flight_bytes')).toBeGreaterThan(100)
+    expect((await answered).status).toBe(200)
+    expect(await inFlight('requests_in_flight')).toBe(0)
+  })
+
+  test('executions in doubt are counted within seconds', async () => {
+    expect(await doubts()).toBe(0)
+    const id = randomUUID()
+    await database.pool.query('INSERT INTO in_doubt_intents VALUES ($1, now())', [id])
+    await until(async () => (await doubts()) === 1, 'the doubt')
+    await database.pool.query('DELETE FROM in_doubt_intents WHERE business_transaction_id = $1', [id])
+    await until(async () => (await doubts()) === 0, 'the doubt to be gone')
+  })
+
+  test.each(['cut', 'stall'] as const)(
+    'with the database away (%s) a scrape says so, in time, and claims to know of no doubt',
+    async (how) => {
+      await proxy[how]()
+      // What was asked a moment ago is still believed.
+      const away = await until(async () => {
+        const startedMs = performance.now()
+        const found = await scrape(service)
+        expect(performance.now() - startedMs).toBeLessThan(SCRAPE_MAX_MS)
+        return total(found, 'countersign_database_up') === 0 ? found : undefined
+      }, 'the database to be away')
+      expect(total(away, 'countersign_executions_in_doubt')).toBeUndefined()
+      expect(total(away, 'countersign_worker_threads')).toBe(THREADS)
+      await proxy.mend()
+      const back = await until(async () => {
+        const found = await scrape(service)
+        return total(found, 'countersign_database_up') === 1 ? found : undefined
+      }, 'the database to be back')
+      expect(total(back, 'countersign_executions_in_doubt')).toBe(0)
+    },
+    60_000,
+  )
+})
+
+describe('who names it', () => {
+  interface Panel {
+    readonly title: string
+    readonly targets?: readonly { readonly expr: string }[]
+  }
+  const { panels } = JSON.parse(readFileSync(DASHBOARD, 'utf8')) as { panels: readonly Panel[] }
+  const expressions = panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({ title, expr })),
+  )
+
+  test('the dashboard has a panel for every metric, and none for one that is not there', () => {
+    const named = new Set(
+      expressions.flatMap(({ expr }) => expr.match(/\b(countersign|process)_[a-z_]+/g) ?? []),
+    )
+    const missing = [...named].filter((name) => !samples.some((sample) => sample.name === name))
+    expect(missing).toEqual([])
+    const families = new Set([...exposed()].map(familyOf))
+    const shown = new Set([...named].map(familyOf))
+    expect([...families].filter((family) => !shown.has(family))).toEqual([])
+  })
+
+  test('the dashboard groups by labels that are there', () => {
+    const unknown = expressions.flatMap(({ title, expr }) => {
+      const [name = ''] = /\b(countersign|process)_[a-z_]+/.exec(expr) ?? []
+      const [, grouped = ''] = /by \(([^)]*)\)/.exec(expr) ?? []
+      // Prometheus adds the instance.
+      const there = new Set([...labelsOf(name), 'instance', ''])
+      return grouped
+        .split(', ')
+        .filter((label) => !there.has(label))
+        .map((label) => `${title}: ${label}`)
+    })
+    expect(unknown).toEqual([])
+  })
+
+  test('the handbook says of every metric what it means, and of none that is not there', () => {
+    const named = new Set(chapters.get('operating.md')?.match(/(?<=`)countersign_[a-z_]+(?=`)/g))
+    expect([...named].toSorted()).toEqual([...new Set([...exposed()].map(familyOf))].toSorted())
+  })
+})
+
+describe('the port', () => {
+  test('answers GET and HEAD of /metrics and nothing else', async () => {
+    const got = await ask('/metrics')
+    expect([got.status, got.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/^text\/plain;.*version=/),
+    ])
+    expect(await got.text()).toContain('# TYPE countersign_http_requests_total counter')
+    const head = await ask('/metrics', 'HEAD')
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    const wrong = await ask('/metrics', 'POST')
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    for (const path of ['/', '/metrics/', '/execute']) expect((await ask(path)).status, path).toBe(404)
+  })
+
+  test('is not the door: that one has no /metrics', async () => {
+    expect((await service.get('/metrics')).status).toBe(404)
+  })
+
+  test('is not opened unless it is asked for, and one that is taken stops the start', async () => {
+    const off = await startService({ databaseUrl: database.url })
+    expect(off.lines().some(({ msg }) => msg === 'metrics')).toBe(false)
+    expect(await off.stop()).toBe(0)
+    const { port } = new URL(metricsUrl(service))
+    await expect(startService({ databaseUrl: database.url, env: { METRICS_PORT: port } })).rejects.toThrow(
+      `countersign: cannot serve metrics on 127.0.0.1:${port}`,
+    )
+  }, 120_000)
+})
+
+function ask(path: string, method = 'GET'): Promise<Response> {
+  return fetch(metricsUrl(service).replace('/metrics', path), { method })
+}
+
+/** A histogram's samples are three to a name. */
+function familyOf(name: string): string {
+  return name.replace(/(?<=_seconds|batch_requests)_(bucket|sum|count)$/, '')
+}
+
+async function doubts(): Promise<number | undefined> {
+  return total(await scrape(service), 'countersign_executions_in_doubt')
+}
+
+function exposed(): Set<string> {
+  return new Set(samples.map(({ name }) => name).filter((name) => name.startsWith('countersign_')))
+}
+
+function labelsOf(name: string): string[] {
+  return samples.filter((sample) => sample.name === name).flatMap(({ labels }) => Object.keys(labels))
+}

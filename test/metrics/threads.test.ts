@@ -1,0 +1,48 @@
+// Asking threads how they fare: one that does not answer holds nobody up.
+import { BroadcastChannel } from 'node:worker_threads'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ReportAsked, ThreadReport } from '../../workers/protocol.ts'
+import { openThreads } from '../../src/metrics/threads.ts'
+
+const aReport = ({ asked }: ReportAsked, thread: number): ThreadReport => ({
+  asked,
+  thread,
+  loop: { lagSeconds: { p50: 0, p99: 0, max: 0 }, utilization: 0 },
+  pool: { total: 0, idle: 0, waiting: 0 },
+})
+
+/** Answers each question as these. in  reports  what is sent, late or not */
+function answering(channelName: string, answers: (asked: ReportAsked) => readonly ThreadReport[]): void {
+  const channel = new BroadcastChannel(channelName)
+  onTestFinished(() => channel.close())
+  channel.addEventListener('message', (event) => {
+    const { data } = event as MessageEvent<ReportAsked>
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+    for (const report of answers(data)) channel.postMessage(report)
+  })
+}
+
+function opened() {
+  const threads = openThreads()
+  onTestFinished(() => threads.close())
+  return threads
+}
+
+test('the answers of all threads are there as soon as the last one is', async () => {
+  const threads = opened()
+  answering(threads.channelName, (asked) => [aReport(asked, 1), aReport(asked, 2)])
+  const reports = await threads.ask(2)
+  expect(reports.map(({ thread }) => thread)).toEqual([1, 2])
+})
+
+test('a thread that does not answer is left out', async () => {
+  const threads = opened()
+  answering(threads.channelName, (asked) => [aReport(asked, 1)])
+  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual([1])
+})
+
+test('an answer to an earlier question counts for none', async () => {
+  const threads = opened()
+  answering(threads.channelName, ({ asked }) => [aReport({ asked: asked - 1 }, 1), aReport({ asked }, 2)])
+  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual([2])
+})

@@ -1,0 +1,37 @@
+// Counts what the policies said of the executions that were admitted, until the next replies take the counts to the door.
+import { EXECUTION_REJECTED } from '../src/errors.ts'
+import type { PolicyOutcome, PolicyOutcomeCount } from './protocol.ts'
+import { Answered } from './execute/road.ts'
+
+export interface PolicyOutcomes {
+  /** in  policyName  of a policy that is loaded; admitted  what `admit` made of the transaction */
+  readonly count: (policyName: string, admitted: object) => void
+  /** What was counted since the last call; undefined: nothing. */
+  readonly take: () => PolicyOutcomeCount[] | undefined
+}
+
+export function openPolicyOutcomes(): PolicyOutcomes {
+  let counts = new Map<string, Record<PolicyOutcome, number>>()
+  return {
+    count(policyName, admitted) {
+      const outcome = outcomeOf(admitted)
+      if (outcome === undefined) return
+      let ofPolicy = counts.get(policyName)
+      if (ofPolicy === undefined) counts.set(policyName, (ofPolicy = { approved: 0, rejected: 0, denied: 0 }))
+      ofPolicy[outcome]++
+    },
+    take() {
+      if (counts.size === 0) return undefined
+      const taken = Array.from(counts, ([policy, ofPolicy]) => ({ policy, ...ofPolicy }))
+      counts = new Map()
+      return taken
+    },
+  }
+}
+
+/** By what the caller is told, so that a duplicate, whose decision leaves no trace, counts as none. Undefined: not the policy's doing. */
+function outcomeOf(admitted: object): PolicyOutcome | undefined {
+  if (!(admitted instanceof Answered)) return 'approved'
+  if (!admitted.body.startsWith(`{"error":"${EXECUTION_REJECTED}`)) return undefined
+  return admitted.status === 403 ? 'denied' : 'rejected'
+}
