@@ -10,7 +10,11 @@ import { algorithms, generateKeys, generateMissingKeys, keyIds, readPublicKeys }
 import type { Algorithm, PublicKey } from './signing/keys.ts'
 import { sha256Hex } from './signing/sha256.ts'
 
-const program = new Command('countersign').description(packageJson.description).version(packageJson.version)
+const program = new Command('countersign')
+  .description(packageJson.description)
+  .version(packageJson.version)
+  // What stands behind `bench` is for the bench.
+  .enablePositionalOptions()
 
 program
   .command('serve')
@@ -123,6 +127,19 @@ program
     console.log(entry)
   })
 
+program
+  .command('fsck')
+  .description(
+    'verify everything that is stored, beside running services; exits 0 clean, 1 something is wrong, 2 could not check',
+  )
+  .option('--json', 'print each problem and the summary as a line of JSON')
+  // Commander would exit 1, which a script must be able to read as "something is wrong".
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(async (options: { json?: true }) => {
+    const { fsckCommand } = await import('./fsck-command.ts')
+    process.exitCode = await fsckCommand(process.env, { json: options.json === true })
+  })
+
 const webhooks = program.command('webhooks').description('deliveries of providers that are not processed yet')
 
 webhooks
@@ -231,6 +248,19 @@ program
     const { simulateCommand } = await import('./simulate-command.ts')
     const { url, key, since, until } = options
     await simulateCommand({ file, url, key, since, until })
+  })
+
+program
+  .command('bench')
+  .description('load-test a deployment (--url, --key) or a fresh local service; --help says more')
+  .argument('[arguments...]', 'scenarios and options of the bench')
+  // Its options are its own program's.
+  .helpOption(false)
+  .allowUnknownOption()
+  .passThroughOptions()
+  .action(async (args: string[]) => {
+    const { benchCommand } = await import('./bench-command.ts')
+    process.exit(await benchCommand(args))
   })
 
 function databaseUrl(): string {

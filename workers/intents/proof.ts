@@ -1,6 +1,6 @@
 // What a stored Execution Trust Record says of an intent: the record of exactly its authorization, and it holds (decisions §8).
 import type { Sql } from '../../src/tables/sql.ts'
-import { readEvidence } from '../../src/tables/trust-records.ts'
+import { readEvidence, type StoredEvidence } from '../../src/tables/trust-records.ts'
 import type { Thread } from '../execute/index.ts'
 import { verifyStored } from '../execute/verify.ts'
 import type { End } from './transition.ts'
@@ -16,7 +16,15 @@ export async function proofOf(
   { sql, crypto }: { sql: Sql; crypto: Thread['crypto'] },
 ): Promise<Proof> {
   const [stored] = await readEvidence(sql, [{ id, owner: null }])
-  if (stored === undefined) return { kind: 'none' }
+  return stored === undefined ? { kind: 'none' } : proofIn(stored, { id, nonce }, crypto)
+}
+
+/** The same of a record that has been read. */
+export function proofIn(
+  stored: StoredEvidence,
+  { id, nonce }: { id: string; nonce: string },
+  crypto: Thread['crypto'],
+): Exclude<Proof, { kind: 'none' }> {
   const verified = verifyStored(stored, { id, ...stored }, crypto)
   if (verified.status !== 'VERIFIED') {
     const { message } = JSON.parse(verified.text) as { message: string }

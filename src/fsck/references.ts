@@ -1,0 +1,118 @@
+// What a row of one table names in another must be there. The schema has no foreign keys (every table can be distributed by its key), so
+// this is where they are; each statement answers with the rows that are broken.
+import type { Check } from './check.ts'
+
+interface Reference {
+  readonly table: string
+  /** SQL of the key of a row `c`. */
+  readonly key: string
+  /** SQL that finds the row it names; `c` is the row itself. */
+  readonly named: string
+  /** Which rows name one; left out: all. */
+  readonly where?: string
+  readonly problem: string
+}
+
+const ofTransaction = (table: string, named: string, what: string): Reference => ({
+  table,
+  key: `c.business_transaction_id`,
+  named: `${named} AS n WHERE n.business_transaction_id = c.business_transaction_id`,
+  problem: `its ${what} is missing`,
+})
+
+const appended = (table: string): Reference => ({
+  ...ofTransaction(table, 'trust_records', 'trust record'),
+  key: `c.business_transaction_id || ' ' || c.ordinal`,
+})
+
+const byChange = (table: string, key: string, column: string): Reference => ({
+  table,
+  key,
+  named: `pending_changes AS n WHERE n.change_id = c.${column}`,
+  where: `c.${column} IS NOT NULL`,
+  problem: `the change of its ${column} is missing`,
+})
+
+const APPROVER = `c.approver_id || ':' || c.key_id`
+const POLICY = `c.name || '/' || c.version`
+
+const REFERENCES: readonly Reference[] = [
+  ofTransaction('execution_intents', 'business_transactions', 'transaction'),
+  ofTransaction('trust_records', 'business_transactions', 'transaction'),
+  appended('verifications'),
+  appended('receipts'),
+  ofTransaction('refusal_records', 'business_transactions', 'transaction'),
+  ofTransaction('history_entries', 'execution_intents', 'intent'),
+  ofTransaction('in_doubt_intents', 'execution_intents', 'intent'),
+  {
+    ...ofTransaction('intent_transitions', 'execution_intents', 'intent'),
+    key: `c.transition_id`,
+  },
+  byChange('step_up_nonces', 'c.nonce', 'change_id'),
+  byChange('policy_versions', POLICY, 'approved_by_change'),
+  byChange('approvers', APPROVER, 'enrolled_by_change'),
+  byChange('approvers', APPROVER, 'revoked_by_change'),
+  byChange('external_connectors', 'c.change_id', 'change_id'),
+  byChange('external_connectors', 'c.change_id', 'revoked_by_change'),
+  {
+    table: 'approvals',
+    key: 'c.approval_id',
+    named: 'approvers AS n WHERE n.approver_id = c.approver_id AND n.key_id = c.key_id',
+    problem: 'the key of its approver is missing',
+  },
+]
+
+/** pg-boss makes its tables where a service takes deliveries. */
+const JOBS: readonly Reference[] = [
+  {
+    table: 'webhook_events',
+    key: 'c.event_key',
+    // `completed` and what comes after it in pg-boss's order of states: no job that is run again.
+    named: `pgboss.job AS n WHERE n.name IN ('webhook-events', 'webhook-events-dead')
+      AND n.state < 'completed' AND n.data ->> 'id' = c.event_key::text`,
+    where: 'c.processed_at IS NULL',
+    problem: 'it is not processed, but its job is missing',
+  },
+  {
+    table: 'pgboss.job',
+    key: 'c.id',
+    named: `webhook_events AS n WHERE n.event_key::text = c.data ->> 'id'`,
+    where: `c.name IN ('webhook-events', 'webhook-events-dead') AND c.state < 'completed'`,
+    problem: 'its delivery is missing',
+  },
+]
+
+/** Tables that have exactly one row. */
+const SINGLE = ['authority_epoch', 'sweep_horizon']
+
+/** in  hasJobs  whether pg-boss's tables are there */
+export function referenceChecks({ hasJobs }: { readonly hasJobs: boolean }): Check[] {
+  const missing = [...REFERENCES, ...(hasJobs ? JOBS : [])].map(
+    ({ table, key, named, where = 'true', problem }) =>
+      answersWithFindings(
+        table,
+        problem,
+        `SELECT (${key})::text AS key FROM ${table} AS c WHERE ${where} AND NOT EXISTS (SELECT FROM ${named})`,
+      ),
+  )
+  const single = SINGLE.map((table) =>
+    answersWithFindings(
+      table,
+      'it has not exactly one row',
+      `SELECT '-' AS key FROM ${table} HAVING count(*) <> 1`,
+    ),
+  )
+  return [...missing, ...single]
+}
+
+function answersWithFindings(table: string, problem: string, text: string): Check {
+  return {
+    table,
+    text,
+    examine: (rows) =>
+      Promise.resolve({
+        counted: {},
+        findings: (rows as { key: string }[]).map(({ key }) => ({ table, key, problem })),
+      }),
+  }
+}

@@ -1,0 +1,54 @@
+// countersign fsck on a healthy service: nothing is found, while it runs, under load and after it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { generateKeys } from '../../src/signing/keys.ts'
+import { createDatabase } from '../database.ts'
+import { startLoad } from '../load.ts'
+import { until } from '../service.ts'
+import { checked, startMixed } from './mix.ts'
+
+test.each(['ed25519', 'ed25519,ml-dsa-65'])(
+  'everything that a service stores with %s holds, while it runs, under load and when it has stopped',
+  async (receiptAlgorithms) => {
+    const database = await createDatabase()
+    const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
+    generateKeys({ dir: signingKeyDir, now: new Date() })
+    const { service, mix, remove } = await startMixed(database, { receiptAlgorithms, signingKeyDir })
+    const running = await checked(database, signingKeyDir)
+    expect(running.lines).toEqual([])
+    expect(running.summary).toMatchObject({
+      problems: 0,
+      unexecuted: 1,
+      open: { inDoubt: 1, underWay: 1 },
+      rows: {
+        refusal_records: 3,
+        policy_versions: 4,
+        pending_changes: 9,
+        approvals: 2,
+        webhook_events: 2,
+        approvers: 2,
+      },
+    })
+    expect(running.summary.open.listed.map(({ businessTransactionId }) => businessTransactionId)).toEqual([
+      mix.inDoubt,
+      mix.hanging,
+    ])
+
+    const load = startLoad(service, 8)
+    for (let run = 1; run <= 3; run++) {
+      const before = load.outcomes.length
+      await until(() => load.outcomes.length >= before + 40, 'executions', 60_000)
+      expect((await checked(database, signingKeyDir)).lines).toEqual([])
+    }
+    await load.stop()
+    expect(load.count(200)).toBeGreaterThan(100)
+    expect(await service.stop()).toBe(0)
+    expect((await checked(database, signingKeyDir)).lines).toEqual([])
+    remove()
+    rmSync(signingKeyDir, { recursive: true })
+    await database.drop()
+  },
+  180_000,
+)

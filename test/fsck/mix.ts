@@ -1,0 +1,259 @@
+// A database with everything in it that a service ever stores, made over HTTP; and ways to look at it and to put it back.
+import { rmSync } from 'node:fs'
+import { expect } from 'vitest'
+import { Client } from 'pg'
+import type { Finding } from '../../src/fsck/check.ts'
+import { fsck, type Summary } from '../../src/fsck/run.ts'
+import { readPublicKeys } from '../../src/signing/keys.ts'
+import {
+  aHuman,
+  anApprover,
+  anEnrolment,
+  aSignedApproval,
+  enrolled,
+  proposed,
+  putInEffect,
+  resolved,
+} from '../authority.ts'
+import type { TestDatabase } from '../database.ts'
+import { putInDoubt } from '../intents.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { startService, until, type TestService } from '../service.ts'
+import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aDelivery, deliver, env, poisoned, storedEvents } from '../webhooks.ts'
+
+const LIMITED = { name: 'limited', version: '1.0.0', capability: 'sandbox:echo' }
+
+const byOne = () => aTransaction({ policy: { name: 'by-one' } })
+
+/** What stands in the database by its name: ids of transactions, but for the last five. */
+export interface Mix {
+  readonly approved: string
+  readonly other: string
+  readonly verifiedTwice: string
+  readonly rejected: string
+  readonly denied: string
+  readonly failed: string
+  readonly unknownPolicy: string
+  readonly limited: string
+  readonly byApproval: string
+  readonly hanging: string
+  readonly inDoubt: string
+  readonly resolved: string
+  readonly finalizedByHand: string
+  readonly usedApproval: string
+  readonly unusedApproval: string
+  readonly policyChange: string
+  readonly enrolment: string
+  readonly connector: string
+}
+
+export interface MixedService {
+  readonly service: TestService
+  readonly mix: Mix
+  /** Of its policies, when it has stopped. */
+  readonly remove: () => void
+}
+
+export async function startMixed(
+  database: TestDatabase,
+  { receiptAlgorithms = 'ed25519', signingKeyDir }: { receiptAlgorithms?: string; signingKeyDir: string },
+): Promise<MixedService> {
+  const policyDir = aPolicyFolder()
+  addPolicy(policyDir, {
+    name: 'by-one',
+    version: '1.0.0',
+    capability: 'sandbox:echo',
+    verify: { approved: { by: 'approval', quorum: 1 } },
+  })
+  addPolicy(policyDir, {
+    ...LIMITED,
+    signals: { before: 'number' },
+    verify: { before: { by: 'history', window: '1h' } },
+    rules: [{ id: 'few', when: 'signals.before < 9.0', outcome: 'approve', reason: 'Few enough.' }],
+  })
+  const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+  const humans = { maker, checker }
+  const service = await startService({
+    databaseUrl: database.url,
+    signingKeyDir,
+    callers: [maker.entry, checker.entry],
+    env: { ...env, POLICY_DIR: policyDir, RECEIPT_ALGORITHMS: receiptAlgorithms },
+  })
+  const execute = async (transaction: ReturnType<typeof aTransaction>, status: number) => {
+    const answer = await service.post('/execute', transaction)
+    expect(answer.status, answer.text).toBe(status)
+    return transaction.businessTransactionId
+  }
+
+  const [approved, other, verifiedTwice] = [
+    await execute(aTransaction(), 200),
+    await execute(
+      aTransaction({ intent: { parameters: { amount: 42, note: 'ünïcode \u0001 "quoted"' } } }),
+      200,
+    ),
+    await execute(aTransaction(), 200),
+  ]
+  for (const path of ['/verify', '/receipt', '/verify', '/receipt'])
+    expect((await service.post(path, { businessTransactionId: verifiedTwice })).status).toBe(200)
+  const rejected = await execute(aRejectedTransaction(), 500)
+  const failed = await execute(aTransaction({ intent: { parameters: { amount: 42, fail: true } } }), 500)
+  await execute(aMismatchedTransaction(), 403)
+  const unknownPolicy = await execute(aTransaction({ policy: { name: 'nobody-knows' } }), 404)
+  const limited = await execute(aTransaction({ policy: { name: 'limited' }, signals: { before: 0 } }), 200)
+
+  const alice = anApprover('alice')
+  const revoked = anApprover('alice', 'old')
+  const { changeId: enrolment } = await enrolled(service, humans, alice)
+  await enrolled(service, humans, revoked)
+  await putInEffect(service, humans, '/approvers/changes', {
+    action: 'revoke',
+    approverId: revoked.approverId,
+    keyId: revoked.keyId,
+    reason: 'lost',
+  })
+  const denied = await execute(byOne(), 403)
+  const approvals = await Promise.all(
+    [aSignedApproval(alice), aSignedApproval(alice, { target: 'elsewhere' })].map(async (approval) => {
+      expect((await service.post('/approvals', approval)).status).toBe(201)
+      return approval.payload['approvalId'] as string
+    }),
+  )
+  const byApproval = await execute(byOne(), 200)
+
+  const document = {
+    policyId: 'limited',
+    policyVersion: '2.0.0',
+    schemaVersion: '1.0.0',
+    description: 'Made by a test.',
+    capabilities: ['sandbox:echo'],
+    signals: { approved: 'boolean' },
+    rules: [{ id: 'yes', when: 'signals.approved', outcome: 'approve', reason: 'Yes.' }],
+  }
+  const { changeId: policyChange } = await putInEffect(
+    service,
+    humans,
+    '/policies/limited/2.0.0/pending-changes',
+    {
+      proposedContent: document,
+      reason: 'newer',
+    },
+  )
+  const third = await proposed(service, maker, '/policies/limited/3.0.0/pending-changes', {
+    proposedContent: { ...document, policyVersion: '3.0.0' },
+    reason: 'newer still',
+  })
+  expect((await resolved(service, checker, third, 'reject', { rejectionReason: 'too new' })).status).toBe(200)
+  await proposed(service, maker, '/approvers/changes', anEnrolment(anApprover('bob')))
+  const registration = {
+    action: 'register',
+    capability: 'vendor:pay',
+    endpointUrl: 'https://1.1.1.1/releases',
+    policy: 'vendor-payment',
+    allowedParameters: ['amount'],
+    reason: 'test',
+  }
+  const connectors = '/external-connectors/changes'
+  await putInEffect(service, humans, connectors, registration)
+  await putInEffect(service, humans, connectors, {
+    action: 'revoke',
+    capability: 'vendor:pay',
+    reason: 'over',
+  })
+  const { changeId: connector } = await putInEffect(service, humans, connectors, registration)
+
+  const lost = await Promise.all([aTransaction(), aTransaction()].map((one) => execute(one, 200)))
+  for (const id of lost) await putInDoubt(database, id, 'lost')
+  const finalizedByHand = await execute(aTransaction(), 200)
+  await putInDoubt(database, finalizedByHand, 'kept')
+  const [inDoubt = '', resolvedId = ''] = lost
+  const byHand = { key: maker.key }
+  const said = { resolution: 'EXECUTED', note: 'The provider says so.' }
+  expect((await service.post(`/execution-intents/${resolvedId}/resolve`, said, byHand)).status).toBe(200)
+  expect(
+    (await service.post(`/execution-intents/${finalizedByHand}/finalize`, undefined, byHand)).status,
+  ).toBe(200)
+
+  await poisoned(database)
+  for (const eventId of ['evt_done', 'poison_waits']) await deliver(service, aDelivery({ eventId }))
+  await until(async () => (await storedEvents(database, ['evt_done']))[0]?.processed_at, 'the delivery')
+
+  const hanging = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
+  void service.post('/execute', hanging).catch(() => undefined)
+  await until(
+    async () =>
+      (
+        await database.pool.query('SELECT FROM execution_intents WHERE business_transaction_id = $1', [
+          hanging.businessTransactionId,
+        ])
+      ).rowCount,
+    'the release',
+  )
+  const [usedApproval = '', unusedApproval = ''] = approvals
+  return {
+    service,
+    remove: () => rmSync(policyDir, { recursive: true }),
+    mix: {
+      approved,
+      other,
+      verifiedTwice,
+      rejected,
+      denied,
+      failed,
+      unknownPolicy,
+      limited,
+      byApproval,
+      hanging: hanging.businessTransactionId,
+      inDoubt,
+      resolved: resolvedId,
+      finalizedByHand,
+      usedApproval,
+      unusedApproval,
+      policyChange,
+      enrolment,
+      connector,
+    },
+  }
+}
+
+export interface Checked {
+  /** As the command prints them, sorted. */
+  readonly lines: string[]
+  readonly summary: Summary
+}
+
+/** Runs fsck in this process, on a connection of its own. */
+export async function checked(database: TestDatabase, signingKeyDir: string): Promise<Checked> {
+  const client = new Client({ connectionString: database.url })
+  await client.connect()
+  const findings: Finding[] = []
+  try {
+    const summary = await fsck({
+      sql: client,
+      keys: readPublicKeys(signingKeyDir),
+      onFinding: (finding) => findings.push(finding),
+    })
+    return {
+      summary,
+      lines: findings.map(({ table, key, problem }) => `${table} ${key}: ${problem}`).toSorted(),
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Copies of every table, to be put back after each damage. */
+export async function keepTables(database: TestDatabase): Promise<{ putBack: () => Promise<void> }> {
+  const { rows } = await database.pool.query<{ name: string }>(`
+    SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'countersign_migrations'`)
+  const copies = rows.map(({ name }) => `CREATE TABLE kept.${name} AS TABLE public.${name};`)
+  await database.pool.query(`CREATE SCHEMA kept; ${copies.join(' ')}`)
+  const back = rows.map(
+    ({ name }) => `TRUNCATE public.${name}; INSERT INTO public.${name} TABLE kept.${name};`,
+  )
+  return {
+    async putBack() {
+      await database.pool.query(`BEGIN; ${back.join(' ')} COMMIT`)
+    },
+  }
+}
