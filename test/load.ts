@@ -23,7 +23,7 @@ export interface Load {
 }
 
 /** Every connection sends its next execution as soon as its last one is answered; every fourth of them has a slow connector. */
-export function startLoad(service: TestService, connections: number): Load {
+export function startLoad(service: Pick<TestService, 'post'>, connections: number): Load {
   const outcomes: Outcome[] = []
   const stopping = new AbortController()
 
@@ -47,7 +47,7 @@ export function startLoad(service: TestService, connections: number): Load {
   }
 }
 
-async function send(service: TestService, transaction: Sent): Promise<Outcome> {
+async function send(service: Pick<TestService, 'post'>, transaction: Sent): Promise<Outcome> {
   try {
     return { transaction, reply: await service.post('/execute', transaction), lost: undefined }
   } catch (error) {

@@ -1,4 +1,4 @@
-// A proxy in front of a database that a test can cut, to see what a service does without one.
+// A proxy in front of a database that a test can cut, stall or point at another server, to see what a service does then.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { Client } from 'pg'
@@ -8,24 +8,34 @@ export interface DatabaseProxy {
   readonly url: string
   /** Breaks every connection and refuses new ones, until `mend`. */
   cut(): Promise<void>
+  /**
+   * Keeps every connection open, takes new ones, and passes no byte, until `mend`: a network that swallows packets. What was sent
+   * meanwhile arrives then, as it does when TCP sends it again.
+   */
+  stall(): void
   mend(): Promise<void>
+  /** For new connections, as a virtual IP does it. Those that are open stay where they are. */
+  pointAt(databaseUrl: string): void
 }
 
 export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
-  const { host, port, user, password, database } = new Client({ connectionString: databaseUrl })
-  const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
-  const sockets = new Set<Socket>()
+  const { user, password, database } = new Client({ connectionString: databaseUrl })
+  let target = targetOf(databaseUrl)
+  /** Where what each socket brings goes to. */
+  const ends = new Map<Socket, Socket>()
+  let stalled = false
   const server = createServer((client) => {
     const upstream = connect(target)
     for (const [from, to] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      sockets.add(from)
-      from.pipe(to)
+      ends.set(from, to)
+      if (stalled) from.pause()
+      else from.pipe(to)
       from.on('error', () => undefined)
       from.on('close', () => {
-        sockets.delete(from)
+        ends.delete(from)
         to.destroy()
       })
     }
@@ -38,11 +48,25 @@ export async function openDatabaseProxy(databaseUrl: string): Promise<DatabasePr
     async cut() {
       const closed = once(server, 'close')
       server.close()
-      for (const socket of sockets) socket.destroy()
+      for (const socket of ends.keys()) socket.destroy()
       await closed
     },
+    stall() {
+      stalled = true
+      for (const [from, to] of ends) from.unpipe(to).pause()
+    },
     async mend() {
-      await listen(ownPort)
+      if (stalled) for (const [from, to] of ends) from.pipe(to)
+      stalled = false
+      if (!server.listening) await listen(ownPort)
+    },
+    pointAt(another) {
+      target = targetOf(another)
     },
   }
+}
+
+function targetOf(connectionString: string) {
+  const { host, port } = new Client({ connectionString })
+  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port }
 }

@@ -1,8 +1,8 @@
 // Writes docs/abuse.md: `node test/abuse/generate.ts`. test/abuse.test.ts compares it with what is committed.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cell } from '../conformance/cited.ts'
-import { sections, type Abuse } from './rows.ts'
+import { documentOf } from '../conformance/table.ts'
+import { sections } from './rows.ts'
 
 const TARGET = join(import.meta.dirname, '..', '..', 'docs', 'abuse.md')
 
@@ -17,18 +17,7 @@ stands behind the title. What is tried at the door, at keys and at evidence stan
 
 /** The document's text. */
 export function abuse(): string {
-  const parts = Object.entries(sections).map(
-    ([name, rows]) =>
-      `## ${name}\n\n| Tried | Refused | By test |\n|---|---|---|\n${rows.map((row) => `${line(row)}\n`).join('')}`,
-  )
-  return [HEAD, ...parts].join('\n')
-}
-
-function line({ tried, refused, tests }: Abuse): string {
-  const cited = Object.entries(tests).flatMap(([file, titles]) =>
-    titles.map((title) => `\`test/${file}.test.ts\` › ${cell(title.replace(' | ', ': '))}`),
-  )
-  return `| ${cell(tried)} | ${cell(refused)} | ${cited.join('<br>')} |`
+  return documentOf(HEAD, sections, { Tried: ({ tried }) => tried, Refused: ({ refused }) => refused })
 }
 
 if (import.meta.main) writeFileSync(TARGET, abuse())

@@ -1,10 +1,9 @@
 // What was tried against the service, how it is refused, and the tests that try it: the rows of docs/abuse.md.
+import { type Row } from '../conformance/table.ts'
 
-export interface Abuse {
+export interface Abuse extends Row {
   readonly tried: string
   readonly refused: string
-  /** Titles, as `isTest` of ../conformance/cited.ts reads them, by path below test/. */
-  readonly tests: Readonly<Record<string, readonly string[]>>
 }
 
 const stepUp = '403 stepUpInvalid'

@@ -63,8 +63,10 @@ test('gone for a moment while the connector works: the evidence is stored once i
   const stored = () => look(dataDir, readStored)
   await until(async () => (await stored()).inDoubt.size === 1, 'the intent to be released')
   process.kill(postgres.pid(), 'SIGKILL') // its supervisor starts it again
-  expect((await executed).status).toBe(200)
-  expect((await stored()).recorded).toEqual(new Set([transaction.businessTransactionId]))
+  // A server that needs longer than the caller is kept waiting leaves the outcome unknown to the caller, and the evidence owed.
+  expect([200, 502]).toContain((await executed).status)
+  await until(async () => (await stored()).recorded.has(transaction.businessTransactionId), 'the evidence')
+  expect((await stored()).recorded.size).toBe(1)
   expect(await service.stop()).toBe(0)
   await postgres.stop()
 }, 120_000)

@@ -1,0 +1,62 @@
+// The disk of the embedded PostgreSQL is full, for its data or for its log: 503, and everything by itself when there is room again.
+import { expect, test } from 'vitest'
+import { look, postmasterPid } from '../embedded/look.ts'
+import { until } from '../service.ts'
+import { startLoaded, type LoadedService } from './database-load.ts'
+import { describeWithDisk, mountSmallDisk } from './small-disk.ts'
+
+/** A fresh cluster takes some 60 MB, and its log grows by 16 MB at a time. */
+const DISK_BYTES = 192 * 1024 * 1024
+/** The supervisor waits up to five seconds between attempts, and PostgreSQL recovers first. */
+const RECOVERED_MS_MAX = 15_000
+
+async function finish(loaded: LoadedService, dataDir: string): Promise<void> {
+  await look(dataDir, (pool) => loaded.finish(pool))
+}
+
+describeWithDisk('a full disk', () => {
+  test('for the data: 503 or 502, /ready says so, and executions go on as soon as there is room', async () => {
+    const disk = mountSmallDisk(DISK_BYTES)
+    const loaded = await startLoaded({ env: { DATA_DIR: disk.folder } })
+    await loaded.answered('200', 10)
+
+    disk.fill()
+    await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+    const full = 'The database cannot be used: its disk is full.'
+    await until(() => loaded.reasons.has(full), full)
+    disk.free()
+    expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+    await finish(loaded, disk.folder)
+  }, 120_000)
+
+  test('for the log: PostgreSQL ends itself and cannot start; with room it is started again, and nothing is lost', async () => {
+    const disk = mountSmallDisk(DISK_BYTES)
+    const loaded = await startLoaded({ env: { DATA_DIR: disk.folder } })
+    await loaded.answered('200', 10)
+
+    const before = postmasterPid(disk.folder)
+    disk.fill()
+    await until(() => endSegment(disk.folder), 'PostgreSQL to end itself')
+    await until(
+      () =>
+        loaded.service.lines().some(({ msg }) => /No space left on device.*next attempt/s.test(String(msg))),
+      'an attempt to start it again without room',
+    )
+    await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+    disk.free()
+    expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+    expect(postmasterPid(disk.folder)).not.toBe(before)
+    await finish(loaded, disk.folder)
+  }, 120_000)
+})
+
+/** Makes PostgreSQL need another file for its log. out  whether it is down for want of one */
+async function endSegment(dataDir: string): Promise<boolean> {
+  return look(dataDir, async (pool) => {
+    await pool.query(`SELECT pg_switch_wal()`)
+    await pool.query(`SELECT pg_logical_emit_message(true, 'test', 'one more')`)
+  }).then(
+    () => false,
+    () => true,
+  )
+}

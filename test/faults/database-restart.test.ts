@@ -1,0 +1,33 @@
+// PostgreSQL is restarted under load, cleanly and without a checkpoint: 503 while it is away, and nothing to be done afterwards.
+import { Pool } from 'pg'
+import { expect, test } from 'vitest'
+import { describeWithPostgres } from '../debian-postgres.ts'
+import { startServer } from './database-server.ts'
+import { answersOf, startLoaded } from './database-load.ts'
+
+const RECOVERED_MS_MAX = 10_000
+const REFUSED_MS_MAX = 3_000
+
+describeWithPostgres('a restart of PostgreSQL under load', () => {
+  test.each(['fast', 'immediate'] as const)(
+    'pg_ctl restart -m %s: callers get 503 at once, nothing is executed without its intent, and the service goes on by itself',
+    async (mode) => {
+      const server = await startServer()
+      const loaded = await startLoaded({ databaseUrl: server.url })
+      await loaded.answered('200', 10)
+
+      await server.stop(mode)
+      await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+      await server.start()
+      expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+
+      const pool = new Pool({ connectionString: server.url, max: 1 })
+      await loaded.finish(pool)
+      await pool.end()
+      const { '503 DATABASE_UNAVAILABLE': refused } = answersOf(loaded.seen)
+      expect(refused?.slowestMs).toBeLessThan(REFUSED_MS_MAX)
+      expect(loaded.reasons).toContain('The database cannot be used: no server listens there.')
+    },
+    120_000,
+  )
+})

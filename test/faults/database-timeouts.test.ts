@@ -1,0 +1,68 @@
+// Somebody holds a lock, as an ALTER TABLE by hand does: requests do not wait for it for ever (docs/handbook/operating.md).
+import { Client } from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { startLoaded, type LoadedService } from './database-load.ts'
+
+/** The service waits three seconds for a lock; a request may first wait for the batch before it. */
+const ANSWERED_MS_MAX = 9_000
+const RECOVERED_MS_MAX = 10_000
+const READY_MS_MAX = 6_000
+
+let database: TestDatabase
+let loaded: LoadedService
+let locking: Client
+
+beforeEach(async () => {
+  database = await createDatabase()
+  loaded = await startLoaded({ databaseUrl: database.url })
+  locking = new Client({ connectionString: database.url })
+  await locking.connect()
+  await loaded.answered('200', 10)
+})
+
+afterEach(async () => {
+  await locking.end()
+  await database.drop()
+})
+
+async function lock(table: string): Promise<void> {
+  await locking.query('BEGIN')
+  await locking.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+}
+
+/** The tables agree with every answer, and the slowest of all answers came in time. */
+async function finish(): Promise<void> {
+  await loaded.finish(database.pool)
+  expect(Math.max(...loaded.seen.map(({ tookMs }) => tookMs))).toBeLessThan(ANSWERED_MS_MAX)
+  expect(loaded.readyMs()).toBeLessThan(READY_MS_MAX)
+}
+
+describe('a lock that somebody holds', () => {
+  test('on business_transactions: 503 within seconds and nothing executed; executions go on when it is released', async () => {
+    await lock('business_transactions')
+    await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+    await locking.query('COMMIT')
+    expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+    await finish()
+  }, 120_000)
+
+  test('on trust_records, after the effect: 502, and the evidence is stored when it is released', async () => {
+    await lock('trust_records')
+    await loaded.answered('502 EXECUTION_OUTCOME_UNKNOWN', 4)
+    await locking.query('COMMIT')
+    expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+    await finish()
+  }, 120_000)
+
+  test('on execution_intents: /ready says within seconds that it is locked', async () => {
+    await lock('execution_intents')
+    await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+    await locking.query('COMMIT')
+    expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
+    expect(loaded.reasons).toContain(
+      'The database cannot be used: its execution-intents table is locked, or it is too slow.',
+    )
+    await finish()
+  }, 120_000)
+})
