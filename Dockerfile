@@ -7,20 +7,34 @@ RUN apt-get update \
 WORKDIR /app
 COPY package.json package-lock.json ./
 # Everything first: the Node that runs the service is a devDependency, pinned like all others.
-# Then only what runs: no development parts, and of uWebSockets.js the one binary for this machine and this Node.
-RUN npm ci \
- && cp node_modules/node/bin/node /usr/local/bin/node-24 \
- && npm prune --omit=dev \
+RUN npm ci && cp node_modules/node/bin/node /usr/local/bin/node-24
+# Then only what runs: no development parts; of redoc the one script that is served, not the 85 MB it was built from; no source maps;
+# of uWebSockets.js and sodium-native the one binary for this machine and this Node. test/deploy/image.test.ts runs this step.
+RUN mv node_modules/redoc ../redoc \
+ && npm pkg delete dependencies.redoc \
+ && npm prune --omit=dev --no-audit --no-fund \
+ && mkdir -p node_modules/redoc/bundles \
+ && cp ../redoc/package.json ../redoc/LICENSE node_modules/redoc/ \
+ && cp ../redoc/bundles/redoc.standalone.js* node_modules/redoc/bundles/ \
+ && find node_modules -name '*.map' -delete \
  && find node_modules/uWebSockets.js -name 'uws_*.node' \
-      ! -name "$(node-24 -p '`uws_linux_${process.arch}_${process.versions.modules}.node`')" -delete
+      ! -name "$(node-24 -p '`uws_linux_${process.arch}_${process.versions.modules}.node`')" -delete \
+ && find node_modules/sodium-native/prebuilds -mindepth 1 -maxdepth 1 \
+      ! -name "$(node-24 -p '`linux-${process.arch}`')" -exec rm -r {} +
 
 FROM debian:trixie-slim
+LABEL org.opencontainers.image.title="Countersign" \
+      org.opencontainers.image.description="Executes business transactions under policy and human authority, and proves it with signed receipts." \
+      org.opencontainers.image.licenses="Apache-2.0"
 RUN useradd --uid 10001 --no-create-home --home-dir /app --shell /usr/sbin/nologin countersign \
- && install -d -o countersign -g countersign -m 0700 /data
+ && install -d -o countersign -g countersign -m 0700 /data /keys \
+ && ln -s /app/bin/countersign.js /usr/local/bin/countersign
 WORKDIR /app
 COPY --from=build /usr/local/bin/node-24 /usr/local/bin/node
 COPY --from=build /app/node_modules ./node_modules
+# What is read at run time and nothing else; test/deploy/image.test.ts starts a service from these alone.
 COPY package.json LICENSE ./
+COPY bin ./bin
 COPY src ./src
 COPY workers ./workers
 COPY migrations ./migrations
@@ -30,7 +44,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 USER countersign
 EXPOSE 3000
 VOLUME /data
-HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# The exec form: SIGTERM reaches the service, which drains and exits 0.
+# The exec form: SIGTERM reaches the service, which drains and exits 0. As arguments in its place: any `countersign` command.
 CMD ["node", "src/main.ts"]

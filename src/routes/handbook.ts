@@ -1,7 +1,7 @@
 // The handbook (decisions §9): the chapters of docs/handbook as web pages, for those who call, operate and audit the service.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Marked, type Token } from 'marked'
+import { Marked, type Parser, type Token, type Tokens } from 'marked'
 import { failures } from '../errors.ts'
 import { escapeHtml, htmlAnswer } from '../pages/html.ts'
 import type { Answer, Handler } from './route.ts'
@@ -18,6 +18,8 @@ const chapterNames = [
   'approving',
   'policies',
   'operating',
+  'keeping',
+  'scaling',
 ]
 
 interface Chapter {
@@ -58,7 +60,7 @@ function renderPages(): Pages {
 }
 
 function readChapter(name: string): Chapter {
-  const marked = new Marked({ walkTokens: linkPages })
+  const marked = new Marked({ walkTokens: linkPages, renderer: { heading: headingWithId } })
   const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
   const [heading, summary] = marked.lexer(source).filter(({ type }) => type !== 'space')
   if (heading?.type !== 'heading' || summary?.type !== 'paragraph')
@@ -73,7 +75,21 @@ function readChapter(name: string): Chapter {
 
 /** Chapters link each other as files, so that the links hold in the repository too. */
 function linkPages(token: Token): void {
-  if (token.type === 'link') token['href'] = String(token['href']).replace(/^(\w+)\.md$/, '/handbook/$1')
+  if (token.type === 'link')
+    token['href'] = String(token['href']).replace(/^(\w+)\.md(#.*)?$/, '/handbook/$1$2')
+}
+
+function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {
+  const content = this.parser.parseInline(tokens)
+  return depth === 1 ? `<h1>${content}</h1>\n` : `<h${depth} id="${headingId(text)}">${content}</h${depth}>\n`
+}
+
+/** The id that GitHub gives a heading, so that a link to it leads there in both places. */
+export function headingId(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
 }
 
 function contents(chapters: readonly Chapter[]): string {

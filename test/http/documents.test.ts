@@ -50,10 +50,15 @@ async function expectStrictPage(path: string, styleHashes: readonly string[] = [
   expect(headers.get('cache-control')).toBe('no-cache')
   // No inline script, no handler in an attribute, no address of another origin.
   expect(text).not.toMatch(
-    /<script>|<script [^>]*>[^<]|<[^>]*\son\w+="|<[^>]*\s(?:src|href)="(?!\/[^/]|data:)/,
+    /<script>|<script [^>]*>[^<]|<[^>]*\son\w+="|<[^>]*\s(?:src|href)="(?!\/[^/]|#|data:)/,
   )
-  const named = new Set(Array.from(text.matchAll(/(?:src|href)="(\/[^"]*)"/g), ([, place = '']) => place))
-  for (const place of named) expect([place, (await get(place)).status]).toEqual([place, 200])
+  const named = new Set(Array.from(text.matchAll(/(?:src|href)="([/#][^"]*)"/g), ([, place = '']) => place))
+  for (const place of named) {
+    const [page = '', id] = place.split('#')
+    const there = await get(page === '' ? path : page)
+    expect([place, there.status]).toEqual([place, 200])
+    if (id !== undefined) expect(there.text, place).toContain(` id="${id}"`)
+  }
   return text
 }
 
@@ -180,6 +185,8 @@ const CHAPTERS = [
   'approving',
   'policies',
   'operating',
+  'keeping',
+  'scaling',
 ]
 
 describe('GET /handbook 200', () => {

@@ -1,0 +1,51 @@
+-- Distributes the execution path over a Citus 13 cluster (docs/handbook/scaling.md). Not a migration: no start runs it. Once, on the
+-- coordinator, after `countersign migrate` and before the first execution (a table with rows is locked while it moves):
+--
+--   psql -v ON_ERROR_STOP=1 -1 -f migrations/citus.sql "$DATABASE_URL"
+--
+-- Not run on a Citus cluster by us in this version. What is checked on every run of the tests, against a migrated PostgreSQL and the
+-- statements that a running service sends (test/citus.test.ts): every table of the schema is named here; every unique key of what is
+-- distributed holds business_transaction_id, and no foreign key, trigger, identity or sequence stands in the way; every statement of an
+-- execution names its transactions by that column; the statements under "Changes first" below are all that Citus is known to refuse.
+
+CREATE EXTENSION IF NOT EXISTS citus;
+
+-- By transaction: all that an execution writes about one lies in one shard, on one worker.
+SELECT create_distributed_table('business_transactions', 'business_transaction_id');
+SELECT create_distributed_table('execution_intents', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('trust_records', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('verifications', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('receipts', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('refusal_records', 'business_transaction_id', colocate_with => 'business_transactions');
+-- Written only for policies with a velocity limit. Its index by caller is no unique key; counting a caller's asks every shard.
+SELECT create_distributed_table('history_entries', 'business_transaction_id', colocate_with => 'business_transactions');
+-- What the sweep found in doubt. Small; here because it is joined with execution_intents.
+SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', colocate_with => 'business_transactions');
+
+-- Everything else stays a plain table of the coordinator. It is small, or ordered as a whole, or its unique keys are not a transaction's:
+-- local intent_transitions      primary key transition_id; a row only where a human or the sweep closed an intent
+-- local audit_events            primary key event_id; read newest first, as a whole
+-- local policy_versions         read whole, changed by humans
+-- local pending_changes         unique (kind, target) while open
+-- local step_up_nonces          primary key nonce: single use in the whole system
+-- local approvers               unique fingerprint
+-- local approvals               unique nonce: single use in the whole system. Used up in the commit that claims the execution: two-phase then
+-- local external_connectors     unique (capability) while in effect
+-- local authority_epoch         one row
+-- local sweep_horizon           one row
+-- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
+-- local rate_buckets            unlogged, primary key of another kind; one short statement each, which a worker would only make slower
+-- local countersign_migrations  written by the migrations
+-- The schema pgboss stays local too.
+--
+-- Connections go to the coordinator only: advisory locks (approvals, velocity limits, migrations) hold on the node that takes them.
+-- A batch claims many transactions in one commit, which spans shards: Citus makes it a two-phase commit, all or nothing as before.
+-- A later migration that alters a distributed table is run on the coordinator and reaches the shards by itself.
+--
+-- Changes first: Citus locks rows (SELECT … FOR …) in one shard at a time only, https://github.com/citusdata/citus/issues/4647, and
+-- plans no LATERAL or correlated subquery with a LIMIT against rows that are in no shard, https://github.com/citusdata/citus/pull/5753.
+-- refused trust_records_lock               POST /verify and POST /receipt, where a batch has several records
+-- refused verifications_last               POST /verify and POST /receipt, the same
+-- refused receipts_last                    the same
+-- refused execution_intents_lock_in_doubt  the sweep
+-- Each wants one statement per transaction. Nor has anyone seen Citus plan the lists and the export, which ask every shard.

@@ -1,0 +1,100 @@
+// How many connections an instance takes, as docs/handbook/scaling.md says it: from the pools in the code, and as PostgreSQL counts them.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PROVEN_AT_ONCE } from '../../workers/execute/admit-proven.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { chapters } from '../handbook.ts'
+import { startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { ROOT } from './dockerfile.ts'
+
+const THREADS = 2
+const page = chapters.get('scaling.md') ?? ''
+/** The last cell of the row that begins so. */
+const said = (of: string) =>
+  Number(
+    page
+      .split('\n')
+      .find((line) => line.startsWith(`| ${of}`))
+      ?.split('|')
+      .at(-2),
+  )
+
+let database: TestDatabase
+let service: TestService
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    env: { WORKER_THREADS: String(THREADS), ACME_WEBHOOK_SECRET: 'a-secret-of-many-characters' },
+  })
+})
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+/** The sum of a file's pools: each is opened with a number or a constant of the same file. */
+function poolsOf(file: string, but = /(?!)/): number {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const sizes = Array.from(text.matchAll(/openPool\(\s*(\w+),\s*(\w+)/g), ([, at = '', size = '']) =>
+    but.test(at) ? 0 : valueOf(size),
+  )
+  expect(sizes.length, file).toBeGreaterThan(0)
+  return sizes.reduce((a, b) => a + b, 0)
+
+  function valueOf(size: string): number {
+    if (/^\d+$/.test(size)) return Number(size)
+    const [, value = ''] = new RegExp(`^const ${size} = (.*)$`, 'm').exec(text) ?? []
+    const terms = value
+      .split(' + ')
+      .map((term) => (term === 'PROVEN_AT_ONCE' ? PROVEN_AT_ONCE : Number(term)))
+    return terms.reduce((a, b) => a + b, 0)
+  }
+}
+
+test('the table of the chapter is what the code opens', () => {
+  expect({
+    main: said('the main thread'),
+    webhooks: said('webhooks'),
+    thread: said('each of `WORKER_THREADS`'),
+  }).toEqual({
+    main: poolsOf('src/main.ts', /^databaseReadUrl$/),
+    webhooks: poolsOf('src/webhooks/work.ts'),
+    thread: poolsOf('workers/thread.ts'),
+  })
+  const [, main, webhooks, thread] =
+    /instances × \((\d+) \+ (\d+) \+ (\d+) × `WORKER_THREADS`\)/.exec(page) ?? []
+  expect([main, webhooks, thread].map(Number)).toEqual([said('the main'), said('webhooks'), said('each of')])
+  const [, threads, instances, each, sum] =
+    /with (\d+) threads and a provider: (\d+) × (\d+) = (\d+),/.exec(page) ?? []
+  expect(Number(each)).toBe(Number(main) + Number(webhooks) + Number(thread) * Number(threads))
+  expect(Number(sum)).toBe(Number(instances) * Number(each))
+})
+
+/** Ten executions with a list each. out  the most connections of the service that were there in between */
+async function load(): Promise<number> {
+  let most = 0
+  for (let i = 0; i < 10; i++) {
+    const [executed, listed, counted] = await Promise.all([
+      service.post('/execute', aTransaction()),
+      service.get('/transactions'),
+      database.pool.query<{ n: number }>(
+        `SELECT count(*)::integer AS n FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name = 'countersign'`,
+      ),
+    ])
+    expect([executed.status, listed.status]).toEqual([200, 200])
+    most = Math.max(most, counted.rows[0]?.n ?? 0)
+  }
+  return most
+}
+
+test('an instance under load takes no more than that', async () => {
+  const most = Math.max(...(await Promise.all(Array.from({ length: 24 }, load))))
+  const bound = said('the main thread') + said('webhooks') + THREADS * said('each of `WORKER_THREADS`')
+  expect(most).toBeLessThanOrEqual(bound)
+  // Idle from the start on: readiness, authority and webhooks; the rest came with the load.
+  expect(most).toBeGreaterThan(bound / 3)
+}, 90_000)

@@ -1,0 +1,42 @@
+// The Dockerfile as its instructions, and the folder that its COPYs make of this checkout.
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+
+export interface Instruction {
+  /** FROM, RUN, COPY, … */
+  readonly name: string
+  readonly rest: string
+}
+
+/** Of each stage in order. */
+export function readDockerfile(): Instruction[][] {
+  const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8').replace(/^#.*\n/gm, '')
+  const stages: Instruction[][] = []
+  for (const line of text.replace(/\\\n\s*/g, '').split('\n')) {
+    const [, name = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? []
+    if (name === 'FROM') stages.push([])
+    if (name !== '') stages.at(-1)?.push({ name, rest })
+  }
+  return stages
+}
+
+/** What a stage copies from this checkout: pairs of source and destination below the working directory. */
+export function copied(stage: readonly Instruction[]): [from: string, to: string][] {
+  return stage
+    .filter(({ name, rest }) => name === 'COPY' && !rest.startsWith('--from='))
+    .flatMap(({ rest }) => {
+      const words = rest.split(' ')
+      const to = words.pop() ?? ''
+      return words.map((from): [string, string] => [from, to.endsWith('/') ? join(to, from) : to])
+    })
+}
+
+/** Does a stage's COPYs into a folder. */
+export function copyInto(folder: string, stage: readonly Instruction[]): void {
+  for (const [from, to] of copied(stage)) {
+    mkdirSync(dirname(join(folder, to)), { recursive: true })
+    cpSync(join(ROOT, from), join(folder, to), { recursive: true })
+  }
+}

@@ -1,0 +1,232 @@
+// The image without an engine: the Dockerfile's own steps in a folder, and the service started from what they leave there.
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  lstatSync,
+  symlinkSync,
+} from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { until } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { copied, copyInto, readDockerfile, ROOT } from './dockerfile.ts'
+
+const [build = [], image = []] = readDockerfile()
+const only = (name: string) =>
+  image.filter((instruction) => instruction.name === name).map(({ rest }) => rest)
+
+const isCopied = (file: string) =>
+  copied(image).some(([from]) => file === from || file.startsWith(`${from}/`))
+
+test('the builder is sent what is copied, and nothing else', () => {
+  const sources = [...copied(build), ...copied(image)].map(([from]) => from)
+  const [first, ...rest] = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
+    .replace(/^#.*\n/gm, '')
+    .trim()
+    .split('\n')
+  expect(first).toBe('*')
+  expect(rest.toSorted()).toEqual([...new Set(sources)].map((source) => `!${source}`).toSorted())
+})
+
+test('the service runs as a user without rights, gets signals itself and is asked whether it is ready', () => {
+  expect(only('USER')).toEqual(['countersign'])
+  expect(JSON.parse(only('CMD').join())).toEqual(['node', 'src/main.ts'])
+  expect(only('HEALTHCHECK')).toEqual([expect.stringMatching(/ready/)])
+})
+
+describe('the module graph of the service, its threads and its command', () => {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const read = new Set<string>()
+
+  beforeAll(() => {
+    for (const entry of ['src/main.ts', 'src/cli.ts', 'bin/countersign.js', 'workers/thread.ts'])
+      follow(join(ROOT, entry))
+  })
+
+  function follow(file: string): void {
+    const name = relative(ROOT, file)
+    if (files.has(name)) return
+    files.add(name)
+    if (!/\.[jt]s$/.test(file)) return
+    // Types are stripped, and with them imports of types alone.
+    const text = readFileSync(file, 'utf8').replace(/^(import|export) type [^;]*?from '.*'$/gm, '')
+    for (const [, from = ''] of text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([@.\w/-]+)'/g))
+      if (from.startsWith('.')) follow(resolve(dirname(file), from))
+      else if (!from.startsWith('node:')) packages.add(/^(@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from)
+    for (const [, url = ''] of text.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g))
+      read.add(relative(ROOT, resolve(dirname(file), url)))
+    for (const [, parts = ''] of text.matchAll(/join\(import\.meta\.dirname, ([^)]*)\)/g))
+      read.add(
+        relative(
+          ROOT,
+          resolve(dirname(file), ...Array.from(parts.matchAll(/'([^']*)'/g), ([, part = '']) => part)),
+        ),
+      )
+  }
+
+  test('is copied whole, and so is what it reads beside itself', () => {
+    expect(files.size).toBeGreaterThan(150)
+    expect([...read]).toEqual(expect.arrayContaining(['migrations', 'docs/handbook', 'workers/thread.ts']))
+    // The bench is for a checkout, and the command says so where it is missing.
+    expect([...files, ...read].filter((file) => !isCopied(file))).toEqual(['bench/index.ts'])
+  })
+
+  test('needs no package that an install for production leaves out', () => {
+    const { packages: locked } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: boolean }>
+    }
+    expect(packages.size).toBeGreaterThan(8)
+    const left = [...packages].filter((name) => (locked[`node_modules/${name}`] ?? { dev: true }).dev)
+    expect(left).toEqual([])
+  })
+})
+
+describe('a container', () => {
+  let folder: string
+  let app: string
+  let database: TestDatabase
+  let service: ChildProcess
+  let url = ''
+  let key = ''
+  let env: Record<string, string>
+
+  const countersign = (...args: string[]) =>
+    spawnSync(process.execPath, [join(folder, 'bin', 'countersign'), ...args], {
+      cwd: app,
+      env,
+      encoding: 'utf8',
+    })
+  const get = (path: string) => fetch(url + path, { headers: { Authorization: `Bearer ${key}` } })
+
+  beforeAll(async () => {
+    // In the checkout: hard links do not cross file systems.
+    mkdirSync(join(ROOT, '.cache'), { recursive: true })
+    folder = mkdtempSync(join(ROOT, '.cache', 'image-'))
+    app = join(folder, 'app')
+    for (const made of ['app', 'bin', 'keys']) mkdirSync(join(folder, made))
+    copyInto(app, build)
+    execFileSync('cp', ['-al', join(ROOT, 'node_modules'), app])
+    // npm writes this one in place, and it is the checkout's too.
+    rmSync(join(app, 'node_modules', '.package-lock.json'), { force: true })
+    symlinkSync(process.execPath, join(folder, 'bin', 'node-24'))
+    const [shrink = ''] = build.flatMap(({ name, rest }) =>
+      name === 'RUN' && rest.includes('npm prune') ? [rest] : [],
+    )
+    execFileSync('bash', ['-euc', shrink], {
+      cwd: app,
+      env: {
+        ...process.env,
+        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+        npm_config_offline: 'true',
+      },
+      stdio: 'pipe',
+    })
+    rmSync(join(app, 'package-lock.json'))
+    copyInto(app, image)
+    symlinkSync(join(app, 'bin', 'countersign.js'), join(folder, 'bin', 'countersign'))
+
+    database = await createDatabase()
+    const variables = Array.from(
+      only('ENV')
+        .join(' ')
+        .matchAll(/(\w+)=(\S+)/g),
+      ([, name, value]) => [name, value],
+    )
+    env = {
+      ...(Object.fromEntries(variables) as Record<string, string>),
+      PATH: process.env['PATH'] ?? '',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      SIGNING_KEY_DIR: join(folder, 'keys'),
+    }
+    expect(countersign('keys', 'generate')).toMatchObject({ status: 0, stderr: '' })
+    const issued = countersign('callers', 'issue', '--capability', 'sandbox:echo', 'tester')
+    const [raw = '', entry = ''] = issued.stdout.split('\n')
+    key = raw
+    service = spawn(process.execPath, ['src/main.ts'], {
+      cwd: app,
+      env: { ...env, SERVICE_API_KEYS: `[${entry}]` },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    for (const stream of [service.stdout, service.stderr])
+      stream?.on('data', (chunk: Buffer) => (output += String(chunk)))
+    url = await until(() => /"url":"([^"]+)"/.exec(output)?.[1], 'the service to listen', 60_000)
+  }, 240_000)
+
+  afterAll(async () => {
+    const exited = once(service, 'exit')
+    service.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
+    await database.drop()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('holds one binary of each native part, and no more than 130 MB of packages', () => {
+    const files = readdirSync(join(app, 'node_modules'), { recursive: true, encoding: 'utf8' })
+    expect(files.filter((file) => /uws_.*\.node$/.test(file))).toHaveLength(1)
+    expect(readdirSync(join(app, 'node_modules', 'sodium-native', 'prebuilds'))).toHaveLength(1)
+    const bytes = files.map(
+      (file) => lstatSync(join(app, 'node_modules', file), { throwIfNoEntry: false })?.size ?? 0,
+    )
+    expect(bytes.reduce((a, b) => a + b, 0)).toBeLessThan(130_000_000)
+    expect(existsSync(join(app, 'node_modules', 'typescript'))).toBe(false)
+  })
+
+  test('has the command on its PATH', () => {
+    expect(countersign('--version')).toMatchObject({ status: 0, stdout: `${packageJson.version}\n` })
+    expect(countersign('bench')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('not part') as string,
+    })
+    expect(countersign('migrate')).toMatchObject({ status: 0, stdout: 'The schema is up to date.\n' })
+  })
+
+  test('executes, and serves every page with its assets', async () => {
+    const executed = await fetch(`${url}/execute`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(aTransaction()),
+    })
+    expect([executed.status, await executed.text()]).toEqual([200, expect.stringContaining('"receipts"')])
+
+    const seen = new Set<string>()
+    const paths = [
+      '/ready',
+      '/version',
+      '/openapi.yaml',
+      '/openapi.json',
+      '/api-manifest.json',
+      '/documentation',
+      '/reference',
+      '/handbook',
+      '/verifier',
+    ]
+    for (const path of paths) {
+      const page = await get(path)
+      expect([path, page.status]).toEqual([path, 200])
+      if (!page.headers.get('content-type')?.startsWith('text/html')) continue
+      for (const [, link = ''] of (await page.text()).matchAll(/(?:href|src)="(\/[a-z][^"#]*)"/g))
+        seen.add(link)
+    }
+    expect([...seen]).toEqual(expect.arrayContaining(['/reference/redoc.standalone.js', '/handbook/scaling']))
+    for (const link of seen) expect([link, (await get(link)).status]).toEqual([link, 200])
+  }, 60_000)
+
+  test('says whether it is healthy', () => {
+    const [, command = '[]'] = /CMD (\[.*\])$/.exec(only('HEALTHCHECK').join()) ?? []
+    const [, ...args] = JSON.parse(command) as string[]
+    const healthAt = (port: string) => spawnSync(process.execPath, args, { env: { PORT: port } }).status
+    expect([healthAt(new URL(url).port), healthAt('1')]).toEqual([0, 1])
+  })
+})
