@@ -55,6 +55,24 @@ export function cpuTimes({
   return { ...times, postgres, busy, steal: steal * TICK_MICROS }
 }
 
+/** Microseconds of a process, of all that descend from it, and of those of them that have ended. */
+export function treeMicros(root: number): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  const stats = new Map(
+    readdirSync('/proc')
+      .filter((entry) => /^\d+$/.test(entry))
+      .map((entry) => [Number(entry), readStat(`/proc/${entry}/stat`)]),
+  )
+  const isOfTree = (pid: number): boolean => {
+    const parent = stats.get(pid)?.parent
+    return pid === root || (parent !== undefined && parent !== 0 && isOfTree(parent))
+  }
+  let micros = 0
+  for (const [pid, stat] of stats)
+    if (stat !== undefined && isOfTree(pid)) micros += stat.micros + stat.endedChildrenMicros
+  return micros
+}
+
 /** What was used between two samples, divided by `by`. */
 export function cpuBetween(
   from: CpuTimes | undefined,

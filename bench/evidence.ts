@@ -1,126 +1,96 @@
-// What must be true before a figure is printed: what was answered is stored, nothing is in doubt, and a sample verifies offline
-// with what is published: node:crypto, RFC 8785 and decisions §4, none of the service's own verification.
-import { createHash, createPublicKey, verify, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { Client } from 'pg'
-import { canonicalize, type Json } from '../src/canonical.ts'
+// What must be true before a figure is printed: what was answered is stored, and a sample of it verifies offline, with the published
+// keys and the code that any reader uses (src/verifier, an implementation other than the service's).
+import type { Client } from 'pg'
+import { verifyEvidence } from '../src/verifier/index.ts'
+import { sum } from './figures.ts'
+import type { LoadResult } from './load.ts'
+import type { RequestKind } from './request.ts'
+import { call, type Subject } from './subject.ts'
 
-type Members = { readonly [name: string]: Json }
-export type PublishedKeys = ReadonlyMap<string, KeyObject>
+/** What the bench's requests write to. */
+const TABLES = [
+  'business_transactions',
+  'execution_intents',
+  'trust_records',
+  'verifications',
+  'receipts',
+  'refusal_records',
+] as const
+
+export type Rows = Readonly<Record<string, number>>
+
+export async function countRows(database: Client): Promise<Rows> {
+  const counts = TABLES.map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`)
+  const finalized = `(SELECT count(*)::integer FROM execution_intents WHERE state = 'FINALIZED') AS finalized`
+  const { rows } = await database.query<Rows>(`SELECT ${[...counts, finalized].join(', ')}`)
+  return rows[0] ?? {}
+}
+
+export type Replies = LoadResult['replies']
+
+/** out  every table that has grown by another number of rows than the acknowledged replies say */
+export function miscounted(
+  { from, to }: { from: Rows; to: Rows },
+  kinds: readonly RequestKind[],
+  runs: readonly Replies[],
+): string[] {
+  const answered = (name: string, status: number) => sum(runs.map((replies) => replies[name]?.[status] ?? 0))
+  const must: Record<string, number> = {}
+  for (const { name, status, stores = {} } of kinds)
+    for (const [table, rows] of Object.entries(stores))
+      must[table] = (must[table] ?? 0) + rows * answered(name, status)
+  // An intent that is not finalized is in doubt.
+  must['finalized'] = must['execution_intents'] ?? 0
+  return [...TABLES, 'finalized'].flatMap((table) => {
+    const grown = (to[table] ?? 0) - (from[table] ?? 0)
+    const expected = must[table] ?? 0
+    const what = table === 'finalized' ? 'intents were finalized' : `rows were stored in ${table}`
+    return grown === expected ? [] : [`${grown} ${what}, but the acknowledged replies make ${expected}`]
+  })
+}
+
+const PATHS = { 'trust-record': '/trust-records/', 'refusal-record': '/refusal/' } as const
 
 /**
- * Checks what a service keeps after `executions` of its executions were answered 200.
- * out  sample    how many records and receipts were verified, picked at random
- *      problems  everything that is not as it must be
+ * Fetches evidence by its id and verifies it with what GET /.well-known/jwks.json publishes.
+ * out  verified  how many pieces were looked at, the receipt of a record with it
  */
-export async function checkEvidence(
-  service: { readonly url: string; readonly key: string; readonly databaseUrl: string },
-  { executions, sampleSize }: { executions: number; sampleSize: number },
-): Promise<{ sample: number; problems: string[] }> {
-  const { counts, sample } = await readDatabase(service.databaseUrl, sampleSize)
-  const miscounted = counts
-    .filter(({ count }) => count !== executions)
-    .map(({ what, count }) => `${count} ${what}, but ${executions} executions were answered 200`)
-  const keys = await publishedKeys(service.url)
-  const unproven: string[] = []
-  for (const id of sample) {
-    const response = await fetch(`${service.url}/trust-records/${id}`, {
-      headers: { Authorization: `Bearer ${service.key}` },
-    })
-    const record = (await response.json()) as Members
-    const problems =
-      record['businessTransactionId'] === id ? checkRecord(record, keys) : [`answered ${response.status}`]
-    unproven.push(...problems.map((problem) => `trust record ${id}: ${problem}`))
+export async function checkSample(
+  subject: Pick<Subject, 'url' | 'key'>,
+  sample: readonly { readonly id: string; readonly evidence: keyof typeof PATHS }[],
+): Promise<{ verified: number; problems: string[] }> {
+  const { status, text: keys } = await call(subject, 'GET', '/.well-known/jwks.json')
+  if (status !== 200) return { verified: 0, problems: [`the published keys answered ${status}: ${keys}`] }
+  const problems: string[] = []
+  for (const { id, evidence } of sample) {
+    const reply = await call(subject, 'GET', PATHS[evidence] + id)
+    const found =
+      reply.status === 200
+        ? checkEvidence({ id, evidence, text: reply.text }, keys)
+        : [`answered ${reply.status}`]
+    problems.push(...found.map((problem) => `${evidence} ${id}: ${problem}`))
   }
-  const unseen = sample.length === 0 ? ['there is no record to verify'] : []
-  return { sample: sample.length, problems: [...miscounted, ...unproven, ...unseen] }
+  return { verified: sample.length, problems }
 }
 
-async function readDatabase(databaseUrl: string, sampleSize: number) {
-  const client = new Client({ connectionString: databaseUrl })
-  await client.connect()
+/** out  what does not hold of one piece of evidence */
+export function checkEvidence(
+  { id, evidence, text }: { id: string; evidence: keyof typeof PATHS; text: string },
+  keys: string,
+): string[] {
   try {
-    const { rows: counts } = await client.query<{ what: string; count: number }>(`
-      SELECT 'trust records' AS what, count(*)::integer AS count FROM trust_records
-      UNION ALL SELECT 'receipts', count(*)::integer FROM receipts
-      UNION ALL SELECT 'intents FINALIZED', count(*)::integer FROM execution_intents WHERE state = 'FINALIZED'
-      UNION ALL SELECT 'intents in any state', count(*)::integer FROM execution_intents`)
-    const { rows } = await client.query<{ id: string }>(
-      `SELECT business_transaction_id AS id FROM trust_records ORDER BY random() LIMIT $1::integer`,
-      [sampleSize],
-    )
-    return { counts, sample: rows.map(({ id }) => id) }
-  } finally {
-    await client.end()
+    const report = verifyEvidence(text, keys)
+    const { businessTransactionId, receipts } = JSON.parse(text) as Record<string, unknown>
+    const holds: Record<string, boolean> = {
+      'it is for this transaction': businessTransactionId === id,
+      'it carries a receipt':
+        evidence === 'refusal-record' || (Array.isArray(receipts) && receipts.length > 0),
+    }
+    return [
+      ...report.checks.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
+      ...Object.keys(holds).flatMap((name) => (holds[name] ? [] : [`it does not hold that ${name}`])),
+    ]
+  } catch (error) {
+    return [String(error)]
   }
-}
-
-/** GET /.well-known/jwks.json, by keyId. */
-export async function publishedKeys(url: string): Promise<PublishedKeys> {
-  const response = await fetch(`${url}/.well-known/jwks.json`)
-  const { keys } = (await response.json()) as {
-    keys: { keyId: string; algorithm: string; jwk: JsonWebKey }[]
-  }
-  return new Map(
-    keys
-      .filter(({ algorithm }) => algorithm === 'ed25519')
-      .map(({ keyId, jwk }) => [keyId, createPublicKey({ key: jwk, format: 'jwk' })]),
-  )
-}
-
-/** What does not hold of an Execution Trust Record as GET /trust-records/{id} answers it, signed with Ed25519 alone. */
-export function checkRecord(record: Members, keys: PublishedKeys): string[] {
-  const { trustRecordHash, signature, verifications, receipts, ...signed } = record
-  const { payload, ...authorization } = members(signed['authorization'])
-  const { signature: receiptSignature, ...signedReceipt } = members(last(receipts))
-  const { receiptHash, ...unhashedReceipt } = signedReceipt
-  const { keyId, value } = members(signature)
-  const holds: Record<string, boolean> = {
-    'the record has its hash': sha256(canonicalize(signed)) === trustRecordHash,
-    'the record is signed': isSigned('trust-record', signed, { keyId, value }, keys),
-    'the authorization is signed': isSigned(
-      'execution-authorization',
-      members(payload),
-      { keyId: authorization['keyId'], value: authorization['signature'] },
-      keys,
-    ),
-    'the authorization is for this transaction':
-      members(payload)['businessTransactionId'] === record['businessTransactionId'],
-    'the record was verified': members(last(verifications))['status'] === 'VERIFIED',
-    'the receipt has its hash': sha256(canonicalize(unhashedReceipt)) === receiptHash,
-    'the receipt is signed': isSigned(
-      'receipt',
-      signedReceipt,
-      { keyId: signedReceipt['keyId'], value: receiptSignature },
-      keys,
-    ),
-    'the receipt is for this record': signedReceipt['trustRecordHash'] === trustRecordHash,
-  }
-  return Object.keys(holds).flatMap((name) => (holds[name] ? [] : `it does not hold that ${name}`))
-}
-
-/** Ed25519 over the DSSE pre-authentication encoding (decisions §4 "Signature"). */
-function isSigned(
-  artifact: string,
-  signed: Members,
-  { keyId, value }: { keyId: Json | undefined; value: Json | undefined },
-  keys: PublishedKeys,
-): boolean {
-  const key = typeof keyId === 'string' ? keys.get(keyId) : undefined
-  if (key === undefined || typeof value !== 'string') return false
-  const type = `application/vnd.countersign.${artifact}.v1+json`
-  const text = canonicalize(signed)
-  const message = `DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`
-  return verify(null, Buffer.from(message), key, Buffer.from(value, 'base64'))
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-function members(value: Json | undefined): Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
-}
-
-function last(value: Json | undefined): Json | undefined {
-  return Array.isArray(value) ? (value as readonly Json[]).at(-1) : undefined
 }

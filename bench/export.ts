@@ -1,10 +1,13 @@
 // The scenario `export`: GET /trust-records with a cursor over many stored records. Its claim is that a page costs the same at
 // any depth and that the service's memory does not grow; OFFSET pages stand beside it to show what that is worth.
-import { readFileSync } from 'node:fs'
 import { Client } from 'pg'
+import { openFilling } from './fill.ts'
+import { percentile } from './figures.ts'
 import { describeMachine } from './machine.ts'
+import { rssMiB } from './memory.ts'
 import { startService, type MeasuredService, type ServiceOptions } from './service.ts'
-import { freshBody } from './transaction.ts'
+import { filledOnce } from './request.ts'
+import { transactionBody } from './transaction.ts'
 
 export interface ExportOptions extends ServiceOptions {
   readonly records: number
@@ -20,7 +23,7 @@ interface Depth {
   readonly pageMs: { readonly p50: number; readonly p99: number }
   /** One page at the same depth by `page=`, milliseconds. */
   readonly offsetPageMs: number
-  readonly rssMiB: number
+  readonly rssMiB: number | undefined
 }
 
 export interface ExportReport {
@@ -34,9 +37,8 @@ export interface ExportReport {
 
 const PAGE_SIZE = 100
 const SHARES = [0, 0.25, 0.5, 0.75, 0.99]
-/** Executed for real; every further row is a copy of one of them under its own id and time, a millisecond apart. */
+/** Executed for real; the others are copies of them (bench/fill.ts). */
 const EXECUTED = 100
-const COPIES_PER_STATEMENT = 20_000
 
 /** out  problems  what was not as it must be: with any of them the report is worth nothing */
 export async function exportRecords(
@@ -46,7 +48,7 @@ export async function exportRecords(
   const startedAt = new Date().toISOString()
   const service = await startService(serviceOptions, stack)
   for (let i = 0; i < EXECUTED; i++) await executed(service)
-  const newest = await fill(service.databaseUrl, records)
+  const newest = await filled(service.databaseUrl, records)
 
   const problems: string[] = []
   const depths: Depth[] = []
@@ -60,7 +62,7 @@ export async function exportRecords(
     depths.push({
       above,
       pages: pageMs.length,
-      pageMs: { p50: percentile(pageMs, 0.5), p99: percentile(pageMs, 0.99) },
+      pageMs: pageTimes(pageMs),
       offsetPageMs: offset.ms,
       rssMiB: rssMiB(service.pids.service),
     })
@@ -81,7 +83,14 @@ export async function exportRecords(
 /** Text for the terminal. */
 export function printedExport({ service, constants, depths }: ExportReport): string {
   const rows = depths.map(({ above, pages, pageMs, offsetPageMs, rssMiB: rss }) =>
-    [above, pages, pageMs.p50.toFixed(1), pageMs.p99.toFixed(1), offsetPageMs.toFixed(1), Math.round(rss)]
+    [
+      above,
+      pages,
+      pageMs.p50.toFixed(1),
+      pageMs.p99.toFixed(1),
+      offsetPageMs.toFixed(1),
+      rss === undefined ? 'n/a' : Math.round(rss),
+    ]
       .map((cell) => String(cell).padStart(14))
       .join(''),
   )
@@ -94,42 +103,33 @@ export function printedExport({ service, constants, depths }: ExportReport): str
   ].join('\n')}\n`
 }
 
+function pageTimes(times: readonly number[]): Depth['pageMs'] {
+  const sorted = times.toSorted((a, b) => a - b)
+  return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) }
+}
+
 async function executed(service: MeasuredService): Promise<void> {
   const reply = await fetch(`${service.url}/execute`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-    body: freshBody(),
+    body: filledOnce(transactionBody({})),
   })
   if (reply.status !== 200) throw new Error(`an execution answered ${reply.status}: ${await reply.text()}`)
 }
 
-/** Copies rows until there are `records`, each a millisecond older than the one before. out  the newest one's time */
-async function fill(databaseUrl: string, records: number): Promise<Date> {
+/** Copies records until there are so many, each a millisecond older than the one before. out  the newest one's time */
+async function filled(databaseUrl: string, records: number): Promise<Date> {
   const client = new Client(databaseUrl)
   await client.connect()
   try {
-    await client.query(`CREATE TEMP TABLE source AS SELECT row_number() OVER (ORDER BY created_at DESC) - 1 AS n, *
-      FROM trust_records ORDER BY created_at DESC`)
+    const filling = await openFilling(client, (count) =>
+      process.stderr.write(`\r${count} of ${records} records stored`),
+    )
+    // The copied ones have times of their own.
     await client.query('TRUNCATE trust_records')
     const newest = new Date()
-    for (let from = 0; from < records; from += COPIES_PER_STATEMENT) {
-      await client.query(
-        `WITH copied AS (
-           INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
-           SELECT gen_random_uuid(), s.caller_id, $1::timestamptz - i * interval '1 millisecond', s.body, s.seal
-           FROM generate_series($2::bigint, $3::bigint) AS i JOIN source AS s ON s.n = i % $4::bigint
-           RETURNING business_transaction_id
-         ), verified AS (
-           INSERT INTO verifications SELECT business_transaction_id, 1, (SELECT body FROM verifications LIMIT 1) FROM copied
-         )
-         INSERT INTO receipts SELECT business_transaction_id, 1, (SELECT body FROM receipts LIMIT 1) FROM copied`,
-        [newest, from, Math.min(records, from + COPIES_PER_STATEMENT) - 1, EXECUTED],
-      )
-      process.stderr.write(`\r${Math.min(records, from + COPIES_PER_STATEMENT)} of ${records} records stored`)
-    }
+    await filling.add({ from: 0, to: records, newest })
     process.stderr.write('\n')
-    // As autovacuum would have done by the time there are that many.
-    await client.query('VACUUM ANALYZE trust_records, verifications, receipts')
     return newest
   } finally {
     await client.end()
@@ -170,14 +170,4 @@ async function timed(
   const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor')
   const lastAt = cursor === null ? undefined : Buffer.from(cursor, 'base64url').toString().split(' ')[0]
   return { ms, next, count: (JSON.parse(text) as unknown[]).length, lastAt }
-}
-
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
-}
-
-function rssMiB(pid: number): number {
-  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kilobytes) / 1024
 }

@@ -1,70 +1,237 @@
-// `npm run bench -- <scenario>`: runs a scenario against a fresh service and prints what it measured, if all of it was right.
+// `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
 import { writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { execute, type ExecuteOptions } from './execute.ts'
+import { compare, differenceTable, readReport, type Difference } from './compare.ts'
 import { exportRecords, printedExport, type ExportOptions } from './export.ts'
-import { printed } from './report.ts'
+import { page } from './html.ts'
+import { markdown } from './markdown.ts'
+import type { Report } from './report.ts'
+import { scenarios } from './scenarios/index.ts'
+import { soak, type SoakOptions } from './soak.ts'
+import { printedSoak } from './soak/report.ts'
+import { estimatedSeconds, runSuite, type SuiteOptions } from './suite.ts'
+import { aligned, printed } from './terminal.ts'
+import { missed, type Thresholds } from './thresholds.ts'
+import type { TransactionOptions } from './transaction.ts'
+import { printedWebhook, webhook, type WebhookOptions } from './webhook.ts'
 
-const program = new Command('bench').description(
-  'Measures a fresh service of its own; every figure is checked before it is printed.',
-)
-program
-  .command('execute')
-  .description(
-    'unique approved executions: throughput, latency, CPU per execution and its ratio to the floor',
-  )
-  .option('--seconds <n>', 'length of each measurement', number(0.1, 3600), 5)
-  .option('--connections <list>', 'connection counts, one after another', connections, [1, 16, 64, 256])
-  .addOption(
-    new Option('--listener <name>', 'the HTTP server of the service')
-      .choices(['auto', 'uWebSockets.js', 'node:http'])
-      .default('auto'),
-  )
-  .option('--profile <folder>', 'write a .cpuprofile of each thread of the service; slows it down')
-  .option('--json <file>', 'write the report as JSON too')
-  .action(({ json, ...options }: ExecuteOptions & { json?: string }) =>
-    run((stack) => execute(options, stack), printed, json),
-  )
-program
-  .command('export')
-  .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
-  .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
-  .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
-  .option('--json <file>', 'write the report as JSON too')
-  .action(({ json, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
-    run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, json),
-  )
+/** All was measured and right, and a threshold was missed. */
+const MISSED = 3
 
-/** Runs a scenario, and prints its report where nothing was wrong with it. */
-async function run<Report>(
-  scenario: (stack: AsyncDisposableStack) => Promise<{ report: Report; problems: string[] }>,
-  print: (report: Report) => string,
-  json: string | undefined,
-): Promise<void> {
-  const stack = new AsyncDisposableStack()
+interface Options extends TransactionOptions, Thresholds {
+  readonly seconds?: number
+  readonly rounds?: number
+  readonly connections?: readonly number[]
+  readonly records?: readonly number[]
+  readonly quick?: true
+  readonly listener: string
+  readonly profile?: string
+  readonly url?: string
+  readonly key?: string
+  readonly json?: string
+  readonly html?: string
+  readonly markdown?: string
+  readonly compare?: string
+}
+
+/** What the options stand for where they are left out. */
+const WHOLE = { seconds: 5, rounds: 3, levels: [0, 500_000, 2_000_000], storedCount: 2_000 }
+const QUICK = { seconds: 1, rounds: 1, levels: [0, 20_000], storedCount: 200, connections: [1, 64] }
+
+/** in  name  what was typed before the arguments. out  the exit code: 0, 1 something was wrong, 3 a threshold was missed */
+export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
+  let exitCode = 1
+  const ends = async (work: Promise<number>) => {
+    exitCode = await work
+  }
+  const program = new Command(name)
+    .description(
+      'Measures a fresh service of its own, or a deployment; every figure is checked before it is printed.',
+    )
+    .enablePositionalOptions()
+    .argument('[scenario...]', 'of those below (default: all)')
+    .option('--quick', 'seconds in place of minutes: one short round; to see that it works, not to compare')
+    .option('--seconds <n>', `length of each run (default: ${WHOLE.seconds})`, number(0.1, 3600))
+    .option(
+      '--rounds <n>',
+      `how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})`,
+      whole(1, 100),
+    )
+    .option(
+      '--connections <list>',
+      'connection counts, one after another (default: by scenario)',
+      connections,
+    )
+    .option('--records <list>', `stored records of growth (default: ${WHOLE.levels.join(',')})`, levels)
+    .addOption(
+      new Option('--listener <name>', 'the HTTP server of the fresh service')
+        .choices(['auto', 'uWebSockets.js', 'node:http'])
+        .default('auto'),
+    )
+    .option('--profile <folder>', 'write a .cpuprofile of each thread of the fresh service; slows it down')
+    .option('--url <address>', 'measure this deployment; what it executes is real')
+    .addOption(new Option('--key <key>', 'API key, for --url').env('COUNTERSIGN_API_KEY'))
+    .option('--transaction <file>', 'JSON: execute this; ids and times are replaced')
+    .option('--action <name>', 'intent.action')
+    .option('--target <name>', 'intent.target')
+    .option('--parameters <json>', 'intent.parameters', jsonObject)
+    .option('--policy <name>', 'policy.name')
+    .option('--policy-version <version>', 'policy.version')
+    .option('--signals <json>', 'signals', jsonObject)
+    .option('--principal <id>', "authority.principalId (default: the caller's first)")
+    .option('--json <file>', 'write the report as JSON')
+    .option('--html <file>', 'write the report as a page with plots, one file')
+    .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
+    .option('--compare <file>', 'an earlier --json: print what has changed by more than the noise')
+    .option('--max-p99-ms <n>', `exit ${MISSED} where a scenario's p99 is higher`, number(0.001, 1e6))
+    .option(
+      '--min-rate <n>',
+      `exit ${MISSED} where a scenario brings fewer replies per second`,
+      number(0.001, 1e9),
+    )
+    .addHelpText('after', scenarioHelp())
+    .action((only: string[], options: Options) =>
+      ends(suite(suiteOptions(only, options, `${name} ${shown(args)}`.trim()), options)),
+    )
+  program
+    .command('export')
+    .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
+    .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
+    .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
+    .option('--json <file>', 'write the report as JSON too')
+    .action(({ json, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
+      ends(run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, json)),
+    )
+  program
+    .command('webhook')
+    .description('signed deliveries at a fixed rate and at open throttle: CPU per delivery, backlog and lag')
+    .option('--seconds <n>', 'length of each measurement', number(0.1, 3600), 20)
+    .option('--rate <n>', 'deliveries per second at the fixed rate', number(1, 100_000), 1000)
+    .option('--connections <n>', 'of the provider', number(1, 9999), 64)
+    .option('--profile <folder>', 'write a .cpuprofile of each thread of the service; slows it down')
+    .option('--json <file>', 'write the report as JSON too')
+    .action(({ json, ...options }: Omit<WebhookOptions, 'listener'> & { json?: string }) =>
+      ends(run((stack) => webhook({ ...options, listener: 'auto' }, stack), printedWebhook, json)),
+    )
+  program
+    .command('soak')
+    .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
+    .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
+    .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
+    .option('--json <file>', 'write the report as JSON too')
+    .action(({ json, ...options }: Omit<SoakOptions, 'listener'> & { json?: string }) =>
+      ends(run((stack) => soak({ ...options, listener: 'auto' }, stack), printedSoak, json)),
+    )
   try {
-    const { report, problems } = await Promise.race([interrupted(), scenario(stack)])
-    if (report !== undefined && problems.length === 0) {
-      process.stdout.write(print(report))
-      if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
-      process.exitCode = 0
-    }
-    for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
-  } finally {
-    await stack.disposeAsync()
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  }
+  return exitCode
+}
+
+function suiteOptions(only: readonly string[], options: Options, command: string): SuiteOptions {
+  const { quick, url, key, records, listener, profile, connections: counts } = options
+  if (url !== undefined && key === undefined)
+    throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
+  const { seconds, rounds, storedCount, ...base } =
+    quick === true ? QUICK : { ...WHOLE, connections: undefined }
+  const chosen = counts ?? base.connections
+  const { action, target, policy, policyVersion, parameters, signals, principal, transaction } = options
+  return {
+    only,
+    command,
+    seconds: options.seconds ?? seconds,
+    rounds: options.rounds ?? rounds,
+    levels: records ?? base.levels,
+    storedCount: url === undefined ? storedCount : QUICK.storedCount,
+    listener,
+    transaction: { action, target, policy, policyVersion, parameters, signals, principal, transaction },
+    ...(chosen === undefined ? {} : { connections: chosen }),
+    ...(profile === undefined ? {} : { profile }),
+    ...(url === undefined || key === undefined ? {} : { deployment: { url, key } }),
   }
 }
 
+/** out  the exit code */
+async function suite(options: SuiteOptions, asked: Options): Promise<number> {
+  const earlier = asked.compare === undefined ? undefined : readReport(asked.compare)
+  process.stderr.write(
+    `bench: about ${duration(estimatedSeconds(options))}, and what starts and filling take\n`,
+  )
+  let differences: Difference[] | undefined
+  let misses: string[] = []
+  const print = (report: Report) => {
+    differences = earlier && compare(earlier, report)
+    misses = missed(report, asked)
+    if (asked.html !== undefined) writeFileSync(asked.html, page(report, differences))
+    if (asked.markdown !== undefined) writeFileSync(asked.markdown, markdown(report))
+    const changes =
+      differences && `\nCompared with ${asked.compare}\n${aligned(differenceTable(differences))}\n`
+    return printed(report) + (changes ?? '')
+  }
+  const exitCode = await run((stack) => runSuite(options, stack), print, asked.json)
+  for (const miss of misses) process.stderr.write(`bench: ${miss}\n`)
+  return exitCode === 0 && misses.length > 0 ? MISSED : exitCode
+}
+
+/** Runs something, and prints its report where nothing was wrong with it. out  the exit code */
+async function run<Result>(
+  work: (stack: AsyncDisposableStack) => Promise<{ report: Result; problems: string[] }>,
+  print: (report: Result) => string,
+  json: string | undefined,
+): Promise<number> {
+  const stack = new AsyncDisposableStack()
+  let exitCode = 1
+  try {
+    const { report, problems, signalled } = await Promise.race([interrupted(), work(stack)]).then(
+      (ended) => ({ signalled: undefined, ...ended }),
+    )
+    if (report !== undefined && problems.length === 0) {
+      process.stdout.write(print(report))
+      if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
+      exitCode = 0
+    }
+    for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
+    if (signalled !== undefined) exitCode = signalled
+  } catch (error) {
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+  } finally {
+    await stack.disposeAsync()
+  }
+  return exitCode
+}
+
 /** At the first signal to stop, whose exit code is then the process's; a second one does not cut the clean-up short. */
-function interrupted(): Promise<{ report?: never; problems: string[] }> {
+function interrupted(): Promise<{ report?: never; problems: string[]; signalled: number }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.on(signal, () => {
-        process.exitCode = 128 + constants.signals[signal]
-        resolve({ problems: [`stopped by ${signal}`] })
-      })
+      process.on(signal, () =>
+        resolve({ problems: [`stopped by ${signal}`], signalled: 128 + constants.signals[signal] }),
+      )
   })
+}
+
+function duration(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
+}
+
+function scenarioHelp(): string {
+  const width = Math.max(...scenarios.map(({ name }) => name.length))
+  const lines = scenarios.map(
+    ({ name, description, isLocal }) =>
+      `  ${name.padEnd(width)}  ${description}${isLocal === true ? ' (not with --url)' : ''}`,
+  )
+  return `\nScenarios:\n${lines.join('\n')}`
+}
+
+/** The command line as it can be typed again, without the key. */
+function shown(args: readonly string[]): string {
+  return args
+    .map((arg, i) => (args[i - 1] === '--key' ? '…' : arg.startsWith('--key=') ? '--key=…' : arg))
+    .map((arg) => (/^[\w./:,=…-]*$/.test(arg) ? arg : `'${arg}'`))
+    .join(' ')
 }
 
 function number(min: number, max: number) {
@@ -75,15 +242,31 @@ function number(min: number, max: number) {
   }
 }
 
-function connections(text: string): number[] {
-  return text.split(',').map((item) => {
-    if (!/^[1-9]\d{0,3}$/.test(item)) throw new InvalidArgumentError('must be whole numbers, as in 1,16,64.')
-    return Number(item)
-  })
+function whole(min: number, max: number) {
+  return (text: string) => {
+    if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number.')
+    return number(min, max)(text)
+  }
 }
 
-// Until a report is out there is nothing to be satisfied with.
-process.exitCode = 1
-await program.parseAsync()
-// What an interrupted scenario still waits for went away with its service.
-process.exit()
+const list = (of: (text: string) => number) => (text: string) => text.split(',').map(of)
+const connections = list(whole(1, 9999))
+const levels = (text: string) => list(whole(0, 1e9))(text).toSorted((a, b) => a - b)
+
+function jsonObject(text: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new InvalidArgumentError('must be a JSON object.')
+  return value
+}
+
+if (import.meta.main) {
+  const exitCode = await main(process.argv.slice(2))
+  // What an interrupted scenario still waits for went away with its service.
+  process.exit(exitCode)
+}

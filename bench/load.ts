@@ -1,13 +1,17 @@
 // The load generator, a program of its own: open throttle for throughput, a fixed rate for latency; never both from one run.
-import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import autocannon from 'autocannon'
-import { freshBody } from './transaction.ts'
+import { openConnection, type Connection } from './connection.ts'
+import { percentile } from './figures.ts'
+import { messagesOf, type Message, type RequestKind } from './request.ts'
+import { DISTRIBUTION_SHARES } from './shares.ts'
 
 export interface LoadJob {
   readonly url: string
   /** Raw API key. */
   readonly key: string
+  readonly kinds: readonly RequestKind[]
+  /** Ids that `{{stored}}` stands for. */
+  readonly stored: readonly string[]
   readonly connections: number
   readonly seconds: number
   /** Requests per second; undefined is open throttle. */
@@ -15,126 +19,210 @@ export interface LoadJob {
 }
 
 export interface LoadResult {
-  /** Requests that were answered, by status; 0 where the connection broke or nothing came within `ANSWER_SECONDS_MAX`. */
-  readonly statuses: Readonly<Record<string, number>>
+  /** Requests that were answered, by kind and status; 0 where the connection broke or nothing came within ten seconds. */
+  readonly replies: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** From the first request to the last reply. */
   readonly seconds: number
-  /** Of the generator, per request. */
+  /** Of the generator, per request; and how much of one core it took. */
   readonly cpuMicros: number
+  readonly coreShare: number
   /** At a fixed rate only: from when a request was due, so that one that had to wait for its connection counts in full. */
-  readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | undefined
+  readonly latencyMs: Latency | undefined
+  /** Replies per second in each `stepSeconds`, and at a fixed rate the latency of those that were answered in it. */
+  readonly overTime: OverTime
+  /** Ids of some requests that were answered as expected, at random, by kind. */
+  readonly sample: Readonly<Record<string, readonly string[]>>
 }
 
-const ANSWER_SECONDS_MAX = 10
+export interface Latency {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+  /** Milliseconds at each of `DISTRIBUTION_SHARES` (bench/shares.ts). */
+  readonly distribution: readonly number[]
+}
+
+export interface OverTime {
+  readonly stepSeconds: number
+  readonly perSecond: readonly number[]
+  readonly p50Ms: readonly number[]
+  readonly p99Ms: readonly number[]
+}
+
+/** Ids kept of each kind. */
+const SAMPLE_SIZE = 50
+/** Shorter ones would show single batches. */
+const STEP_SECONDS_MIN = 0.1
+const STEPS_MAX = 50
 
 process.on('message', (job: LoadJob) => void load(job).then((result) => process.send?.(result)))
 
 async function load(job: LoadJob): Promise<LoadResult> {
+  const makers = job.kinds.map((kind) => messagesOf(kind, job))
+  const next = () => {
+    const at = picked(job.kinds)
+    const message = makers[at]?.()
+    const kind = job.kinds[at]
+    if (message === undefined || kind === undefined) throw new Error('there is nothing to send')
+    return { kind, message }
+  }
+  const connections = Array.from({ length: job.connections }, () => openConnection(new URL(job.url)))
   const startMs = performance.now()
   const startCpu = process.cpuUsage()
-  const statuses: Record<string, number> = {}
-  let lastMs = startMs
-  const count = (status: number) => {
-    statuses[status] = (statuses[status] ?? 0) + 1
-    lastMs = performance.now()
+  const seen = openTally()
+  const send = (connection: Connection, dueMs: number, done: () => void) => {
+    const { kind, message } = next()
+    connection.send(message.text, (status) => {
+      seen.reply(kind, message, status, dueMs)
+      done()
+    })
   }
   const { ratePerSecond } = job
-  const latencies =
-    ratePerSecond === undefined
-      ? await openThrottle(job, count)
-      : await fixedRate({ ...job, ratePerSecond }, count)
+  await (ratePerSecond === undefined
+    ? openThrottle(job, connections, send)
+    : fixedRate({ ...job, ratePerSecond }, connections, send))
   const { user, system } = process.cpuUsage(startCpu)
-  const requests = Object.values(statuses).reduce((sum, n) => sum + n, 0)
+  const elapsedMicros = (performance.now() - startMs) * 1000
+  for (const connection of connections) connection.close()
+  const { latencies, answeredMs, replies, sample } = seen
+  const isPaced = ratePerSecond !== undefined
   return {
-    statuses,
-    seconds: (lastMs - startMs) / 1000,
-    cpuMicros: (user + system) / requests,
-    latencyMs: latencies && percentiles(latencies),
+    replies,
+    sample,
+    seconds: ((answeredMs.at(-1) ?? startMs) - startMs) / 1000,
+    cpuMicros: (user + system) / answeredMs.length,
+    coreShare: (user + system) / elapsedMicros,
+    latencyMs: isPaced ? described(latencies) : undefined,
+    overTime: overTime({ startMs, seconds: job.seconds, answeredMs, latencies: isPaced ? latencies : [] }),
   }
 }
 
-/** Each connection sends its next request as soon as it has its reply. */
-function openThrottle(
-  { url, key, connections, seconds }: LoadJob,
-  count: (status: number) => void,
-): Promise<undefined> {
-  const clients: autocannon.Client[] = []
-  return new Promise((resolve, reject) => {
-    const run = autocannon(
-      {
-        url: `${url}/execute`,
-        method: 'POST',
-        headers: headers(key),
-        connections,
-        duration: seconds + ANSWER_SECONDS_MAX,
-        timeout: ANSWER_SECONDS_MAX,
-        sampleInt: 100, // how often it looks whether it is over
-        requests: [{ setupRequest: (one) => ({ ...one, body: freshBody() }) }],
-        setupClient: (client) => void clients.push(client),
-      },
-      (error: unknown) => (error ? reject(error) : resolve(undefined)),
-    )
-    run.on('response', (_client, status) => count(status))
-    run.on('reqError', () => count(0))
-    // At the end of its duration autocannon drops the requests under way, and nobody would know how many of them were executed.
-    // A client that has made `responseMax` requests ends after its last reply instead: from here on that is every client.
-    setTimeout(() => {
-      for (const client of clients) Object.assign(client, { responseMax: 1 })
-    }, seconds * 1000)
+type Send = (connection: Connection, dueMs: number, done: () => void) => void
+
+/** Each connection sends its next request as soon as it has its reply; at the end every request sent has been answered. */
+function openThrottle({ seconds }: LoadJob, connections: readonly Connection[], send: Send): Promise<void> {
+  const endMs = performance.now() + seconds * 1000
+  return new Promise((resolve) => {
+    let busy = connections.length
+    const go = (connection: Connection) => {
+      if (performance.now() < endMs) send(connection, performance.now(), () => go(connection))
+      else if (--busy === 0) resolve()
+    }
+    for (const connection of connections) go(connection)
   })
 }
 
-/**
- * A request each 1/rate seconds, whatever has become of those before it, over at most `connections` connections.
- * Not autocannon's `overallRate`: that sends a second's requests one behind the other at the start of each second and rests for
- * what is left of it, which measures saturation in bursts (lib/httpClient.js of 9.0.0).
- */
+/** A request each 1/rate seconds, whatever has become of those before it; without a free connection it waits, and that counts. */
 async function fixedRate(
-  { url, key, connections, seconds, ratePerSecond }: LoadJob & { ratePerSecond: number },
-  count: (status: number) => void,
-): Promise<number[]> {
-  // Round robin over all connections, as callers of their own would use them.
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, scheduling: 'fifo' })
-  const latencies: number[] = []
-  const send = (dueMs: number) =>
-    new Promise<void>((resolve) => {
-      const body = freshBody()
-      const post = request(`${url}/execute`, {
-        agent,
-        method: 'POST',
-        headers: { ...headers(key), 'Content-Length': Buffer.byteLength(body) },
-        timeout: ANSWER_SECONDS_MAX * 1000,
-      })
-      const end = (status: number) => {
-        latencies.push(performance.now() - dueMs)
-        count(status)
-        resolve()
-      }
-      post.on('response', (response) => response.on('end', () => end(response.statusCode ?? 0)).resume())
-      post.on('timeout', () => post.destroy(new Error('no reply')))
-      post.on('error', () => end(0))
-      post.end(body)
-    })
-
-  const replies: Promise<void>[] = []
+  { seconds, ratePerSecond }: { seconds: number; ratePerSecond: number },
+  connections: readonly Connection[],
+  send: Send,
+): Promise<void> {
   const requests = Math.max(1, Math.round(ratePerSecond * seconds))
+  // Round robin over all connections, as callers of their own would use them.
+  const idle = [...connections]
+  const waiting: number[] = []
+  let answered = 0
+  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
+  const start = (connection: Connection, dueMs: number) =>
+    send(connection, dueMs, () => {
+      const next = waiting.shift()
+      if (next === undefined) idle.push(connection)
+      else start(connection, next)
+      if (++answered === requests) finish()
+    })
   const startMs = performance.now()
-  while (replies.length < requests) {
-    const dueMs = startMs + (replies.length * 1000) / ratePerSecond
-    if (dueMs <= performance.now()) replies.push(send(dueMs))
-    else await sleep(1)
+  for (let sent = 0; sent < requests;) {
+    const dueMs = startMs + (sent * 1000) / ratePerSecond
+    if (dueMs > performance.now()) {
+      await sleep(1)
+      continue
+    }
+    sent++
+    const connection = idle.shift()
+    if (connection === undefined) waiting.push(dueMs)
+    else start(connection, dueMs)
   }
-  await Promise.all(replies)
-  agent.destroy()
-  return latencies
+  await finished
 }
 
-function headers(key: string): Record<string, string> {
-  return { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+function picked(kinds: readonly RequestKind[]): number {
+  if (kinds.length === 1) return 0
+  const weights = kinds.map(({ weight = 1 }) => weight)
+  let at = Math.random() * weights.reduce((total, weight) => total + weight, 0)
+  return Math.max(
+    0,
+    weights.findIndex((weight) => (at -= weight) < 0),
+  )
 }
 
-function percentiles(values: readonly number[]) {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0
-  return { p50: at(0.5), p99: at(0.99), max: at(1) }
+function openTally() {
+  const replies: Record<string, Record<string, number>> = {}
+  const sample: Record<string, string[]> = {}
+  const latencies: number[] = []
+  const answeredMs: number[] = []
+  return {
+    replies,
+    sample,
+    latencies,
+    answeredMs,
+    reply(kind: RequestKind, { id }: Message, status: number, dueMs: number): void {
+      const now = performance.now()
+      answeredMs.push(now)
+      latencies.push(now - dueMs)
+      const counts = (replies[kind.name] ??= {})
+      const count = (counts[status] = (counts[status] ?? 0) + 1)
+      if (status !== kind.status || kind.evidence === undefined) return
+      // Reservoir: every one of them has the same chance to be in it.
+      const kept = (sample[kind.name] ??= [])
+      const at = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * count)
+      if (at < SAMPLE_SIZE) kept[at] = id
+    },
+  }
+}
+
+function described(latencies: readonly number[]): Latency {
+  const sorted = latencies.toSorted((a, b) => a - b)
+  const at = (share: number) => percentile(sorted, share)
+  return { p50: at(0.5), p99: at(0.99), max: at(1), distribution: DISTRIBUTION_SHARES.map(at) }
+}
+
+function overTime({
+  startMs,
+  seconds,
+  answeredMs,
+  latencies,
+}: {
+  startMs: number
+  seconds: number
+  answeredMs: readonly number[]
+  latencies: readonly number[]
+}): OverTime {
+  const stepSeconds = Math.max(seconds / STEPS_MAX, STEP_SECONDS_MIN)
+  const steps = Array.from({ length: Math.ceil(seconds / stepSeconds) }, () => ({
+    count: 0,
+    latencies: [] as number[],
+  }))
+  for (const [i, at] of answeredMs.entries()) {
+    const step = steps[Math.floor((at - startMs) / 1000 / stepSeconds)]
+    if (step === undefined) continue
+    step.count++
+    const latency = latencies[i]
+    if (latency !== undefined) step.latencies.push(latency)
+  }
+  const at = (share: number) =>
+    latencies.length === 0
+      ? []
+      : steps.map((step) =>
+          percentile(
+            step.latencies.toSorted((a, b) => a - b),
+            share,
+          ),
+        )
+  return {
+    stepSeconds,
+    perSecond: steps.map(({ count }) => count / stepSeconds),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  }
 }

@@ -1,12 +1,13 @@
 // What the figures were measured on: without it they say nothing.
 import { spawnSync } from 'node:child_process'
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { availableParallelism, cpus, release, tmpdir, type } from 'node:os'
+import { availableParallelism, cpus, release, tmpdir, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 
 export interface Machine {
   readonly cpu: string
   readonly cores: number
+  readonly memoryGiB: number
   readonly system: string
   readonly node: string
   /** An 8 KiB write in the folder for temporary files, where the database is. Near 0 that is memory, and the figures mean little. */
@@ -19,6 +20,7 @@ export function describeMachine(): Machine {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
     cores: availableParallelism(),
+    memoryGiB: totalmem() / 2 ** 30,
     system: `${type()} ${release()}`,
     node: process.version,
     fsyncMs: fsyncMs(),

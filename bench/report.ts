@@ -1,161 +1,132 @@
-// What a run has to say: the same figures as a table for people and as JSON.
+// What a run has to say, as it stands in the JSON file; the table, the page and the Markdown are made from it.
+import type { Figure } from './figures.ts'
+import type { OverTime } from './load.ts'
 import type { Machine } from './machine.ts'
 
+export const REPORT_VERSION = 2
+
 export interface Report {
-  readonly scenario: string
+  readonly version: typeof REPORT_VERSION
+  /** Of which service: the bench's own, or the address of a deployment. */
+  readonly subject: string
   readonly startedAt: string
+  readonly seconds: number
+  /** What was typed. */
+  readonly command: string
+  /** Where the generator ran, and a service of the bench's own with it. */
   readonly machine: Machine
-  readonly service: { readonly listener: string; readonly threads: number }
+  /** Constants of every measurement. */
   readonly constants: Readonly<Record<string, number | string>>
-  readonly floor: Floor
+  readonly scenarios: readonly ScenarioReport[]
+}
+
+export interface ScenarioReport {
+  readonly name: string
+  readonly description: string
+  readonly service: ServiceAbout | undefined
   readonly measurements: readonly Measurement[]
-  readonly checked: { readonly executions: number; readonly verifiedOffline: number }
+  readonly yardsticks: Yardsticks | undefined
+  readonly checked: Checked
 }
 
-/** CPU microseconds per execution. Undefined where the system does not tell. */
-export interface Floor {
-  readonly batch: number
-  readonly processMicros: number
-  readonly postgresMicros: number | undefined
+export interface ServiceAbout {
+  readonly listener: string
+  readonly threads: number
+  readonly postgres: string
 }
 
-/** Everything but `latency` and `disturbance` is from the run at open throttle. */
+export interface Checked {
+  /** Replies, all with the status they must have. */
+  readonly replies: number
+  /** Tables in which PostgreSQL held as many new rows as the replies say. Undefined for a deployment, whose database is not the bench's. */
+  readonly rows: readonly string[] | undefined
+  readonly verifiedOffline: number
+}
+
+/** One line of a scenario: connections, a number of stored records, or a kind of start. */
 export interface Measurement {
-  readonly connections: number
-  readonly executionsPerSecond: number
-  /** Milliseconds, at a fixed rate. */
-  readonly latency: {
-    readonly ratePerSecond: number
-    readonly p50: number
-    readonly p99: number
-    readonly max: number
-  }
-  /** CPU microseconds per execution. Undefined where the system does not tell. */
-  readonly cpu:
+  readonly label: string
+  readonly connections: number | undefined
+  /** Stored before. */
+  readonly records?: number
+  /** Open throttle, all replies. */
+  readonly perSecond: Figure | undefined
+  /** At a fixed rate, from when a request was due. Milliseconds. */
+  readonly latency:
     | {
-        readonly door: number
-        readonly workers: number
-        readonly helpers: number
-        readonly postgres: number
-        /** Sum of these, and the same as a multiple of the floor's. */
-        readonly total: number
-        readonly timesFloor: number
+        readonly ratePerSecond: Figure
+        readonly p50: Figure
+        readonly p99: Figure
+        readonly max: Figure
+        /** Of the last round, at each of `distributionShares`. */
+        readonly distribution: readonly number[] | undefined
       }
     | undefined
-  readonly generatorMicros: number
-  readonly batches: Batches
-  /** Of all cores, in the worse of the two runs: what the host took away, and what other programs used. */
-  readonly disturbance: { readonly stealPercent: number; readonly othersPercent: number } | undefined
+  /** Microseconds per reply at open throttle. Undefined where the system or the deployment does not tell. */
+  readonly cpu: Cpu | undefined
+  /** Microseconds per reply, and of one core at open throttle. */
+  readonly generator: { readonly micros: Figure; readonly coreShare: Figure } | undefined
+  readonly batches: Batches | undefined
+  /** Figures that only some have, by their name with its unit. */
+  readonly more: Readonly<Record<string, Figure>>
+  /** Of all cores, in the worst round: what the host took away, and what other programs used. Percent. */
+  readonly disturbance: { readonly steal: number; readonly others: number } | undefined
+  /** Of the last round: replies at open throttle, latency at the fixed rate. */
+  readonly overTime: { readonly open: OverTime; readonly paced: OverTime } | undefined
 }
 
+export interface Cpu {
+  readonly door: Figure
+  readonly workers: Figure
+  /** Threads of V8 and libuv in the service. */
+  readonly helpers: Figure
+  readonly postgres: Figure
+  readonly total: Figure
+  /** Of the same round's floor; undefined in scenarios that have none. */
+  readonly timesFloor: Figure | undefined
+}
+
+/** Requests that shared a crossing to a worker thread, at open throttle. */
 export interface Batches {
-  /** Executions per batch. */
   readonly mean: number
-  /** The batch that half of all executions travelled in, or a smaller one. */
+  /** The batch that half of all requests travelled in, or a smaller one. */
   readonly p50: number
   readonly max: number
+  /** Share of the requests that travelled in batches of 1, 2, 3–4, 5–8 … 65–128. */
+  readonly shares: readonly number[]
 }
 
-export function printed(report: Report): string {
-  const { scenario, startedAt, machine, service, constants, floor, measurements, checked } = report
-  const about = {
-    machine: `${machine.cpu}, ${machine.cores} cores, ${machine.system}, fsync of 8 KiB p50 ${figure(machine.fsyncMs.p50, 2)} ms p99 ${figure(machine.fsyncMs.p99, 2)} ms`,
-    versions: `commit ${machine.commit}, Node ${machine.node}`,
-    service: `listener ${service.listener}, worker threads ${service.threads}`,
-    constants: Object.entries(constants)
-      .map((constant) => constant.join(' '))
-      .join(', '),
-    checked:
-      `${checked.executions} answered 200 = trust records = receipts = intents FINALIZED, none in doubt; ` +
-      `${checked.verifiedOffline} records and receipts verified offline`,
-  }
-  return `countersign bench: ${scenario}, ${startedAt}
-
-${Object.entries(about)
-  .map(([name, text]) => `${name.padEnd(11)}${text}`)
-  .join('\n')}
-
-Open throttle; latency at a fixed rate of half as many, from when a request was due
-${speedTable(measurements)}
-
-CPU microseconds per execution at open throttle; helpers are threads of V8 and libuv in the service
-${cpuTable(measurements, floor)}
-`
+/** In the same session, on the same machine and PostgreSQL. */
+export interface Yardsticks {
+  /** What no implementation can avoid (bench/floor.ts). */
+  readonly floor: Yardstick
+  /** A row of the same bytes and a commit for each execution (bench/single-rows.ts). */
+  readonly singleRows: Yardstick
+  /** bench/naive.ts, under the same load. */
+  readonly naive: Yardstick
 }
 
-function speedTable(measurements: readonly Measurement[]): string {
-  return table([
-    [
-      'connections',
-      'exec/s',
-      'batch mean',
-      'p50',
-      'max',
-      '|',
-      'exec/s',
-      'p50 ms',
-      'p99 ms',
-      'max ms',
-      '|',
-      'steal %',
-      'others %',
-    ],
-    ...measurements.map(({ connections, executionsPerSecond, batches, latency, disturbance }) => [
-      String(connections),
-      figure(executionsPerSecond),
-      figure(batches.mean, 1),
-      figure(batches.p50),
-      figure(batches.max),
-      '|',
-      figure(latency.ratePerSecond),
-      figure(latency.p50, 1),
-      figure(latency.p99, 1),
-      figure(latency.max, 1),
-      '|',
-      figure(disturbance?.stealPercent, 1),
-      figure(disturbance?.othersPercent, 1),
-    ]),
-  ])
+export interface Yardstick {
+  readonly perSecond: Figure
+  /** CPU microseconds of the program and of PostgreSQL, per execution. */
+  readonly programMicros: Figure
+  readonly postgresMicros: Figure | undefined
 }
 
-function cpuTable(measurements: readonly Measurement[], floor: Floor): string {
-  const { batch, processMicros, postgresMicros } = floor
-  return table([
-    ['connections', 'door', 'workers', 'helpers', 'postgres', 'total', '× floor', '|', 'generator'],
-    ...measurements.map(({ connections, cpu, generatorMicros }) => [
-      String(connections),
-      figure(cpu?.door),
-      figure(cpu?.workers),
-      figure(cpu?.helpers),
-      figure(cpu?.postgres),
-      figure(cpu?.total),
-      figure(cpu?.timesFloor, 2),
-      '|',
-      figure(generatorMicros),
-    ]),
-    // Its process does what is the workers' part.
-    [
-      `floor, by ${batch}`,
-      '',
-      figure(processMicros),
-      '',
-      figure(postgresMicros),
-      figure(postgresMicros && processMicros + postgresMicros),
-      figure(1, 2),
-      '|',
-      '',
-    ],
-  ])
+/** The connection count that brought the most, with the most stored records: where a scenario is saturated. */
+export function saturation({ measurements }: ScenarioReport): Measurement | undefined {
+  const fullest = measurements.filter(({ records }) => records === measurements.at(-1)?.records)
+  const rates = fullest.map(({ perSecond }) => perSecond?.median ?? 0)
+  return fullest[rates.indexOf(Math.max(...rates))]
 }
 
-function figure(value: number | undefined, decimals = 0): string {
-  return value === undefined ? 'n/a' : value.toFixed(decimals)
+/** `64 connections, 2,000 records` */
+export function named({ connections, records, label }: Measurement): string {
+  if (connections === undefined) return label
+  const counted = `${connections} connection${connections === 1 ? '' : 's'}`
+  return records === undefined ? counted : `${counted}, ${records.toLocaleString('en-US')} records`
 }
 
-/** Right-aligned, as figures are read. */
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]?.map((_title, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map((row) => row.map((cell, column) => cell.padStart(widths?.[column] ?? 0)).join('  '))
-    .join('\n')
+export function figureText(value: number | undefined, decimals = 0): string {
+  return value === undefined || Number.isNaN(value) ? 'n/a' : value.toFixed(decimals)
 }

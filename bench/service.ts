@@ -15,11 +15,12 @@ export interface MeasuredService {
   /** Raw API key of the one caller. */
   readonly key: string
   readonly databaseUrl: string
+  readonly signingKeyDir: string
   readonly listener: string
   readonly threads: number
   readonly pids: { readonly service: number; readonly postmaster: number }
-  /** From the next `count` log lines of executions: how many shared the batch of each. Every line is read once. */
-  takeBatchSizes(count: number): Promise<number[]>
+  /** Of each request that has travelled in a batch since the last call: how many shared it. Waits until the log rests. */
+  takeBatchSizes(): Promise<number[]>
   /** SIGTERM. out  the exit code, null where it had to be killed */
   stop(): Promise<number | null>
 }
@@ -28,15 +29,23 @@ export interface ServiceOptions {
   readonly listener: string
   /** Folder for a CPU profile of each thread. */
   readonly profile?: string
+  /** Further arguments of Node. */
+  readonly nodeArguments?: readonly string[]
+  /** Variables of the service that the scenario needs. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Further entries of SERVICE_API_KEYS. */
+  readonly callers?: readonly object[]
 }
 
-const START_MS_MAX = 20_000
+const START_MS_MAX = 60_000
 const LOG_MS_MAX = 5_000
+/** The service writes its log ten times a second, or sooner. */
+const LOG_RESTS_MS = 250
 const STOP_MS_MAX = 15_000
 
 /** in  stack  takes what has to be undone: service, database, folder */
 export async function startService(
-  { listener, profile }: ServiceOptions,
+  { listener, profile, nodeArguments = [], env = {}, callers = [] }: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<MeasuredService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
@@ -49,7 +58,7 @@ export async function startService(
   const keys = join(folder, 'keys')
   generateKeys({ dir: keys, now: new Date() })
   const key = makeRawKey()
-  const caller = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['sandbox:echo'] }
+  const caller = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
   const logFile = join(folder, 'service.log')
   const log = openSync(logFile, 'a+')
   stack.defer(() => closeSync(log))
@@ -57,6 +66,7 @@ export async function startService(
     process.execPath,
     [
       ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+      ...nodeArguments,
       join(import.meta.dirname, '..', 'src', 'main.ts'),
     ],
     {
@@ -67,12 +77,13 @@ export async function startService(
         DATABASE_URL: postgres.url,
         DATA_DIR: folder,
         SIGNING_KEY_DIR: keys,
-        SERVICE_API_KEYS: JSON.stringify([caller]),
+        SERVICE_API_KEYS: JSON.stringify([caller, ...callers]),
         SERVICE_AUTH_DISABLED: '',
         RECEIPT_ALGORITHMS: 'ed25519',
         RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
         LISTENER: listener,
         LOG_LEVEL: 'info',
+        ...env,
       },
       stdio: ['ignore', log, log],
     },
@@ -98,26 +109,25 @@ export async function startService(
     listening = takeLines().find(({ msg }) => msg === 'listening')
   }
 
-  let batchSizes: number[] = []
   return {
     url: String(listening['url']),
     key,
     databaseUrl: postgres.url,
+    signingKeyDir: keys,
     listener: String(listening['server']),
     threads: Number(listening['threads']),
     pids: { service: child.pid ?? 0, postmaster: postgres.pid() },
-    async takeBatchSizes(count) {
+    async takeBatchSizes() {
+      const sizes: number[] = []
       const deadlineMs = performance.now() + LOG_MS_MAX
-      for (;;) {
-        for (const { batch } of takeLines()) if (typeof batch === 'number') batchSizes.push(batch)
-        if (batchSizes.length >= count) break
-        if (performance.now() > deadlineMs)
-          throw new Error(`the log has ${batchSizes.length} executions where ${count} were answered`)
+      for (let restsSince = performance.now(); performance.now() - restsSince < LOG_RESTS_MS;) {
+        const lines = takeLines()
+        if (lines.length > 0) restsSince = performance.now()
+        for (const { batch } of lines) if (typeof batch === 'number') sizes.push(batch)
+        if (performance.now() > deadlineMs) break
         await sleep(50)
       }
-      const taken = batchSizes.slice(0, count)
-      batchSizes = batchSizes.slice(count)
-      return taken
+      return sizes
     },
     stop,
   }

@@ -1,46 +1,87 @@
-// What the bench posts: transactions that `sandbox-echo` 1.0.0 approves, each with ids of its own.
-import { randomUUID } from 'node:crypto'
+// What the bench executes: a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
+import { readFileSync } from 'node:fs'
 
-/** Every member of interface §2.1 that a caller sends. */
-function transaction(businessTransactionId: string, authorityId: string, authorizationId: string) {
-  const now = new Date().toISOString()
-  return {
-    businessTransactionId,
+/** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
+export interface TransactionOptions {
+  readonly action?: string | undefined
+  readonly target?: string | undefined
+  readonly policy?: string | undefined
+  readonly policyVersion?: string | undefined
+  readonly parameters?: object | undefined
+  readonly signals?: object | undefined
+  readonly principal?: string | undefined
+  /** File with a whole transaction; what the other options name stands in place of what it says. */
+  readonly transaction?: string | undefined
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** out  JSON with places; ids and times are new for each request, everything else is as given */
+export function transactionBody(options: TransactionOptions): string {
+  const given = options.transaction === undefined ? {} : readTransaction(options.transaction)
+  const of = (name: string) => (given[name] ?? {}) as Members
+  const { action, target, policy, policyVersion, parameters, signals, principal } = options
+  return JSON.stringify({
+    ...given,
+    businessTransactionId: '{{0}}',
     metadata: {
-      businessTransactionId,
-      correlationId: '$3',
       sourceSystem: 'bench',
       submittedBy: 'bench',
-      submittedAt: now,
+      ...of('metadata'),
+      businessTransactionId: '{{0}}',
+      correlationId: '{{3}}',
+      submittedAt: '{{now}}',
     },
     authority: {
-      authorityId,
       authorityType: 'SERVICE',
       principalId: 'bench',
       displayName: 'Bench',
-      issuedAt: now,
+      ...of('authority'),
+      ...named({ principalId: principal }),
+      authorityId: '{{1}}',
+      issuedAt: '{{now}}',
     },
-    authorization: { authorizationId, authorityId, purpose: 'measurement', issuedAt: now },
+    authorization: {
+      purpose: 'measurement',
+      ...of('authorization'),
+      authorizationId: '{{2}}',
+      authorityId: '{{1}}',
+      issuedAt: '{{now}}',
+    },
     intent: {
-      intentId: '$4',
-      authorizationId,
       action: 'sandbox:echo',
       target: 'bench',
       parameters: { amount: 42, currency: 'EUR', reference: 'bench-0001' },
-      createdAt: now,
+      ...of('intent'),
+      ...named({ action, target, parameters }),
+      intentId: '{{4}}',
+      authorizationId: '{{2}}',
+      createdAt: '{{now}}',
     },
-    policy: { name: 'sandbox-echo', version: '1.0.0', schemaVersion: '1.0.0' },
-    signals: { approved: true, amount: 42 },
-  }
+    policy: {
+      name: 'sandbox-echo',
+      version: '1.0.0',
+      schemaVersion: '1.0.0',
+      ...of('policy'),
+      ...named({ name: policy, version: policyVersion }),
+    },
+    signals: signals ?? given['signals'] ?? { approved: true, amount: 42 },
+  })
 }
 
-// Cut where the ids go: filling in random ones is all that a request costs the generator. Random, because ids in rising order
-// would spare the database's indexes what callers do to them.
-const pieces = JSON.stringify(transaction('$0', '$1', '$2')).split(/\$(\d)/)
+/** Whether it is the sandbox's transaction, whose answers the bench knows without being told. */
+export function isSandbox({ action, policy, parameters, signals, transaction }: TransactionOptions): boolean {
+  return [action, policy, parameters, signals, transaction].every((option) => option === undefined)
+}
 
-export function freshBody(): string {
-  const ids = [randomUUID(), randomUUID(), randomUUID(), randomUUID(), randomUUID()]
-  let body = ''
-  for (let i = 0; i < pieces.length; i += 2) body += pieces[i] + (ids[Number(pieces[i + 1])] ?? '')
-  return body
+function named(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/** fails with a sentence */
+function readTransaction(file: string): Members {
+  const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Error(`${file} is no transaction: it must hold a JSON object.`)
+  return value as Members
 }

@@ -1,13 +1,16 @@
 // The bench checks its own figures; here it is checked that it does, and that it cleans up. A speed is never a test.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkEvidence, checkRecord, publishedKeys } from '../bench/evidence.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { checkEvidence, miscounted } from '../bench/evidence.ts'
 import type { ExportReport } from '../bench/export.ts'
 import type { Report } from '../bench/report.ts'
+import { scenarios } from '../bench/scenarios/index.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
@@ -15,46 +18,102 @@ import { aTransaction } from './transactions.ts'
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 // The bench's database runs as another user, which has to pass.
 chmodSync(folder, 0o711)
-afterAll(() => rmSync(folder, { recursive: true }))
+const reports = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+const json = join(reports, 'report.json')
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+  rmSync(reports, { recursive: true })
+})
 
-function startBench(...args: string[]) {
-  const bench = spawn(process.execPath, ['bench/index.ts', ...args], {
+function startProgram(...args: string[]) {
+  const bench = spawn(process.execPath, args, {
     env: { ...process.env, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
-  bench.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  let table = ''
+  bench.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk
+    table += chunk
+  })
   bench.stderr.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  const ended = once(bench, 'close').then(([code]) => ({ code: code as number | null, output }))
+  const ended = once(bench, 'close').then(([code]) => ({ code: code as number | null, output, table }))
   return { bench, ended }
 }
 
-describe('npm run bench -- execute', () => {
-  test('a run accounts for every execution and leaves nothing behind', async () => {
-    const json = join(folder, 'report.json')
-    const { ended } = startBench('execute', '--seconds', '0.3', '--connections', '1,4', '--json', json)
-    const { code, output } = await ended
-    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('none in doubt') })
-    const report = JSON.parse(readFileSync(json, 'utf8')) as Report
-    expect(report.measurements.map(({ connections }) => connections)).toEqual([1, 4])
-    expect(report.measurements[0]?.batches).toEqual({ mean: 1, p50: 1, max: 1 })
-    expect(report.checked.verifiedOffline).toBeGreaterThan(0)
-    rmSync(json)
-    expect(readdirSync(folder)).toEqual([])
-  })
+const startBench = (...args: string[]) => startProgram('bench/index.ts', ...args)
+const against = (url: string, key: string, ...args: string[]) =>
+  startProgram(
+    'bin/countersign.js',
+    'bench',
+    '--url',
+    url,
+    '--key',
+    key,
+    '--quick',
+    '--seconds',
+    '0.2',
+    ...args,
+  ).ended
+const readReport = () => JSON.parse(readFileSync(json, 'utf8')) as Report
+
+describe('npm run bench -- <scenario>', () => {
+  const short = ['--quick', '--seconds', '0.2', '--connections', '1,4', '--records', '0,300', '--json', json]
+
+  test.each(scenarios.map(({ name }) => name))(
+    '%s: a run accounts for every reply and leaves nothing behind',
+    async (name) => {
+      // Alone it is the command of this name.
+      const before = name === 'webhook' ? ['rejected'] : []
+      const { code, output, table } = await startBench(...short, ...before, name).ended
+      expect(code, output).toBe(0)
+      expect(table).toContain(`\n${name}: `)
+      const scenario = readReport().scenarios.find((one) => one.name === name)
+      expect(scenario?.checked.replies).toBeGreaterThan(0)
+      // A delivery leaves no evidence that its provider could ask for.
+      if (name !== 'webhook') expect(scenario?.checked.verifiedOffline).toBeGreaterThan(0)
+      const labels = {
+        'cold-start': ['empty folder', 'existing folder'],
+        webhook: ['64'],
+        growth: ['1 · 0 records', '4 · 0 records', '1 · 300 records', '4 · 300 records'],
+      }
+      expect(scenario?.measurements.map(({ label }) => label)).toEqual(
+        labels[name as keyof typeof labels] ?? ['1', '4'],
+      )
+      for (const { perSecond, latency, more } of scenario?.measurements ?? []) {
+        const figures = name === 'cold-start' ? Object.values(more) : [perSecond, latency?.p50, latency?.p99]
+        for (const figure of figures) expect(figure?.median).toBeGreaterThan(0)
+      }
+      const [first] = scenario?.measurements ?? []
+      if (name === 'execute') {
+        expect(first?.batches).toMatchObject({ mean: 1, p50: 1, max: 1 })
+        expect(scenario?.yardsticks?.naive.perSecond.median).toBeGreaterThan(0)
+        expect(scenario?.checked.rows).toContain('receipts')
+      }
+      expect(readdirSync(folder)).toEqual([])
+    },
+    120_000,
+  )
 
   test('an interrupted run reports nothing and leaves nothing behind', async () => {
     const { bench, ended } = startBench('execute')
     await until(() => readdirSync(folder).length > 0, 'the bench to start')
     bench.kill('SIGINT')
-    expect(await ended).toEqual({ code: 130, output: 'bench: stopped by SIGINT\n' })
+    const { code, output, table } = await ended
+    expect({ code, table }).toEqual({ code: 130, table: '' })
+    expect(output).toContain('bench: stopped by SIGINT\n')
     expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('a name that there is not is answered with those that there are', async () => {
+    const { code, output } = await startBench('exceute').ended
+    expect(code).toBe(1)
+    expect(output).toContain('there is no scenario exceute; there are execute, rejected,')
   })
 })
 
 describe('npm run bench -- export', () => {
   test('with few records it measures the pages that there are, and says how many', async () => {
-    const json = join(folder, 'report.json')
     const { ended } = startBench('export', '--records', '2000', '--pages', '10', '--json', json)
     const { code, output } = await ended
     expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('records above') })
@@ -66,21 +125,33 @@ describe('npm run bench -- export', () => {
       [1_500, 5],
       [1_900, 1],
     ])
-    rmSync(json)
     expect(readdirSync(folder)).toEqual([])
   }, 90_000)
 })
 
-describe('the evidence', () => {
+/** Some deployment of this shape that answers executions like this, and every record with nothing. */
+async function aDeployment(status: number, body: string): Promise<string> {
+  const answers: Record<string, [number, string]> = {
+    '/callers/me': [200, '{"allowedPrincipalIds":["x"]}'],
+    '/.well-known/jwks.json': [200, '{"keys":[]}'],
+    '/execute': [status, body],
+  }
+  const server = createServer((request, response) => {
+    const [code, text] = answers[request.url ?? ''] ?? [200, '{}']
+    request.resume().on('end', () => response.writeHead(code).end(text))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('countersign bench --url', () => {
   let database: TestDatabase
   let service: TestService
-  let trustRecord: string
 
   beforeAll(async () => {
     database = await createDatabase()
     service = await startService({ databaseUrl: database.url })
-    const { text } = await service.post('/execute', aTransaction())
-    trustRecord = text
   })
 
   afterAll(async () => {
@@ -88,38 +159,118 @@ describe('the evidence', () => {
     await database.drop()
   })
 
-  test('an execution that is stored and proven has no problem, one that is missing has', async () => {
-    const kept = { url: service.url, key: service.key, databaseUrl: database.url }
-    const options = { executions: 1, sampleSize: 5 }
-    expect(await checkEvidence(kept, options)).toEqual({ sample: 1, problems: [] })
-    const { problems } = await checkEvidence(kept, { ...options, executions: 2 })
-    expect(problems).toContain('1 trust records, but 2 executions were answered 200')
+  test("measures a deployment with the caller's own transaction, and its evidence verifies", async () => {
+    const file = join(reports, 'transaction.json')
+    writeFileSync(file, JSON.stringify(aTransaction()))
+    const own = ['--transaction', file, '--target', 'own', '--html', join(reports, 'page.html')]
+    const { code, output } = await against(
+      service.url,
+      service.key,
+      'execute',
+      'read',
+      ...own,
+      '--json',
+      json,
+    )
+    expect(code, output).toBe(0)
+    const report = readReport()
+    expect(report.scenarios.map(({ name }) => name)).toEqual(['execute', 'read'])
+    // Whose database is not ours has no rows to count.
+    expect(report.scenarios[0]?.checked).toEqual({ replies: expect.any(Number), verifiedOffline: 50 })
+    expect(report.command).not.toContain(service.key)
+    expect(readFileSync(join(reports, 'page.html'), 'utf8')).toContain('Latency distribution')
+    const { body } = await service.get('/transactions')
+    expect(body[0].intent.target).toBe('own')
   })
 
-  test.each([
-    ['another record', /"trustRecordId":"./, '"trustRecordId":"#', 'the record has its hash'],
-    ['another signature of the record', /"value":"./, '"value":"#', 'the record is signed'],
-    ['another nonce', /"nonce":"./, '"nonce":"#', 'the authorization is signed'],
-    ['a failed verification', /"VERIFIED"/, '"FAILED"', 'the record was verified'],
-    ['another receipt', /"receiptId":"./, '"receiptId":"#', 'the receipt has its hash'],
-    [
-      'another time of the receipt',
-      /"issuedAt":"2(?=[^}]*"keyId")/,
-      '"issuedAt":"3',
-      'the receipt is signed',
-    ],
-    [
-      'another transaction',
-      /"businessTransactionId":"./,
-      '"businessTransactionId":"#',
-      'the authorization is for this transaction',
-    ],
-    ['an unknown key', /ed25519"/g, 'other"', 'the receipt is signed'],
-  ])('%s is noticed', async (_what, part, changed, problem) => {
-    const keys = await publishedKeys(service.url)
-    const tampered = trustRecord.replace(part, changed)
-    expect(tampered).not.toBe(trustRecord)
-    expect(checkRecord(JSON.parse(trustRecord), keys)).toEqual([])
-    expect(checkRecord(JSON.parse(tampered), keys)).toContain(`it does not hold that ${problem}`)
+  test('a threshold that is missed is named and exits 3; an earlier report is compared with', async () => {
+    await against(service.url, service.key, 'read', '--json', json)
+    const args = ['read', '--compare', json, '--max-p99-ms', '0.001', '--min-rate', '1']
+    const { code, output } = await against(service.url, service.key, ...args)
+    expect(code, output).toBe(3)
+    expect(output).toMatch(/bench: read: p99 of [\d.]+ ms, more than --max-p99-ms 0.001/)
+    expect(output).not.toContain('less than --min-rate')
+    expect(output).toMatch(/read +1 +per s .* one round: noise unknown/)
+  })
+
+  test('what cannot be measured there is refused by name', async () => {
+    const { code, output } = await against(service.url, service.key, 'hybrid')
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('hybrid: not with --url'),
+    })
+  })
+
+  test('one that answers for what it did not store is reported, and no table is printed', async () => {
+    const { code, output, table } = await against(await aDeployment(200, '{}'), 'key', 'execute')
+    expect({ code, table }).toEqual({ code: 1, table: '' })
+    expect(output).toMatch(/bench: execute: trust-record [0-9a-f-]{36}: /)
+  })
+
+  test('one whose limit is reached is reported with what to do, and no table is printed', async () => {
+    const url = await aDeployment(429, '{"error":"Rate limit exceeded. Try again later."}')
+    const { code, output, table } = await against(url, 'key', 'execute')
+    expect({ code, table }).toEqual({ code: 1, table: '' })
+    expect(output).toContain('raise RATE_LIMIT_EXECUTE_PER_MINUTE')
+  })
+
+  test('what is no deployment at all is told so', async () => {
+    const url = await aDeployment(200, '{}')
+    const { code, output } = await against(`${url}/elsewhere`, 'key', 'execute')
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('/elsewhere/callers/me answered 200: {}'),
+    })
+  })
+
+  describe('the evidence', () => {
+    let text: string
+    let keys: string
+    const transaction = aTransaction()
+    const id = transaction.businessTransactionId
+
+    beforeAll(async () => {
+      text = (await service.post('/execute', transaction)).text
+      keys = (await service.get('/.well-known/jwks.json')).text
+    })
+
+    test.each([
+      ['another record', /"trustRecordId":"./, '"trustRecordId":"#'],
+      ['another signature of the record', /"value":"./, '"value":"#'],
+      ['another nonce', /"nonce":"./, '"nonce":"#'],
+      ['another receipt', /"receiptId":"./, '"receiptId":"#'],
+      ['another time of the receipt', /"issuedAt":"2(?=[^}]*"keyId")/, '"issuedAt":"3'],
+      ['another transaction', /"businessTransactionId":"./, '"businessTransactionId":"#'],
+      ['an unknown key', /ed25519"/g, 'other"'],
+      ['no receipt', /"receipts":\[.*?\]/, '"receipts":[]'],
+    ])('%s is noticed', (_what, part, changed) => {
+      const tampered = text.replace(part, changed)
+      expect(tampered).not.toBe(text)
+      expect(checkEvidence({ id, evidence: 'trust-record', text }, keys)).toEqual([])
+      expect(checkEvidence({ id, evidence: 'trust-record', text: tampered }, keys)).not.toEqual([])
+    })
+
+    test('the record of another transaction is no evidence of this one', () => {
+      const other = aTransaction().businessTransactionId
+      expect(checkEvidence({ id: other, evidence: 'trust-record', text }, keys)).toEqual([
+        'it does not hold that it is for this transaction',
+      ])
+    })
+  })
+})
+
+describe('rows', () => {
+  const kind = { name: 'execute', method: 'POST', path: '/execute', status: 200 } as const
+  const kinds = [{ ...kind, stores: { execution_intents: 1, trust_records: 1 } }]
+  const replies = [{ execute: { 200: 2 } }, { execute: { 200: 1 } }]
+
+  test('as many as were acknowledged are no problem, one too few and one in doubt are', () => {
+    const from = { execution_intents: 5, trust_records: 5, finalized: 4 }
+    const to = { execution_intents: 8, trust_records: 8, finalized: 7 }
+    expect(miscounted({ from, to }, kinds, replies)).toEqual([])
+    expect(miscounted({ from, to: { ...to, trust_records: 7, finalized: 6 } }, kinds, replies)).toEqual([
+      '2 rows were stored in trust_records, but the acknowledged replies make 3',
+      '2 intents were finalized, but the acknowledged replies make 3',
+    ])
   })
 })

@@ -1,0 +1,94 @@
+// An earlier report beside this one: what has changed by more than the noise of both, and what has not.
+import { readFileSync } from 'node:fs'
+import { spreadOf, type Figure } from './figures.ts'
+import { REPORT_VERSION, type Measurement, type Report } from './report.ts'
+import type { Table } from './terminal.ts'
+
+export interface Difference {
+  readonly scenario: string
+  /** The measurement's label. */
+  readonly label: string
+  readonly figure: string
+  readonly before: number
+  readonly after: number
+  /** Of the earlier median. */
+  readonly change: number
+  /** Half of the ranges of both, as a share of the earlier median; undefined where either has one round only. */
+  readonly noise: number | undefined
+  readonly verdict: 'better' | 'worse' | 'within noise' | 'one round: noise unknown'
+}
+
+/** fails with a sentence where the file is no report of this version */
+export function readReport(file: string): Report {
+  const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report> | null
+  if (report?.version !== REPORT_VERSION || !Array.isArray(report.scenarios))
+    throw new Error(`${file} is no report of this bench: it was written by --json of another version.`)
+  return report as Report
+}
+
+export function compare(before: Report, after: Report): Difference[] {
+  return after.scenarios.flatMap(({ name, measurements }) => {
+    const earlier = before.scenarios.find((scenario) => scenario.name === name)?.measurements ?? []
+    return measurements.flatMap((measurement) => {
+      const old = earlier.find(({ label }) => label === measurement.label)
+      return old === undefined ? [] : differencesOf(name, old, measurement)
+    })
+  })
+}
+
+function differencesOf(scenario: string, before: Measurement, after: Measurement): Difference[] {
+  const olds = figuresOf(before)
+  return Object.entries(figuresOf(after)).flatMap(([figure, now]) => {
+    const old = olds[figure]
+    if (old === undefined || now === undefined || !(Math.abs(old.median) > 0)) return []
+    const change = (now.median - old.median) / Math.abs(old.median)
+    const isKnown = old.values.length > 1 && now.values.length > 1
+    const noise = isKnown
+      ? spreadOf(old) + (spreadOf(now) * Math.abs(now.median)) / Math.abs(old.median)
+      : undefined
+    const rises = figure === 'per s'
+    const verdict =
+      noise === undefined
+        ? 'one round: noise unknown'
+        : Math.abs(change) <= noise
+          ? 'within noise'
+          : change > 0 === rises
+            ? 'better'
+            : 'worse'
+    return [
+      { scenario, label: after.label, figure, before: old.median, after: now.median, change, noise, verdict },
+    ]
+  })
+}
+
+/** All but `per s` are better when they are smaller. */
+function figuresOf({ perSecond, latency, cpu, more }: Measurement): Record<string, Figure | undefined> {
+  return {
+    'per s': perSecond,
+    'p50 ms': latency?.p50,
+    'p99 ms': latency?.p99,
+    'CPU µs': cpu?.total,
+    '× floor': cpu?.timesFloor,
+    ...more,
+  }
+}
+
+export function differenceTable(differences: readonly Difference[]): Table {
+  return [
+    ['scenario', 'at', 'figure', 'before', 'after', 'change', 'noise', ''],
+    ...differences.map(({ scenario, label, figure, before, after, change, noise, verdict }) => [
+      scenario,
+      label,
+      figure,
+      rounded(before),
+      rounded(after),
+      `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)} %`,
+      noise === undefined ? 'n/a' : `±${(noise * 100).toFixed(1)} %`,
+      verdict,
+    ]),
+  ]
+}
+
+function rounded(value: number): string {
+  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
+}

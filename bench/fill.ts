@@ -1,0 +1,79 @@
+// A database with many stored executions, in minutes in place of hours: copies of executions that were carried out, each under its
+// own id and time, in every table of the execution path.
+import type { Client } from 'pg'
+
+const COPIES_PER_STATEMENT = 20_000
+/** Executions that are copied. */
+const SOURCES = 100
+
+export interface Filling {
+  /** Adds the executions `from` to `to` − 1, number n being n milliseconds older than `newest`. */
+  add(range: { from: number; to: number; newest: Date }): Promise<void>
+}
+
+/**
+ * Remembers some of the executions that are stored now, as what is copied.
+ * in  onStored  told how many of a range are there
+ */
+export async function openFilling(
+  client: Client,
+  onStored: (count: number) => void = () => undefined,
+): Promise<Filling> {
+  await client.query(
+    `CREATE TEMP TABLE source AS
+       SELECT row_number() OVER () - 1 AS n, t.caller_id, t.body AS transaction, t.execution_authorization,
+         r.body AS record, r.seal, v.body AS verification, c.body AS receipt
+       FROM business_transactions AS t JOIN trust_records AS r USING (business_transaction_id)
+         JOIN verifications AS v USING (business_transaction_id) JOIN receipts AS c USING (business_transaction_id)
+       LIMIT ${SOURCES}`,
+  )
+  const { rows } = await client.query<{ count: number }>('SELECT count(*)::integer AS count FROM source')
+  const sources = rows[0]?.count ?? 0
+  if (sources === 0) throw new Error('there is no execution to copy')
+  return {
+    async add({ from, to, newest }) {
+      // What a crash would lose is only the copies.
+      await client.query('SET synchronous_commit = off')
+      for (let start = from; start < to; start += COPIES_PER_STATEMENT) {
+        const end = Math.min(to, start + COPIES_PER_STATEMENT)
+        await client.query(COPY, [newest, start, end - 1, sources])
+        onStored(end - from)
+      }
+      await client.query('SET synchronous_commit = on')
+      // As autovacuum and checkpoints would have done by the time there are that many.
+      await client.query(
+        'VACUUM ANALYZE business_transactions, execution_intents, trust_records, verifications, receipts',
+      )
+      await client.query('CHECKPOINT')
+    },
+  }
+}
+
+const COPY = `
+  WITH copy AS MATERIALIZED (
+    SELECT gen_random_uuid() AS id, $1::timestamptz - i * interval '1 millisecond' AS at, s.*
+    FROM generate_series($2::bigint, $3::bigint) AS i JOIN source AS s ON s.n = i % $4::bigint
+  ), transactions AS (
+    INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
+    SELECT id, caller_id, at, transaction, execution_authorization FROM copy
+  ), intents AS (
+    INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, closed_at)
+    SELECT id, gen_random_uuid()::text, 'FINALIZED', at + interval '12 seconds', at FROM copy
+  ), records AS (
+    INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal)
+    SELECT id, caller_id, at, record, seal FROM copy
+  ), verified AS (
+    INSERT INTO verifications (business_transaction_id, ordinal, body) SELECT id, 1, verification FROM copy
+  )
+  INSERT INTO receipts (business_transaction_id, ordinal, body) SELECT id, 1, receipt FROM copy`
+
+/** Bytes that one stored execution takes, all tables of the execution path together. */
+export async function storedSizes(client: Client): Promise<Record<string, number>> {
+  const { rows } = await client.query<{ count: number; tables: number; indexes: number }>(
+    `SELECT (SELECT count(*)::integer FROM trust_records) AS count,
+       sum(pg_table_size(name::regclass))::float8 AS tables, sum(pg_indexes_size(name::regclass))::float8 AS indexes
+     FROM unnest(ARRAY['business_transactions', 'execution_intents', 'trust_records', 'verifications', 'receipts']) AS name`,
+  )
+  const { count, tables, indexes } = rows[0] ?? { count: 0, tables: 0, indexes: 0 }
+  return { 'table B': tables / count, 'index B': indexes / count }
+}

@@ -1,0 +1,178 @@
+// Measures a scenario: sets it up, warms up, and then, round by round, each of its connection counts at open throttle and at half of
+// what that brought; and checks that all of it was right.
+import type { Client } from 'pg'
+import { advice, type Run } from './drive.ts'
+import { checkSample } from './evidence.ts'
+import { sum } from './figures.ts'
+import { openFilling, storedSizes } from './fill.ts'
+import { besideFirstLevel, measurementOf, type Pair } from './measurement.ts'
+import type { Progress } from './progress.ts'
+import type { Measurement, ScenarioReport, ServiceAbout } from './report.ts'
+import { filledOnce, type RequestKind } from './request.ts'
+import type { Requests, Scenario } from './scenario.ts'
+import { openSession, type Session } from './session.ts'
+import { call, freshSubject, type Subject } from './subject.ts'
+import type { TransactionOptions } from './transaction.ts'
+import { describeYardsticks, openYardsticks, type YardstickRound } from './yardsticks.ts'
+
+export interface MeasureOptions {
+  /** Of each run. */
+  readonly seconds: number
+  readonly rounds: number
+  /** In place of the scenario's own. */
+  readonly connections: readonly number[] | undefined
+  /** Stored records of the scenarios that have levels. */
+  readonly levels: readonly number[]
+  /** Records that a scenario of reads stores beforehand. */
+  readonly storedCount: number
+  readonly listener: string
+  readonly profile: string | undefined
+  readonly transaction: TransactionOptions
+  /** Undefined: a fresh service of the bench's own. */
+  readonly deployment: Subject | undefined
+  readonly progress: Progress
+}
+
+export interface Measured {
+  readonly report: ScenarioReport
+  /** What was not as it must be: with any of them the report is worth nothing. */
+  readonly problems: readonly string[]
+}
+
+/** Pieces of evidence that are verified offline for each scenario. */
+const SAMPLE_SIZE = 50
+
+/**
+ * in    stack  takes what has to be undone, whether or not this ends well
+ * fails with a sentence at the first reply that is not what it must be
+ */
+export async function measureScenario(
+  scenario: Scenario,
+  options: MeasureOptions,
+  stack: AsyncDisposableStack,
+): Promise<Measured> {
+  const { name, description } = scenario
+  const { seconds, progress, listener, profile, transaction, storedCount } = options
+  progress.doing(`${name}: starts`)
+  const settings = { listener, ...(profile === undefined ? {} : { profile }), ...scenario.service }
+  const subject = options.deployment ?? (await freshSubject(settings, transaction, stack))
+  const requests = await scenario.setUp({ subject, storedCount, stack })
+  for (const kind of requests.kinds) await tried(subject, kind, requests)
+  const session = openSession({ name, subject, requests, seconds, progress }, stack)
+  await session.warmUp('warm-up')
+
+  const counts = options.connections ?? scenario.connections
+  const yardsticks =
+    scenario.hasYardsticks === true && subject.own !== undefined
+      ? await openYardsticks(subject.own, { seconds }, stack)
+      : undefined
+  const measuredYardsticks: YardstickRound[] = []
+  const measured = async (records?: number): Promise<Measurement[]> => {
+    const pairs: Pair[][] = counts.map(() => [])
+    await session.counted(async () => {
+      for (let round = 0; round < options.rounds; round++) {
+        for (const [i, connections] of counts.entries())
+          pairs[i]?.push(await session.pair(connections, whereText(connections, records)))
+        if (yardsticks !== undefined)
+          measuredYardsticks.push(
+            await progress.during(`${name}: floor and yardsticks`, 3 * seconds, () =>
+              yardsticks.round(seconds),
+            ),
+          )
+      }
+    })
+    const sizes =
+      records === undefined || subject.own === undefined ? {} : await storedSizes(subject.own.database)
+    return counts.map((connections, i) =>
+      measurementOf({ connections, records, pairs: pairs[i] ?? [], yardsticks: measuredYardsticks, sizes }),
+    )
+  }
+  const measurements =
+    scenario.hasLevels === true && subject.own !== undefined
+      ? await measuredByLevel(subject.own.database, { name, options, session, measured })
+      : await measured()
+
+  const sample = await checkSample(subject, sampleOf(requests, session.runs))
+  const problems = [...session.problems, ...sample.problems]
+  const service = subject.own && (await aboutService(subject.own))
+  const exitCode = (await subject.own?.service.stop()) ?? 0
+  if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
+  return {
+    report: {
+      name,
+      description,
+      service,
+      measurements,
+      yardsticks: yardsticks && describeYardsticks(measuredYardsticks),
+      checked: {
+        replies: sum(session.runs.map(({ replies }) => replies)),
+        rows: subject.own && Object.keys(Object.assign({}, ...requests.kinds.map(({ stores }) => stores))),
+        verifiedOffline: sample.verified,
+      },
+    },
+    problems: problems.map((problem) => `${name}: ${problem}`),
+  }
+}
+
+interface Levels {
+  readonly name: string
+  readonly options: MeasureOptions
+  readonly session: Session
+  readonly measured: (records: number) => Promise<Measurement[]>
+}
+
+/** Fills the database up to each level, and measures there. */
+async function measuredByLevel(
+  database: Client,
+  { name, options: { levels, progress }, session, measured }: Levels,
+): Promise<Measurement[]> {
+  const filling = await openFilling(database, (count) =>
+    progress.doing(`${name}: ${count} records filled in`),
+  )
+  const measurements: Measurement[] = []
+  let filled = 0
+  for (const records of levels) {
+    if (records > filled) {
+      await filling.add({ from: filled, to: records, newest: new Date() })
+      filled = records
+      await session.warmUp(`${records} records, warm-up`)
+    }
+    measurements.push(...(await measured(records)))
+  }
+  return besideFirstLevel(measurements)
+}
+
+function whereText(connections: number, records: number | undefined): string {
+  const counted = `${connections} connection${connections === 1 ? '' : 's'}`
+  return records === undefined ? counted : `${records} records, ${counted}`
+}
+
+/** One request of a kind before the load, so that what is wrong is shown with its words. */
+async function tried(subject: Subject, kind: RequestKind, { stored }: Requests): Promise<void> {
+  const filled = (text: string) => filledOnce(text, stored)
+  const body = kind.body === undefined ? undefined : filled(kind.body)
+  const { status, text } = await call(subject, kind.method, filled(kind.path), body, kind.headers)
+  if (status !== kind.status)
+    throw new Error(
+      `${kind.method} ${kind.path} answered ${status}${advice(status)} in place of ${kind.status}: ${text.slice(0, 500)}`,
+    )
+}
+
+/** Ids of what was answered, picked at random from all runs. */
+function sampleOf({ kinds }: Requests, runs: readonly Run[]) {
+  return kinds.flatMap(({ name, evidence }) => {
+    if (evidence === undefined) return []
+    const ids = runs.flatMap(({ load }) => load.sample[name] ?? [])
+    const picked = ids
+      .map((id) => ({ id, at: Math.random() }))
+      .toSorted((a, b) => a.at - b.at)
+      .slice(0, SAMPLE_SIZE)
+    return picked.map(({ id }) => ({ id, evidence }))
+  })
+}
+
+async function aboutService({ service, database }: NonNullable<Subject['own']>): Promise<ServiceAbout> {
+  const { rows } = await database.query<{ server_version: string }>('SHOW server_version')
+  const { listener, threads } = service
+  return { listener, threads, postgres: rows[0]?.server_version ?? 'unknown' }
+}

@@ -1,0 +1,40 @@
+// An external connector for measurement, a program of its own: answers each release after a while and does nothing. It checks no
+// signature, so that its CPU stays out of the way: a receiver to copy is examples/external-receiver.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface ReceiverJob {
+  readonly delayMs: number
+}
+
+export interface ReceiverReady {
+  readonly origin: string
+}
+
+process.on('message', ({ delayMs }: ReceiverJob) => {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const { release } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        release: { businessTransactionId: string; capability: string }
+      }
+      const { businessTransactionId, capability } = release
+      setTimeout(() => {
+        const answer = {
+          businessTransactionId,
+          capability,
+          success: true,
+          result: { measured: true },
+          executedAt: new Date().toISOString(),
+        }
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer))
+      }, delayMs)
+    })
+  })
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
+    process.send?.({
+      origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    } satisfies ReceiverReady),
+  )
+})

@@ -1,0 +1,83 @@
+// What the soak's humans and its approver sign (decisions §7), and the changes that they carry through.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { canonicalize, type Json } from '../../src/canonical.ts'
+import type { RouteName } from '../../src/routes/index.ts'
+import { signEd25519 } from '../../src/signing/signature.ts'
+import type { Human } from '../humans.ts'
+import type { World } from './story.ts'
+
+type Area = '/policies/pending-changes' | '/approvers/changes' | '/external-connectors/changes'
+
+export interface Change {
+  readonly changeId: string
+  readonly changeHash: string
+}
+
+export async function propose(
+  { client, maker }: World,
+  route: RouteName,
+  body: object,
+  params: Readonly<Record<string, string>> = {},
+): Promise<Change> {
+  const { json } = await client.call(route, { params, key: maker.key, body, expect: 201 })
+  return json() as unknown as Change
+}
+
+/** The checker's word on a change, with a step-up of its own. */
+export async function resolve(
+  { client, checker }: World,
+  area: Area,
+  change: Change,
+  action: 'approve' | 'reject',
+): Promise<void> {
+  await client.call(`POST ${area}/{id}/${action}`, {
+    params: { id: change.changeId },
+    key: checker.key,
+    body: {
+      stepUpAuthorization: aStepUp(checker, change, action),
+      ...(action === 'reject' ? { rejectionReason: 'Only a soak.' } : {}),
+    },
+  })
+}
+
+function aStepUp({ stepUp }: Human, { changeId, changeHash }: Change, action: string) {
+  const now = Date.now()
+  const payload = {
+    version: 1,
+    nonce: randomBytes(16).toString('hex'),
+    changeId,
+    changeHash,
+    action,
+    authorizedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + 60_000).toISOString(),
+  }
+  return signed('step-up', payload, stepUp)
+}
+
+/** For one execution of `sandbox:echo` with these parameters on this target. */
+export function aSignedApproval({ approverId, key }: World['approver'], target: string) {
+  const now = Date.now()
+  const payload = {
+    version: 1,
+    approvalId: randomUUID(),
+    approverId,
+    keyId: key.public.keyId,
+    capability: 'sandbox:echo',
+    target,
+    scope: { limits: [{ path: 'amount', max: 1000 }] },
+    issuedAt: new Date(now - 1_000).toISOString(),
+    expiresAt: new Date(now + 600_000).toISOString(),
+    nonce: randomBytes(16).toString('hex'),
+  }
+  const { keyId: _, ...approval } = signed('approval', payload, key)
+  return approval
+}
+
+function signed<Payload extends { readonly [member: string]: Json }>(
+  artifact: 'step-up' | 'approval',
+  payload: Payload,
+  key: Human['stepUp'],
+) {
+  const { value } = signEd25519(artifact, canonicalize(payload), key)
+  return { payload, keyId: 'soak', algorithm: 'ed25519', signature: value }
+}

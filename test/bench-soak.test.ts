@@ -1,0 +1,74 @@
+// The soak goes to every route, and ends well on a service that is well; a few seconds of it say whether it works, not whether memory
+// is flat.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { mix } from '../bench/soak/mix.ts'
+import type { SoakReport } from '../bench/soak/report.ts'
+import { slopeOf } from '../bench/soak/samples.ts'
+import { routes } from '../src/routes/index.ts'
+
+test('the mix goes to every route of the table', () => {
+  const inMix = new Set<string>(mix.flatMap((story) => story.routes))
+  const table = routes.map(({ method, path }) => `${method} ${path}`)
+  expect(table.filter((route) => !inMix.has(route))).toEqual([])
+})
+
+test('each story of the mix has a name of its own', () => {
+  expect(new Set(mix.map(({ name }) => name)).size).toBe(mix.length)
+})
+
+test('a few seconds of it call every route, with no status but the right ones, and fsck finds nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  // The bench's database runs as another user, which has to pass.
+  chmodSync(folder, 0o711)
+  const json = join(folder, 'report.json')
+  const args = ['bench/index.ts', 'soak', '--minutes', '0.1', '--rate', '20', '--json', json]
+  const bench = spawn(process.execPath, args, {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [bench.stdout, bench.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  const [code] = (await once(bench, 'close')) as [number | null]
+  expect({ code, output }).toMatchObject({ code: 0, output: expect.stringContaining('each told once') })
+  const report = JSON.parse(readFileSync(json, 'utf8')) as SoakReport
+  expect(report).toMatchObject({ problems: [], fsck: { exitCode: 0 } })
+  const called = new Set(report.routes.map(({ route }) => route))
+  expect(routes.map(({ method, path }) => `${method} ${path}`).filter((route) => !called.has(route))).toEqual(
+    [],
+  )
+  rmSync(json)
+  expect(readdirSync(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
+}, 300_000)
+
+const HOUR_MS = 3_600_000
+
+test('the slope of a straight line is its own, whatever lies around it evenly', () => {
+  const series = Array.from({ length: 1_000 }, (_, i) => ({
+    at: (i * HOUR_MS) / 1_000,
+    bytes: 1e8 + (i / 1_000) * 50e6 + (i % 2 ? 3e6 : -3e6),
+  }))
+  const slope = slopeOf(series)
+  expect(slope?.perHour).toBeCloseTo(50, 0)
+  expect(slope?.plusMinus).toBeLessThan(1)
+})
+
+test('noise is no leak: its interval holds zero', () => {
+  const series = Array.from({ length: 1_000 }, (_, i) => ({
+    at: i * 1_000,
+    bytes: 1e8 + Math.sin(i * i) * 20e6,
+  }))
+  const { perHour = Number.NaN, plusMinus = 0 } = slopeOf(series) ?? {}
+  expect(Math.abs(perHour)).toBeLessThan(plusMinus)
+})
+
+test('too few samples have no slope', () => {
+  expect(slopeOf([])).toBeUndefined()
+  expect(slopeOf([{ at: 0, bytes: 1 }])).toBeUndefined()
+})
