@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { Environment } from '../src/config.ts'
+import { headingId } from '../src/routes/handbook.ts'
 import { auditTypes } from '../src/schemas/audit-event.ts'
 import { createDatabase } from './database.ts'
 import { aFolder } from './embedded/drive.ts'
@@ -46,6 +47,20 @@ test.each(pages)('every relative link of %s leads to a file', (page) => {
   const links = Array.from(read(ROOT, page).matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link)
   const relative = links.filter((link) => !/^(\w+:|#)/.test(link)).map((link) => link.replace(/#.*/, ''))
   expect(relative.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([])
+})
+
+const sections = (page: string) =>
+  Array.from(read(ROOT, page).matchAll(/^##+ (.*)$/gm), ([, heading = '']) => headingId(heading))
+
+test('every link to a section leads to one', () => {
+  const links = pages.flatMap((page) =>
+    Array.from(read(ROOT, page).matchAll(/\]\(([^)\s:#]*)#([^)\s]+)\)/g), ([, file = '', id = '']) => ({
+      page: file === '' ? page : join(dirname(page), file),
+      id,
+    })),
+  )
+  expect(links).not.toEqual([])
+  expect(links.filter(({ page, id }) => !sections(page).includes(id))).toEqual([])
 })
 
 test("the README's start on a database of one's own runs as pasted, once the database is filled in", async () => {
