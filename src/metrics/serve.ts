@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 const PATH = '/metrics'
 /** More scrapers than anyone has. */
 const CONNECTIONS_MAX = 32
+/** One that asks and then takes nothing keeps its place no longer. */
+const SILENCE_MAX_MS = 30_000
 
 export interface MetricsServer {
   /** Of GET /metrics. */
@@ -35,6 +37,7 @@ export async function serveMetrics({
     void answer(request, response)
   })
   server.maxConnections = CONNECTIONS_MAX
+  server.timeout = SILENCE_MAX_MS
 
   async function answer({ method }: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
