@@ -32,8 +32,8 @@ const named = (word: 'local' | 'refused') =>
 const ASKS_EVERY_SHARD = [
   'business_transactions_list_all',
   'business_transactions_list_own',
+  'execution_intents (SelectStmt)',
   'execution_intents_in_doubt',
-  'execution_intents_past_deadline (unnamed)',
   'execution_intents_usable',
   'history_entries_count',
   'history_entries_sum',
@@ -87,9 +87,9 @@ beforeAll(async () => {
     const { stmts = [] } = (await parse(text)) as { stmts?: { stmt: Node }[] }
     const found = stmts.flatMap(({ stmt }) => references(stmt, distributed))
     if (found.length === 0) continue
-    // The sweep's one statement without a name.
-    const label =
-      name === '<unnamed>' ? `${found[0]?.table}_past_deadline (unnamed)` : name.replace(/_\d+$/, '')
+    // Without a name, because they are planned each time: the look of the sweep, and the closing of intents.
+    const [kind = ''] = Object.keys(stmts[0]?.stmt ?? {})
+    const label = name === '<unnamed>' ? `${found[0]?.table} (${kind})` : name.replace(/_\d+$/, '')
     sent.set(label, { references: found, text })
   }
 }, 240_000)
@@ -214,7 +214,11 @@ test('every statement of an execution names its transactions; those that ask eve
   expect(new Set(inserted.flatMap(({ references: found }) => found.map(({ table }) => table)))).toEqual(
     distributed,
   )
-  for (const name of ['business_transactions_claim', 'execution_intents_release', 'execution_intents_close'])
+  for (const name of [
+    'business_transactions_claim',
+    'execution_intents_release',
+    'execution_intents (UpdateStmt)',
+  ])
     expect([...sent.keys()], 'a statement of the road').toContain(name)
 })
 
