@@ -20,20 +20,12 @@ import { openLog, type Log } from './log.ts'
 import { openSpans } from './metrics/spans.ts'
 import { openapiTexts } from './openapi/document.ts'
 import { syncPolicies } from './policy/sync.ts'
+import { endPools, openPools } from './pools.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { migrate } from './tables/migrate.ts'
-import { openPool, READERS_PATIENCE } from './tables/sql.ts'
+import { openPool } from './tables/sql.ts'
 import { startWebhookWork } from './webhooks/work.ts'
-
-/** Connections of the main thread, for reads. */
-const READ_CONNECTIONS_MAX = 4
-
-/** Whoever asks GET /ready gives up soon, and is to be told why. */
-const READY_PATIENCE = { statementMs: 1_500, lockMs: 1_000 }
-
-/** Connections to the replica, where one is configured. */
-const EXPORT_CONNECTIONS_MAX = 4
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
 const LIMIT_CONNECTIONS_MAX = 3
@@ -44,9 +36,6 @@ const AUDIT_CLOSE_MS = 2_000
 
 /** And for the webhook jobs under way; what is lost then is done at the next start. */
 const WEBHOOKS_CLOSE_MS = 5_000
-
-/** The main thread's pools, by the names that the metrics show. */
-type Pools = Record<string, Pool>
 
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
@@ -115,36 +104,22 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   const { database, callers, firstKey, callersFile } = await openDatabase(config, logger, stops)
   signal.throwIfAborted()
   await migrate(database, { signal })
-  const pool = openPool(database, READ_CONNECTIONS_MAX, READERS_PATIENCE)
-  const { databaseReadUrl } = config
-  const exportPool = databaseReadUrl === undefined ? pool : openPool(databaseReadUrl, EXPORT_CONNECTIONS_MAX)
-  const readyPool = openPool(database, 1, READY_PATIENCE)
-  const authorityPool = openPool(database, 1, READERS_PATIENCE)
-  stops.push(() =>
-    Promise.all([...new Set([pool, exportPool, readyPool, authorityPool])].map((each) => each.end())).then(
-      () => undefined,
-    ),
-  )
+  const pools = openPools(database, config.databaseReadUrl)
+  stops.push(() => endPools(pools))
 
-  const policies = await syncPolicies(pool, config.policyDir)
+  const policies = await syncPolicies(pools.read, config.policyDir)
   signal.throwIfAborted()
   for (const warning of policies.warnings) logger.debug(warning)
   for (const { message, file } of policies.differences) logger.error({ file }, message)
 
-  const authority = await watchAuthority(authorityPool, {
-    onError: (error) => logger.error({ err: error }, 'authority'),
-  })
-  const pools: Pools = { read: pool, ready: readyPool, authority: authorityPool }
-  if (exportPool !== pool) pools['export'] = exportPool
+  const failed = (what: string) => (error: unknown) => logger.error({ err: error }, what)
+  const authority = await watchAuthority(pools.authority, { onError: failed('authority') })
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
-    config.metrics &&
-    (await import('./metrics/index.ts')).openMetrics({
-      onError: (error) => logger.error({ err: error }, 'metrics'),
-    })
+    config.metrics && (await import('./metrics/index.ts')).openMetrics({ onError: failed('metrics') })
   const dispatcher = await openDispatcher(
     { config, database, callers, authority: authority.current(), reportChannel: metrics?.reportChannel },
-    (error) => logger.error({ err: error }, 'worker thread'),
+    failed('worker thread'),
     metrics?.batches,
   )
   stops.push(() => dispatcher.close())
@@ -153,18 +128,16 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   signal.throwIfAborted()
   const sweeping = startSweeping({ submit: dispatcher.submit, log: logger })
   stops.push(() => sweeping.close())
-  if (Object.keys(config.webhookSecrets).length > 0) {
-    const webhookWork = await startWebhookWork({
-      connectionString: database,
-      submit: dispatcher.submit,
-      log: logger,
-    })
-    pools['webhooks'] = webhookWork.pool
-    stops.push(() => webhookWork.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
-    signal.throwIfAborted()
-  }
+  const webhookWork =
+    Object.keys(config.webhookSecrets).length === 0
+      ? undefined
+      : await startWebhookWork({ connectionString: database, submit: dispatcher.submit, log: logger })
+  stops.push(() => webhookWork?.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
+  signal.throwIfAborted()
 
-  const limits = openLimits(config, logger, { stops, pools })
+  const { databaseUrl } = config
+  const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
+  const limits = openLimits(limitPool, logger, stops)
   const audit = openAudit({
     submit: dispatcher.submit,
     limits: openMemoryLimits(),
@@ -178,12 +151,10 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   const door = openDoor({
     service: {
       config,
-      pool,
-      exportPool,
-      readyPool,
-      keys: publishedKeys(config.signingKeyDir, {
-        onError: (error) => logger.error({ err: error }, 'published keys'),
-      }),
+      pool: pools.read,
+      exportPool: pools.export,
+      readyPool: pools.ready,
+      keys: publishedKeys(config.signingKeyDir, { onError: failed('published keys') }),
       dispatcher,
       authority,
       openapi: openapiTexts({ routes }),
@@ -194,7 +165,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     limits,
     room,
     audit,
-    log: (line, failed) => logger[failed ? 'error' : 'info'](line, 'request'),
+    log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
     watch: metrics?.replies,
     spans: openSpans(config.buildVersion),
   })
@@ -218,7 +189,17 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   if (metrics !== undefined && config.metrics !== undefined) {
     const { workerThreads, queueRequestsMax, buildVersion: version } = config
     const build = { version, listener: listener.server }
-    const scraped = { dispatcher, room, pool, pools, workerThreads, queueRequestsMax, build }
+    const replica = config.databaseReadUrl === undefined ? undefined : pools.export
+    const named = { ...pools, export: replica, limits: limitPool, webhooks: webhookWork?.pool }
+    const scraped = {
+      dispatcher,
+      room,
+      pool: pools.read,
+      pools: named,
+      workerThreads,
+      queueRequestsMax,
+      build,
+    }
     logger.info({ url: await metrics.serve(config.metrics, scraped) }, 'metrics')
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`
@@ -251,14 +232,8 @@ async function openDatabase(config: Config, logger: Log['logger'], stops: Stops)
 }
 
 /** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
-function openLimits(
-  { databaseUrl }: Config,
-  logger: Log['logger'],
-  { stops, pools }: { stops: Stops; pools: Pools },
-): Limits {
-  if (databaseUrl === undefined) return openMemoryLimits()
-  const pool = openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
-  pools['limits'] = pool
+function openLimits(pool: Pool | undefined, logger: Log['logger'], stops: Stops): Limits {
+  if (pool === undefined) return openMemoryLimits()
   const limits = openSharedLimits({ sql: pool, log: logger })
   stops.push(async () => {
     await limits.close()

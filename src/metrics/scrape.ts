@@ -13,8 +13,8 @@ export interface Scraped {
   readonly room: Room
   /** For reads. */
   readonly pool: Pool
-  /** Every pool of the main thread, by its name. */
-  readonly pools: Readonly<Record<string, Pool>>
+  /** Every pool of the main thread, by its name; undefined: this service has none. */
+  readonly pools: Readonly<Record<string, Pool | undefined>>
   readonly workerThreads: number
   readonly queueRequestsMax: number
   readonly build: { readonly version: string; readonly listener: string }
@@ -45,7 +45,7 @@ export function openScrape(
     // What is not said anew is not so any more: a thread may have been replaced.
     for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
     for (const [name, pool] of Object.entries(scraped.pools))
-      setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
+      if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
     setLoop(instruments, 'main', mainLoop.sinceLastAsked())
     instruments.threads.set(reports.length)
     for (const { thread, loop, pool } of reports) {

@@ -60,7 +60,7 @@ test('the table of the chapter is what the code opens', () => {
     webhooks: said('webhooks'),
     thread: said('each of `WORKER_THREADS`'),
   }).toEqual({
-    main: poolsOf('src/main.ts', /^databaseReadUrl$/),
+    main: poolsOf('src/pools.ts', /^replica$/) + poolsOf('src/main.ts'),
     webhooks: poolsOf('src/webhooks/work.ts'),
     thread: poolsOf('workers/thread.ts'),
   })
