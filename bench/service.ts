@@ -1,5 +1,5 @@
 // The service under measurement: a fresh process and a fresh database, as an operator would start them, in a folder that goes away.
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ const START_MS_MAX = 60_000
 const LOG_MS_MAX = 5_000
 /** The service writes its log ten times a second, or sooner. */
 const LOG_RESTS_MS = 250
-const STOP_MS_MAX = 15_000
+const STOP_MS_MAX = 20_000
 
 /** in  stack  takes what has to be undone: service, database, folder */
 export async function startService(
@@ -88,15 +88,7 @@ export async function startService(
       stdio: ['ignore', log, log],
     },
   )
-  const ended = once(child, 'exit') as Promise<[number | null]>
-  const running = () => child.exitCode === null && child.signalCode === null
-  const stop = async () => {
-    if (running()) child.kill('SIGTERM')
-    const killed = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
-    const [code] = await ended
-    clearTimeout(killed)
-    return code
-  }
+  const { running, stop } = watched(child)
   stack.defer(async () => void (await stop()))
 
   const takeLines = followLines(log)
@@ -146,5 +138,21 @@ function followLines(file: number): () => Record<string, unknown>[] {
     return lines
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
+  }
+}
+
+/** A service's process: whether it runs, and SIGTERM. out of `stop`  its exit code, null where it had to be killed */
+export function watched(child: ChildProcess): { running: () => boolean; stop: () => Promise<number | null> } {
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const running = () => child.exitCode === null && child.signalCode === null
+  return {
+    running,
+    async stop() {
+      if (running()) child.kill('SIGTERM')
+      const killed = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
+      const [code] = await ended
+      clearTimeout(killed)
+      return code
+    },
   }
 }

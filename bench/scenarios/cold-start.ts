@@ -15,11 +15,11 @@ import type { MeasureOptions, Measured } from '../measure.ts'
 import type { Measurement } from '../report.ts'
 import { filledOnce } from '../request.ts'
 import type { SelfMeasured } from '../scenario.ts'
+import { watched } from '../service.ts'
 import { call } from '../subject.ts'
 import { transactionBody } from '../transaction.ts'
 
 const START_MS_MAX = 60_000
-const STOP_MS_MAX = 20_000
 const ASK_EVERY_MS = 5
 
 export const coldStart: SelfMeasured = {
@@ -120,15 +120,7 @@ async function start({ folder, key, listener, problems }: Of, stack: AsyncDispos
     },
     stdio: ['ignore', log, log],
   })
-  const ended = once(child, 'exit') as Promise<[number | null]>
-  const running = () => child.exitCode === null && child.signalCode === null
-  const stop = async () => {
-    if (running()) child.kill('SIGTERM')
-    const killed = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
-    const [code] = await ended
-    clearTimeout(killed)
-    return code
-  }
+  const { running, stop } = watched(child)
   // An interruption must leave no PostgreSQL behind.
   stack.defer(async () => void (await stop()))
   try {
