@@ -12,8 +12,8 @@ export interface Audited {
   readonly detail?: Readonly<Record<string, string>>
 }
 
-/** How the message of each refusal by a policy begins. */
-export const EXECUTION_REJECTED = 'Execution rejected: '
+/** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
+export type Ruling = 'rejected' | 'denied'
 
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
 export class Failure {
@@ -25,6 +25,8 @@ export class Failure {
   readonly cause: unknown
   /** Written to the audit before the caller is answered. */
   readonly audit: Audited | undefined
+  /** Of the policy whose doing it is. */
+  readonly ruling: Ruling | undefined
 
   constructor(
     status: number,
@@ -34,6 +36,7 @@ export class Failure {
       headers?: Record<string, string>
       cause?: unknown
       audit?: Omit<Audited, 'reason'>
+      ruling?: Ruling
     } = {},
   ) {
     this.status = status
@@ -42,6 +45,7 @@ export class Failure {
     this.headers = more.headers ?? {}
     this.cause = more.cause
     this.audit = more.audit && { ...more.audit, reason: message }
+    this.ruling = more.ruling
   }
 
   /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
@@ -65,7 +69,8 @@ export const failures = {
       audit: { type: 'caller.rejected' },
     }),
   /** in  reason  as the decision holds it, see `denied` in src/policy/evaluate.ts */
-  policyDenied: (reason: string) => new Failure(403, EXECUTION_REJECTED + reason, { code: 'POLICY_DENIED' }),
+  policyDenied: (reason: string) =>
+    new Failure(403, `Execution rejected: ${reason}`, { code: 'POLICY_DENIED', ruling: 'denied' }),
   nonHumanCaller: () =>
     new Failure(
       403,
@@ -117,7 +122,7 @@ export const failures = {
     }),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
   executionRejected: (reason: string) =>
-    new Failure(500, EXECUTION_REJECTED + reason, { code: 'RUNTIME_ERROR' }),
+    new Failure(500, `Execution rejected: ${reason}`, { code: 'RUNTIME_ERROR', ruling: 'rejected' }),
   /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
   internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
   noConnector: (action: string) =>

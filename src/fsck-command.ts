@@ -101,6 +101,6 @@ function described({ rows, problems, open, unexecuted }: Summary): string[] {
     ...(unexecuted === 0
       ? []
       : [`Neither released nor refused, for want of a policy or a connector: ${unexecuted} (no error)`]),
-    problems === 0 ? 'No problems.' : `${problems} problems.`,
+    problems === 0 ? 'No problems.' : problems === 1 ? '1 problem.' : `${problems} problems.`,
   ]
 }

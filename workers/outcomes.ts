@@ -1,5 +1,4 @@
 // Counts what the policies said of the executions that were admitted, until the next replies take the counts to the door.
-import { EXECUTION_REJECTED } from '../src/errors.ts'
 import type { PolicyOutcome, PolicyOutcomeCount } from './protocol.ts'
 import { Answered } from './execute/road.ts'
 
@@ -14,7 +13,8 @@ export function openPolicyOutcomes(): PolicyOutcomes {
   let counts = new Map<string, Record<PolicyOutcome, number>>()
   return {
     count(policyName, admitted) {
-      const outcome = outcomeOf(admitted)
+      // By its answer: a duplicate, whose decision leaves no trace, has none of a policy.
+      const outcome = admitted instanceof Answered ? admitted.ruling : 'approved'
       if (outcome === undefined) return
       let ofPolicy = counts.get(policyName)
       if (ofPolicy === undefined) counts.set(policyName, (ofPolicy = { approved: 0, rejected: 0, denied: 0 }))
@@ -27,11 +27,4 @@ export function openPolicyOutcomes(): PolicyOutcomes {
       return taken
     },
   }
-}
-
-/** By what the caller is told, so that a duplicate, whose decision leaves no trace, counts as none. Undefined: not the policy's doing. */
-function outcomeOf(admitted: object): PolicyOutcome | undefined {
-  if (!(admitted instanceof Answered)) return 'approved'
-  if (!admitted.body.startsWith(`{"error":"${EXECUTION_REJECTED}`)) return undefined
-  return admitted.status === 403 ? 'denied' : 'rejected'
 }

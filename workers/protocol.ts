@@ -1,7 +1,7 @@
 // The only types that cross between the door and the worker threads, and how bodies are packed to cross by transfer.
 import type { AuthorityState } from '../src/authority/state.ts'
 import type { Caller, Config } from '../src/config.ts'
-import type { Audited } from '../src/errors.ts'
+import type { Audited, Ruling } from '../src/errors.ts'
 import type { LoopReport } from '../src/metrics/event-loop.ts'
 
 /** What a thread is started with. */
@@ -114,7 +114,7 @@ export interface StageTimes {
   readonly ms: readonly number[]
 }
 
-export type PolicyOutcome = 'approved' | 'rejected' | 'denied'
+export type PolicyOutcome = 'approved' | Ruling
 
 export interface PolicyOutcomeCount extends Readonly<Record<PolicyOutcome, number>> {
   /** The policy's name. */

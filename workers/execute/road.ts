@@ -1,5 +1,5 @@
 // What travels the road: requests on their way, and the answers of those that have left it.
-import { Failure, failures, type Audited } from '../../src/errors.ts'
+import { Failure, failures, type Audited, type Ruling } from '../../src/errors.ts'
 
 /** Who asks, with the scope that its key carries (interface §5.5). */
 export interface Caller {
@@ -30,6 +30,8 @@ export class Answered {
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
   readonly audit: Audited | undefined
+  /** Of the policy that refused it. */
+  readonly ruling: Ruling | undefined
 
   constructor(request: Request, reply: Failure | { body: string; status?: number; audit?: Audited }) {
     this.request = request
@@ -39,11 +41,13 @@ export class Answered {
       this.headers = reply.headers
       this.body = reply.body()
       this.log = reply.cause === undefined ? {} : { cause: describe(reply.cause) }
+      this.ruling = reply.ruling
     } else {
       this.status = reply.status ?? 200
       this.headers = {}
       this.body = reply.body
       this.log = {}
+      this.ruling = undefined
     }
   }
 }
