@@ -177,9 +177,8 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   })
   stops.push(async () => {
     stopping = true
-    listener.stopAccepting()
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
-    const drained = Promise.all([listener.drained(), room.empty()])
+    const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), room.empty()]))
     // And evidence be owed although its caller has been answered.
     await withinMs(config.shutdownTimeoutMs, drained.then(dispatcher.settled))
     if (dispatcher.owed() > 0) logger.error({ executions: dispatcher.owed() }, 'evidence lost: in doubt')

@@ -282,7 +282,7 @@ describe.each(servers)('%s', (server) => {
     const kept = await connectTo(door)
     await kept.send(get('/a'))
     await untilReplies(kept, 1)
-    door.stopAccepting()
+    await door.stopAccepting()
     await kept.send(post('/wait', 'body') + get('/behind'))
     await until(
       () => door.waiting.length === 2,
@@ -445,8 +445,7 @@ describe.each(servers)('%s', (server) => {
     await idle.send(get('/a'))
     await untilReplies(idle, 1)
     expect(door.seen).toHaveLength(3)
-    door.stopAccepting()
-    door.stopAccepting()
+    await Promise.all([door.stopAccepting(), door.stopAccepting()])
     await expect(open(door.port)).rejects.toBeDefined()
     for (const answer of door.waiting) answer()
     await halfway.send('y')
@@ -459,6 +458,21 @@ describe.each(servers)('%s', (server) => {
     await untilClosed(idle)
     expect(answers(idle.received()).slice(1)).toMatchObject([{ headers: { connection: 'close' } }])
     await door.drained()
+  })
+
+  test('stopAccepting answers the connections that only wait to be accepted', async () => {
+    const door = await aDoor()
+    // Connected by the kernel within this turn, in which nothing can be accepted.
+    const clients = Array.from({ length: 50 }, () => open(door.port))
+    const stopped = door.stopAccepting()
+    for (const client of await Promise.all(clients)) {
+      await client.send(get('/a'))
+      await untilClosed(client)
+      expect(client.wasReset()).toBe(false)
+      expect(answers(client.received())).toMatchObject([{ status: 200, headers: { connection: 'close' } }])
+    }
+    await stopped
+    await expect(open(door.port)).rejects.toBeDefined()
   })
 
   test('close ends what is left and gives back the bytes of bodies under way', async () => {

@@ -64,8 +64,11 @@ export interface Timeouts {
 export interface Listener {
   readonly server: 'uWebSockets.js' | 'node:http'
   readonly port: number
-  /** Accepts no further connection; every later reply on an open one carries `Connection: close` and ends it. */
-  stopAccepting(): void
+  /**
+   * Takes the connections that already wait to be accepted and then refuses new ones, which is when it resolves. Every reply from
+   * now on carries `Connection: close` and ends its connection.
+   */
+  stopAccepting(): Promise<void>
   /** Resolves when every request that came has its reply, or its client is gone. After `stopAccepting`, that comes to pass. */
   drained(): Promise<void>
   /** Closes what is still open, answered or not. */

@@ -3,6 +3,7 @@ import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import type { Socket } from 'node:net'
+import { backlogTaken } from './backlog.ts'
 import { exchange } from './exchange.ts'
 import { guard, headBytesMax } from './guard.ts'
 import type { ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
@@ -98,11 +99,15 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
   })
 
+  let accepted = 0
+  server.on('connection', () => accepted++)
   const closed = new Promise<void>((resolve) => server.once('close', resolve))
-  const stopAccepting = (): void => {
-    // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
-    if (!stopping) Server.prototype.close.call(server)
+  let refusing: Promise<void> | undefined
+  const stopAccepting = (): Promise<void> => {
     stopping = true
+    // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
+    refusing ??= backlogTaken(() => accepted).then(() => void Server.prototype.close.call(server))
+    return refusing
   }
   return new Promise((resolve, reject) => {
     // Stays attached: a failed accept (out of file descriptors) must not end the process.
@@ -116,10 +121,10 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
         port: typeof address === 'object' && address !== null ? address.port : port,
         stopAccepting,
         drained: underway.drained,
-        close() {
-          stopAccepting()
+        async close() {
+          await stopAccepting()
           server.closeAllConnections()
-          return closed
+          await closed
         },
       })
     })

@@ -8,6 +8,7 @@
 import { STATUS_CODES } from 'node:http'
 import { SocketAddress } from 'node:net'
 import type UWebSockets from 'uWebSockets.js'
+import { backlogTaken } from './backlog.ts'
 import { exchange } from './exchange.ts'
 import { guard } from './guard.ts'
 import type { ListenOptions, Listener, Reply } from './listener.ts'
@@ -87,18 +88,20 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
         reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`))
         return
       }
+      let refusing: Promise<void> | undefined
+      const stopAccepting = (): Promise<void> => {
+        stopping = true
+        refusing ??= backlogTaken(() => 0).then(() => uws.us_listen_socket_close(socket))
+        return refusing
+      }
       resolve({
         server: 'uWebSockets.js',
         port: uws.us_socket_local_port(socket),
-        stopAccepting() {
-          if (!stopping) uws.us_listen_socket_close(socket)
-          stopping = true
-        },
+        stopAccepting,
         drained: underway.drained,
-        close() {
-          stopping = true
+        async close() {
+          await stopAccepting()
           app.close()
-          return Promise.resolve()
         },
       })
     }
