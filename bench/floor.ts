@@ -16,7 +16,8 @@
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/signing/ed25519.ts'
-import { runRows, type RowsStatement } from '../src/tables/sql.ts'
+import { sendBundle } from '../src/tables/bundle.ts'
+import { stepsOf, type RowsStatement } from '../src/tables/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string
@@ -80,8 +81,8 @@ async function floor({ databaseUrl, seconds, texts }: FloorJob): Promise<FloorRe
     const ids = Array.from({ length: BATCH }, () => randomUUID()).toSorted()
     for (let i = 0; i < BATCH; i++) computeOne(request, texts)
     const rows = (bytes: string) => ids.map((id) => ({ id, bytes }))
-    await runRows(client, claims.insert, rows(stored.claim))
-    await runRows(client, evidence.insert, rows(stored.evidence))
+    await sendBundle(client, stepsOf(claims.insert, rows(stored.claim)))
+    await sendBundle(client, stepsOf(evidence.insert, rows(stored.evidence)))
     executions += BATCH
   }
   const { user, system } = process.cpuUsage(startCpu)

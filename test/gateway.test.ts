@@ -38,10 +38,10 @@ beforeEach(() => {
 
 function pass(
   presented: SignedAuthorization,
-  more: { transaction?: object; parameters?: Json; now?: Date; sql?: Pool } = {},
+  more: { transaction?: object; parameters?: Json; now?: Date; pool?: Pool } = {},
 ): Promise<GatewayRefusal | undefined> {
   return passGateway(presented, {
-    sql: more.sql ?? database.pool,
+    pool: more.pool ?? database.pool,
     transaction: { ...transaction, ...more.transaction },
     parameters: more.parameters ?? (transaction.intent.parameters as Json),
     findKey: road.findKey,
@@ -175,7 +175,7 @@ describe('NONCE_ALREADY_CONSUMED', () => {
 
   test('of fifty at once over several connections exactly one passes', async () => {
     const pools = Array.from({ length: 5 }, () => new Pool({ connectionString: database.url, max: 4 }))
-    const passes = Array.from({ length: 50 }, (_, i) => pass(authorization, { sql: pools[i % 5] as Pool }))
+    const passes = Array.from({ length: 50 }, (_, i) => pass(authorization, { pool: pools[i % 5] as Pool }))
     const results = await Promise.all(passes)
     await Promise.all(pools.map((pool) => pool.end()))
     expect(results.filter((result) => result === undefined)).toHaveLength(1)

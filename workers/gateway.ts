@@ -1,9 +1,11 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
+import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/canonical.ts'
 import type { Algorithm, PublicKey } from '../src/signing/keys.ts'
 import { verifyAuthorization } from '../src/signing/signature.ts'
 import { releaseIntents } from '../src/tables/execution-intents.ts'
-import { isTaken, type Sql } from '../src/tables/sql.ts'
+import { isTaken } from '../src/tables/sql.ts'
+import { inTransaction } from '../src/tables/transaction.ts'
 import { instantMs } from '../src/verifier/instant.ts'
 import { businessTransactionHash } from './execute/authorize.ts'
 
@@ -82,13 +84,14 @@ export function checkAuthorization(
  */
 export async function passGateway(
   authorization: SignedAuthorization,
-  { sql, deadline, ...check }: CheckWith & { sql: Sql; deadline: string },
+  { pool, deadline, ...check }: CheckWith & { pool: Pool; deadline: string },
 ): Promise<GatewayRefusal | undefined> {
   const refusal = checkAuthorization(authorization, check)
   if (refusal !== undefined) return refusal
   const { businessTransactionId, nonce } = authorization.payload
   try {
-    await releaseIntents(sql, [{ businessTransactionId, nonce, deadline }])
+    const intent = { businessTransactionId, nonce, deadline }
+    await inTransaction(pool, (transaction) => releaseIntents(transaction, [intent]))
     return undefined
   } catch (error) {
     if (isTaken(error)) return 'NONCE_ALREADY_CONSUMED'

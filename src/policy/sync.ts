@@ -1,7 +1,7 @@
 // Brings the shipped policy documents into the database at start (decisions §6): new ones are added, approved ones never change.
 import type pg from 'pg'
 import { addPolicyVersions, readPolicyVersions } from '../tables/policy-versions.ts'
-import { inTransaction } from '../tables/sql.ts'
+import { inTransaction } from '../tables/transaction.ts'
 import { readPolicies } from './load.ts'
 
 interface PolicyDifference {

@@ -1,5 +1,7 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
-import { runRows, type RowsStatement, type Sql } from './sql.ts'
+import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
 
 export interface BusinessTransactionRow {
   /** Lower case. */
@@ -37,11 +39,10 @@ const claim: RowsStatement<BusinessTransactionRow> = {
  * out  the ids that this call claimed
  */
 export async function claimTransactions(
-  sql: Sql,
+  transaction: Transaction,
   rows: readonly BusinessTransactionRow[],
 ): Promise<Set<string>> {
-  const claimed = await runRows<BusinessTransactionRow, { business_transaction_id: string }>(sql, claim, rows)
-  return new Set(claimed.map((row) => row.business_transaction_id))
+  return idsIn(await transaction.run(stepsOf(claim, rows)))
 }
 
 /** Whether an id is used. A claim that has not committed yet is not seen. */

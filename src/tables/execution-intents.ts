@@ -1,7 +1,10 @@
 // execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/intents/states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
+import type { Step } from './bundle.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
-import { runRows, type RowsStatement, type Sql } from './sql.ts'
+import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
 
 /** By the database's clock, whatever the instances' clocks show. */
 const isInDoubt = `i.state = 'RELEASED' AND i.deadline <= now()`
@@ -22,33 +25,38 @@ const release: RowsStatement<ExecutionIntentRow> = {
 }
 
 /**
- * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * fails with a unique violation (`isTaken`) where an intent stands already: then none of them is released
+ * Consumes the nonces of authorizations by inserting their intents as RELEASED, at the end of the transaction: it fails with a unique
+ * violation (`isTaken`) where an intent stands already, and then none of them is released.
  */
-export async function releaseIntents(sql: Sql, rows: readonly ExecutionIntentRow[]): Promise<void> {
-  await runRows(sql, release, rows)
+export function releaseIntents(transaction: Transaction, rows: readonly ExecutionIntentRow[]): void {
+  transaction.runLast(stepsOf(release, rows))
 }
+
+// Without a name: planned each time, by the table's size now. A plan that was prepared while the table was empty would read all of it,
+// for each batch more, until the next ANALYZE.
+const close = (ids: readonly string[], state: IntentEnd, closedAt: string): Step => ({
+  name: '',
+  text: `
+    UPDATE execution_intents SET state = $2::text, closed_at = $3::timestamptz
+    WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'
+    RETURNING business_transaction_id`,
+  rows: [[`{${ids.join(',')}}`, state, closedAt]],
+})
 
 /**
  * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
- * in   ids sorted
+ * in   the ids of each end, sorted
  * out  the ids that this call closed
  */
 export async function closeIntents(
-  sql: Sql,
-  close: { ids: readonly string[]; state: 'FINALIZED' | 'ERRORED'; closedAt: string },
+  transaction: Transaction,
+  ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
+  closedAt: string,
 ): Promise<Set<string>> {
-  if (close.ids.length === 0) return new Set()
-  const result = await sql.query<{ business_transaction_id: string }>({
-    // Without a name: planned each time, by the table's size now. A plan that was prepared while the table was empty would read all of
-    // it, for each batch more, until the next ANALYZE.
-    text: `
-      UPDATE execution_intents SET state = $2::text, closed_at = $3::timestamptz
-      WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'
-      RETURNING business_transaction_id`,
-    values: [close.ids, close.state, close.closedAt],
-  })
-  return new Set(result.rows.map((row) => row.business_transaction_id))
+  const steps = (['FINALIZED', 'ERRORED'] as const)
+    .filter((state) => ends[state].length > 0)
+    .map((state) => close(ends[state], state, closedAt))
+  return idsIn(await transaction.run(steps))
 }
 
 /** Makes the deadlines of intents that are still RELEASED pass: from then on they are in doubt. in  ids sorted */

@@ -1,5 +1,7 @@
 // history_entries: released executions under policies with a velocity limit (decisions §6 `history`), found by caller and time.
-import { runRows, type RowsStatement, type Sql } from './sql.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
 
 export interface HistoryEntryRow {
   readonly businessTransactionId: string
@@ -17,9 +19,9 @@ const insert: RowsStatement<HistoryEntryRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
 }
 
-/** In the transaction that claims them. in  rows  sorted by id */
-export async function insertHistoryEntries(sql: Sql, rows: readonly HistoryEntryRow[]): Promise<void> {
-  await runRows(sql, insert, rows)
+/** At the end of the transaction that claims them. in  rows  sorted by id */
+export function insertHistoryEntries(transaction: Transaction, rows: readonly HistoryEntryRow[]): void {
+  transaction.runLast(stepsOf(insert, rows))
 }
 
 /**

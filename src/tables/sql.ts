@@ -1,97 +1,15 @@
-// How every table is written: multi-row VALUES statements, prepared by name in fixed sizes.
+// What runs statements, what their errors mean, and the pools' settings.
 import { hash } from 'node:crypto'
-import { DatabaseError, Pool, type ClientBase, type QueryResult, type QueryResultRow } from 'pg'
-import { Failure, failures } from '../errors.ts'
+import { DatabaseError, Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
+import { failures, type Failure } from '../errors.ts'
 import { openSilence } from './silence.ts'
 
-/** What runs a statement: a pooled connection inside a transaction, or a pool where one statement is the transaction. */
-export type Sql = Pick<ClientBase, 'query'>
-
-export type SqlValue = string | number | Date | Buffer | null
-
-// A batch is cut into these sizes, greatest first, so that each statement is parsed and planned once per connection.
-// Multi-row VALUES was measured against unnest(): 20k rows/s to 11–15k (docs/design-notes.md "Parts").
-const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const
-
-/** A statement over any number of rows; `$rows` in its text is where the VALUES go. */
-export interface RowsStatement<Row> {
-  readonly name: string
-  readonly text: string
-  /** Casts of the columns in order: a parameter in VALUES has no type of its own. */
-  readonly types: readonly string[]
-  readonly values: (row: Row) => readonly SqlValue[]
-}
-
-/** Sends a statement over all rows, before it returns; resolves with everything it RETURNs, in no order. */
-export async function runRows<Row, Result extends QueryResultRow>(
-  sql: Sql,
-  statement: RowsStatement<Row>,
-  rows: readonly Row[],
-): Promise<Result[]> {
-  const sent: Promise<QueryResult<Result>>[] = []
-  let start = 0
-  for (const size of SIZES) {
-    for (; rows.length - start >= size; start += size) {
-      const values = rows.slice(start, start + size).flatMap(statement.values)
-      sent.push(
-        sql.query<Result>({ name: `${statement.name}_${size}`, text: textFor(statement, size), values }),
-      )
-    }
-  }
-  return (await Promise.all(sent)).flatMap((result) => result.rows)
-}
-
-const texts = new Map<string, string>()
-
-function textFor(statement: RowsStatement<never>, size: number): string {
-  const key = `${statement.name}_${size}`
-  let text = texts.get(key)
-  if (text === undefined) {
-    const row = (r: number) =>
-      `(${statement.types.map((type, c) => `$${r * statement.types.length + c + 1}::${type}`).join(', ')})`
-    text = statement.text.replace('$rows', Array.from({ length: size }, (_, r) => row(r)).join(', '))
-    texts.set(key, text)
-  }
-  return text
-}
-
-/**
- * Runs `work` in one transaction. Whatever it throws rolls everything back. What it sends without waiting in between takes one
- * round trip; BEGIN and COMMIT take their own. A statement that travelled with a BEGIN that fails would commit by itself, and a
- * COMMIT that travelled behind a statement that was never sent would commit the rest.
- */
-export async function inTransaction<T>(pool: Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
-  try {
-    await client.query('BEGIN')
-    const result = await work(client)
-    await client.query('COMMIT')
-    client.release()
-    return result
-  } catch (error) {
-    // A connection in an unknown state is closed, which rolls back: nothing of this transaction can leak into the next.
-    client.release(true)
-    throw error
-  }
-}
-
-/** As `inTransaction`, rolled back also where `work` ends in a failure: a refusal consumes nothing. */
-export async function allOrNothing<T>(
-  pool: Pool,
-  work: (sql: Sql) => Promise<T | Failure>,
-): Promise<T | Failure> {
-  let refused: Failure | undefined
-  try {
-    return await inTransaction(pool, async (sql) => {
-      const result = await work(sql)
-      if (!(result instanceof Failure)) return result
-      refused = result
-      throw new Error('refused')
-    })
-  } catch (error) {
-    if (refused !== undefined) return refused
-    throw error
-  }
+/** What runs a statement: a transaction, or a pool where one statement is the transaction. */
+export interface Sql {
+  query<Row extends QueryResultRow>(
+    statement: string | QueryConfig,
+    values?: unknown[],
+  ): Promise<QueryResult<Row>>
 }
 
 /** A name that is locked; shared, against those alone who take it whole. */

@@ -1,7 +1,9 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow } from '../sealed.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { runRows, type RowsStatement, type Sql } from './sql.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
 export interface AppendedRow {
@@ -27,15 +29,15 @@ const insertAppended = (table: 'verifications' | 'receipts'): RowsStatement<Appe
 const insertVerifications = insertAppended('verifications')
 const insertReceipts = insertAppended('receipts')
 
-/** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
-export async function storeRecords(
-  sql: Sql,
+/** Stores sealed executions whole, at the end of the transaction. A unique violation means that a record already stands for an id. */
+export function storeRecords(
+  transaction: Transaction,
   rows: { records: SealedRow[]; verifications: AppendedRow[]; receipts: AppendedRow[] },
-): Promise<void> {
-  await Promise.all([
-    runRows(sql, insertRecords, rows.records),
-    runRows(sql, insertVerifications, rows.verifications),
-    runRows(sql, insertReceipts, rows.receipts),
+): void {
+  transaction.runLast([
+    ...stepsOf(insertRecords, rows.records),
+    ...stepsOf(insertVerifications, rows.verifications),
+    ...stepsOf(insertReceipts, rows.receipts),
   ])
 }
 
@@ -176,12 +178,13 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export async function appendRows(
-  sql: Sql,
+/** At the end of the transaction. */
+export function appendRows(
+  transaction: Transaction,
   table: 'verifications' | 'receipts',
   rows: readonly AppendedRow[],
-): Promise<void> {
-  await runRows(sql, table === 'verifications' ? insertVerifications : insertReceipts, rows)
+): void {
+  transaction.runLast(stepsOf(table === 'verifications' ? insertVerifications : insertReceipts, rows))
 }
 
 /**

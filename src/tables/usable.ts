@@ -1,7 +1,7 @@
 // Whether executions can be stored, and if not, why: what GET /ready asks of the database (interface §4.1).
 import type { Pool } from 'pg'
 import { checkIntentsUsable } from './execution-intents.ts'
-import { inTransaction } from './sql.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
 const SPILLED_ROWS = 5_000

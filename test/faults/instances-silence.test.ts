@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../src/tables/migrate.ts'
-import { inTransaction, isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
+import { isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { createDatabase } from '../database.ts'
 import { openDatabaseProxy } from '../proxy.ts'
 import { until } from '../service.ts'
@@ -38,7 +39,7 @@ async function failed(work: Promise<unknown>): Promise<{ error: unknown; ms: num
 }
 
 const lock = (sql: Sql) => sql.query('SELECT pg_advisory_xact_lock(7)')
-const one = (sql: Sql | Pool) => sql.query('SELECT 1')
+const one = (sql: Sql) => sql.query('SELECT 1')
 
 test('what waits fails within seconds, what comes fails at once, and both pass when it answers again', async () => {
   const { proxy, pool } = await open()

@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { inTransaction, isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
+import { isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

@@ -3,7 +3,8 @@ import { strict as assert } from 'node:assert'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkIntentsUsable } from '../../src/tables/execution-intents.ts'
-import { inTransaction, openPool, type Sql } from '../../src/tables/sql.ts'
+import { openPool, type Sql } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

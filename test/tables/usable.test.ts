@@ -2,7 +2,8 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { inTransaction, openPool } from '../../src/tables/sql.ts'
+import { openPool } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { whyUnusable } from '../../src/tables/usable.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 

@@ -10,7 +10,8 @@ import { verifySignature } from '../../src/signing/signature.ts'
 import { insertApproval } from '../../src/tables/approvals.ts'
 import { readApprover } from '../../src/tables/approvers.ts'
 import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import { allOrNothing, type Sql } from '../../src/tables/sql.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+import { allOrNothing } from '../../src/tables/transaction.ts'
 import { instantMs } from '../../src/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
 import { auditEvent } from '../evidence/audit.ts'
@@ -58,7 +59,7 @@ async function deliver({ caller, body }: Request, { pool, key }: Pick<Thread, 'p
   return allOrNothing(pool, async (sql) => {
     if (!(await insertApproval(sql, row)))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
-    await insertAuditEvents(sql, [event])
+    insertAuditEvents(sql, [event])
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }

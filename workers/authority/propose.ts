@@ -6,7 +6,7 @@ import { changeText } from '../../src/sealed.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents } from '../../src/tables/audit-events.ts'
 import { insertChange } from '../../src/tables/pending-changes.ts'
-import { allOrNothing } from '../../src/tables/sql.ts'
+import { allOrNothing } from '../../src/tables/transaction.ts'
 import { answerEach } from '../answer-each.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
 import { changeEvent, openChange, signChange } from './change.ts'
@@ -47,7 +47,7 @@ async function propose(request: Request, { pool, key, changeKinds }: ProposeWith
     const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }
     if (!(await insertChange(sql, { ...change, ...stored })))
       return failures.conflict(`A change of ${change.target} is open already.`)
-    await insertAuditEvents(sql, [changeEvent(change, key)])
+    insertAuditEvents(sql, [changeEvent(change, key)])
     return { status: 201, body: changeText(stored) }
   })
 }

@@ -14,7 +14,7 @@ import {
   readChange,
   storeResolution,
 } from '../../src/tables/pending-changes.ts'
-import { allOrNothing } from '../../src/tables/sql.ts'
+import { allOrNothing } from '../../src/tables/transaction.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
@@ -89,7 +89,7 @@ async function resolve({ caller, body, params }: Request, { pool, key, crypto, c
     }
     const sealed = signChange(resolved, key)
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed })
-    await insertAuditEvents(sql, [changeEvent(resolved, key)])
+    insertAuditEvents(sql, [changeEvent(resolved, key)])
     return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
 }

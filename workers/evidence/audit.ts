@@ -6,6 +6,7 @@ import type { AuditType } from '../../src/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { signEd25519 } from '../../src/signing/signature.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import type { Thread } from '../execute/index.ts'
 import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
 
@@ -18,10 +19,8 @@ export async function recordAuditEvents(
   { pool, key }: Thread,
 ): Promise<Answered[]> {
   const signed = forward(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
-  await insertAuditEvents(
-    pool,
-    stillGoing(signed).map(({ row }) => row),
-  )
+  const rows = stillGoing(signed).map(({ row }) => row)
+  await inTransaction(pool, (transaction) => insertAuditEvents(transaction, rows))
   return arriveWithText(signed)
 }
 

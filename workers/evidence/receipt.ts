@@ -1,6 +1,6 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
 import { failures } from '../../src/errors.ts'
-import { inTransaction, type Sql } from '../../src/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/tables/trust-records.ts'
 import type { Thread } from '../execute/index.ts'
 import { receiptText } from '../execute/receipt.ts'
@@ -32,7 +32,7 @@ export async function receipt(batch: readonly Travelling[], thread: Thread): Pro
 
 async function receiptLocked(
   found: readonly (Found | Answered)[],
-  { ids, sql, thread }: { ids: readonly string[]; sql: Sql; thread: Thread },
+  { ids, sql, thread }: { ids: readonly string[]; sql: Transaction; thread: Thread },
 ): Promise<Answered[]> {
   const [verifications, receipts] = await Promise.all([
     readLast(sql, 'verifications', ids),
@@ -44,7 +44,7 @@ async function receiptLocked(
       return failures.receiptNotVerified() // 409
     return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
   })
-  await appendRows(sql, 'receipts', numbered(stillGoing(receipted), receipts))
+  appendRows(sql, 'receipts', numbered(stillGoing(receipted), receipts))
   return arriveWithText(receipted)
 }
 

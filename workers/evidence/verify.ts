@@ -1,6 +1,6 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
 import { failures } from '../../src/errors.ts'
-import { inTransaction } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { appendRows, lockRecords, readLast } from '../../src/tables/trust-records.ts'
 import type { Thread } from '../execute/index.ts'
 import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
@@ -20,7 +20,7 @@ export async function verify(batch: readonly Travelling[], { pool, crypto }: Thr
   if (ids.length > 0) {
     await inTransaction(pool, async (sql) => {
       await lockRecords(sql, ids)
-      await appendRows(sql, 'verifications', numbered(items, await readLast(sql, 'verifications', ids)))
+      appendRows(sql, 'verifications', numbered(items, await readLast(sql, 'verifications', ids)))
     })
   }
   return arriveWithText(verified)

@@ -4,7 +4,8 @@ import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/errors.ts'
 import { consumeApprovals } from '../../src/tables/approvals.ts'
 import { isClaimed } from '../../src/tables/business-transactions.ts'
-import { failureOf, inTransaction, takeLocks, type Sql } from '../../src/tables/sql.ts'
+import { failureOf, takeLocks } from '../../src/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import { claimAll } from './admit.ts'
 import type { Authorized, Unproven } from './decide.ts'
 import { gate } from './gate.ts'
@@ -64,7 +65,7 @@ async function observeOne(item: Unproven, thread: Thread): Promise<Observed | Fa
 async function admitOne(
   item: Unproven,
   observed: Observed,
-  thread: Thread & { sql: Sql },
+  thread: Thread & { sql: Transaction },
 ): Promise<Authorized | Failure> {
   const { sql, findKey } = thread
   // A statement of its own: what is read after it is as new as the locks are.

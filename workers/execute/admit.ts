@@ -6,7 +6,8 @@ import { claimTransactions } from '../../src/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/tables/execution-intents.ts'
 import { insertHistoryEntries } from '../../src/tables/history-entries.ts'
 import { insertRefusals } from '../../src/tables/refusal-records.ts'
-import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import { isUnavailable } from '../../src/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import type { Authorized, Decided } from './decide.ts'
 import { Answered, stillGoing } from './road.ts'
 
@@ -57,7 +58,7 @@ function compare(a: string, b: string): number {
 async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
   if (items.length === 0) return new Map()
   try {
-    const claimed = await inTransaction(pool, (sql) => claimAll(sql, items, now))
+    const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, items, now))
     const taken = items.filter((item) => !claimed.has(item.transaction.businessTransactionId))
     return new Map(
       taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
@@ -73,10 +74,14 @@ async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promi
 }
 
 /** In the caller's transaction. in  items  sorted by id, each id once · out  the ids that are claimed now, with all that goes with them */
-export async function claimAll(sql: Sql, items: readonly Decided[], now: Date): Promise<Set<string>> {
-  const ids = await claimTransactions(sql, items.map(transactionRow))
-  await writeClaimed(
-    sql,
+export async function claimAll(
+  transaction: Transaction,
+  items: readonly Decided[],
+  now: Date,
+): Promise<Set<string>> {
+  const ids = await claimTransactions(transaction, items.map(transactionRow))
+  writeClaimed(
+    transaction,
     items.filter((item) => ids.has(item.transaction.businessTransactionId)),
     now,
   )
@@ -87,33 +92,31 @@ export async function claimAll(sql: Sql, items: readonly Decided[], now: Date): 
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the road: its unique violation rolls everything back, and it is not executed again.
  */
-async function writeClaimed(sql: Sql, claimed: readonly Decided[], now: Date): Promise<void> {
+function writeClaimed(transaction: Transaction, claimed: readonly Decided[], now: Date): void {
   const released = claimed.filter((item) => item.outcome === 'authorized')
   const refused = claimed.filter((item) => item.outcome === 'refused')
-  await Promise.all([
-    releaseIntents(
-      sql,
-      released.map(({ transaction, authorization, connector }) => ({
-        businessTransactionId: transaction.businessTransactionId,
-        nonce: authorization.nonce,
-        deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
+  releaseIntents(
+    transaction,
+    released.map(({ transaction: { businessTransactionId }, authorization, connector }) => ({
+      businessTransactionId,
+      nonce: authorization.nonce,
+      deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
+    })),
+  )
+  insertHistoryEntries(
+    transaction,
+    released
+      .filter(({ counted }) => counted)
+      .map((item) => ({
+        ...ownership(item),
+        policy: item.transaction.policy.name,
+        releasedAt: now.toISOString(),
       })),
-    ),
-    insertHistoryEntries(
-      sql,
-      released
-        .filter(({ counted }) => counted)
-        .map((item) => ({
-          ...ownership(item),
-          policy: item.transaction.policy.name,
-          releasedAt: now.toISOString(),
-        })),
-    ),
-    insertRefusals(
-      sql,
-      refused.map((item) => ({ ...ownership(item), ...item.refusal })),
-    ),
-  ])
+  )
+  insertRefusals(
+    transaction,
+    refused.map((item) => ({ ...ownership(item), ...item.refusal })),
+  )
 }
 
 function transactionRow(item: Decided) {

@@ -4,7 +4,8 @@ import { sealedText, type Sealed } from '../../src/sealed.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
 import { closeIntents } from '../../src/tables/execution-intents.ts'
-import { inTransaction, isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import { isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/tables/trust-records.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ReceiptedExecution } from './receipt.ts'
@@ -67,15 +68,15 @@ export interface CommitWith {
 
 /** out  the ids whose stored record is ours */
 function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Promise<Set<string>> {
-  return inTransaction(pool, async (sql) => {
-    const closed = await close(evidence, sql)
+  return inTransaction(pool, async (transaction) => {
+    const closed = await close(evidence, transaction)
     const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
-    await storeRecords(sql, rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId))))
+    storeRecords(transaction, rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId))))
     if (others.length === 0) return closed
-    const stored = closed.union(await storedBefore(others, sql))
+    const stored = closed.union(await storedBefore(others, transaction))
     const late = others.filter((item) => !stored.has(item.businessTransactionId))
-    await insertAuditEvents(
-      sql,
+    insertAuditEvents(
+      transaction,
       late.map((item) => lateEvent(item, key)),
     )
     return stored
@@ -100,14 +101,14 @@ function lateEvent({ businessTransactionId, end, record }: Evidence, key: Signin
 }
 
 /** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, a late worker finds none. */
-async function close(evidence: readonly Evidence[], sql: Sql): Promise<Set<string>> {
-  const closedAt = new Date().toISOString()
-  const closeAs = (state: Evidence['end']) => {
-    const ids = evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
-    return closeIntents(sql, { ids, state, closedAt })
-  }
-  const [finalized, errored] = await Promise.all([closeAs('FINALIZED'), closeAs('ERRORED')])
-  return finalized.union(errored)
+function close(evidence: readonly Evidence[], transaction: Transaction): Promise<Set<string>> {
+  const ids = (state: Evidence['end']) =>
+    evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
+  return closeIntents(
+    transaction,
+    { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') },
+    new Date().toISOString(),
+  )
 }
 
 function rowsOf(evidence: readonly Evidence[]) {

@@ -6,7 +6,8 @@ import { insertAuditEvents } from '../../src/tables/audit-events.ts'
 import { endIntent, lockIntent, type LockedIntent } from '../../src/tables/execution-intents.ts'
 import { forget } from '../../src/tables/in-doubt-intents.ts'
 import { insertTransition } from '../../src/tables/intent-transitions.ts'
-import { allOrNothing, type Sql } from '../../src/tables/sql.ts'
+import type { Sql } from '../../src/tables/sql.ts'
+import { allOrNothing } from '../../src/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { Thread } from '../execute/index.ts'
 import type { Request } from '../execute/road.ts'
@@ -64,7 +65,7 @@ export async function closeIntent(
       },
       key,
     )
-    await insertAuditEvents(sql, [event])
+    insertAuditEvents(sql, [event])
     return { body }
   })
 }

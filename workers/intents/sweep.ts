@@ -14,7 +14,7 @@ import {
   readSweepRange,
   type SweepRange,
 } from '../../src/tables/in-doubt-intents.ts'
-import { inTransaction } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 
@@ -69,7 +69,7 @@ async function notice(
     )
     const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
-    await insertAuditEvents(sql, events)
+    insertAuditEvents(sql, events)
     // Oldest first: before the first one that is left, or where this look ended, nothing is.
     const left = past.find(({ id }) => !noted.has(id))
     const full = past.length === BATCH_MAX

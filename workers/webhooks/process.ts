@@ -3,7 +3,8 @@
 import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import { inTransaction, isUnavailable } from '../../src/tables/sql.ts'
+import { isUnavailable } from '../../src/tables/sql.ts'
+import { inTransaction } from '../../src/tables/transaction.ts'
 import { deleteWebhookJobs, markProcessed, type WebhookEventRow } from '../../src/tables/webhook-events.ts'
 import { WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
 import type { ProcessReply, ProcessRequest } from '../../src/webhooks/work.ts'
@@ -78,14 +79,12 @@ function processAll(jobs: readonly Job[], { pool, key }: ProcessWith): Promise<v
       at,
     )
     const rows = events.map((event) => auditEventRow(processed(event, at), key))
-    await Promise.all([
-      insertAuditEvents(sql, rows),
-      deleteWebhookJobs(
-        sql,
-        WEBHOOK_QUEUE,
-        jobs.map(({ jobId }) => jobId),
-      ),
-    ])
+    insertAuditEvents(sql, rows)
+    await deleteWebhookJobs(
+      sql,
+      WEBHOOK_QUEUE,
+      jobs.map(({ jobId }) => jobId),
+    )
   })
 }
 

@@ -4,12 +4,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
     ['workers/execute/admit.ts:claim:2', 'workers/execute/commit.ts:commit:2'],
 
   'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
-    [
-      'workers/execute/commit.ts:commitAll:3',
-      'workers/execute/commit.ts:commitAll:4',
-      'workers/execute/commit.ts:storedBefore:1',
-      'src/tables/trust-records.ts:readRecordBodies:1',
-    ],
+    ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
 
   'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':
     [
@@ -25,15 +20,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/tables/execution-intents.ts:lockInDoubt:1',
       'src/tables/execution-intents.ts:lockIntent:1',
       'src/tables/execution-intents.ts:readIntent:1',
-      'src/tables/refusal-records.ts:readRefusal:1',
-      'src/tables/sql.ts:allOrNothing:1',
-      'src/tables/sql.ts:allOrNothing:2',
-      'src/tables/trust-records.ts:appendRows:1',
-      'src/tables/trust-records.ts:listTrustRecords:1',
-      'src/tables/trust-records.ts:lockRecords:1',
-      'src/tables/trust-records.ts:readEvidence:1',
-      'src/tables/trust-records.ts:readLast:1',
-      'src/tables/trust-records.ts:readLastOf:1',
-      'src/tables/trust-records.ts:readTrustRecord:1',
+      'src/tables/transaction.ts:allOrNothing:1',
+      'src/tables/transaction.ts:allOrNothing:2',
     ],
 }

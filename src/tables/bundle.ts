@@ -1,0 +1,86 @@
+// Several statements in one message to PostgreSQL and with one Sync, so that they travel once and succeed or fail as one: what comes
+// behind one that fails is skipped (PostgreSQL 18 documentation, 54.2.4 "Pipelining").
+import { Query, type ClientBase, type Connection } from 'pg'
+import { Messages, type Parameter } from './messages.ts'
+
+/** One statement with its parameters. */
+export interface Step {
+  /** Prepared under it, once per connection; '': planned each time. */
+  readonly name: string
+  readonly text: string
+  /** The parameters in order, in rows of any length. */
+  readonly rows: readonly (readonly Parameter[])[]
+}
+
+/** A row as PostgreSQL wrote it. */
+export type Texts = readonly (string | null)[]
+
+export interface StepResult {
+  readonly rows: readonly Texts[]
+  /** What the server says was done: 'INSERT 0 5', 'COMMIT'. */
+  readonly tag: string
+}
+
+/** out  a result for each step. fails as any statement does; then none of them has happened, or all have, unheard */
+export function sendBundle(client: Pick<ClientBase, 'query'>, steps: readonly Step[]): Promise<StepResult[]> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new Bundle(steps, (error, results) => {
+        if (error === null) resolve(results)
+        else reject(error)
+      }),
+    )
+  })
+}
+
+/** Its names are ours alone: pg keeps its own list of those that it has prepared. */
+const prepared = new WeakMap<Connection, Set<string>>()
+
+/** A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. */
+class Bundle extends Query {
+  /** pg puts its own around it, for the time-out. */
+  callback: (error: Error | null, results: StepResult[]) => void
+  private readonly steps: readonly Step[]
+  private readonly results: StepResult[] = []
+  /** Of the step that is being answered. `rows` is an option of pg's. */
+  private arrived: Texts[] = []
+
+  constructor(steps: readonly Step[], callback: Bundle['callback']) {
+    super('')
+    this.steps = steps
+    this.callback = callback
+  }
+
+  override submit = (connection: Connection): void => {
+    if (!connection.stream.writable) return // its end fails all that wait
+    const names = prepared.get(connection) ?? new Set()
+    prepared.set(connection, names)
+    const messages = new Messages()
+    for (const { name, text, rows } of this.steps) {
+      // One whose Parse fails stands here all the same: a connection that a statement failed on is given up.
+      if (name === '' || !names.has(name)) messages.parse(name, text)
+      names.add(name)
+      messages.bind(name, rows)
+      messages.execute()
+    }
+    messages.sync()
+    messages.send(connection.stream)
+  }
+
+  handleDataRow({ fields }: { fields: Texts }): void {
+    this.arrived.push(fields)
+  }
+
+  handleCommandComplete({ text }: { text: string }): void {
+    this.results.push({ rows: this.arrived, tag: text })
+    this.arrived = []
+  }
+
+  handleError(error: Error): void {
+    this.callback(error, [])
+  }
+
+  handleReadyForQuery(): void {
+    this.callback(null, this.results)
+  }
+}

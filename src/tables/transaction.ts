@@ -1,0 +1,91 @@
+// Transactions in as few round trips as they can have: BEGIN travels with the first statements, COMMIT with the last.
+import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
+import { Failure } from '../errors.ts'
+import { sendBundle, type Step, type StepResult, type Texts } from './bundle.ts'
+import type { Sql } from './sql.ts'
+
+/** A connection inside a transaction. */
+export interface Transaction extends Sql {
+  /** Sends statements at once. out  the rows of all of them */
+  readonly run: (steps: readonly Step[]) => Promise<Texts[]>
+  /** Sends statements with the COMMIT, whose results nobody waits for. One that fails undoes the transaction like any other. */
+  readonly runLast: (steps: readonly Step[]) => void
+}
+
+const BEGIN: Step = { name: 'BEGIN', text: 'BEGIN', rows: [] }
+const COMMIT: Step = { name: 'COMMIT', text: 'COMMIT', rows: [] }
+
+/** Runs `work` in one transaction. Whatever it throws, and whatever it has sent that fails, rolls everything back. */
+export async function inTransaction<T>(
+  pool: Pool,
+  work: (transaction: Transaction) => T | Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  try {
+    const { transaction, commit } = open(client)
+    const result = await work(transaction)
+    await commit()
+    client.release()
+    return result
+  } catch (error) {
+    // A connection in an unknown state is closed, which rolls back: nothing of this transaction can leak into the next.
+    client.release(true)
+    throw error
+  }
+}
+
+function open(client: PoolClient): { transaction: Transaction; commit: () => Promise<void> } {
+  let begun: Promise<unknown> | undefined
+  const last: Step[] = []
+
+  /** What follows waits for BEGIN's success: behind one that failed a statement would commit by itself. */
+  async function send(steps: readonly Step[]): Promise<StepResult[]> {
+    if (begun !== undefined) {
+      await begun
+      return sendBundle(client, steps)
+    }
+    const first = sendBundle(client, [BEGIN, ...steps])
+    begun = first
+    return (await first).slice(1)
+  }
+
+  async function query<Row extends QueryResultRow>(statement: string | QueryConfig, values?: unknown[]) {
+    await (begun ?? send([]))
+    return client.query<Row>(statement, values)
+  }
+
+  async function commit(): Promise<void> {
+    if (begun === undefined && last.length === 0) return
+    const results = await send([...last, COMMIT])
+    // A transaction in which something has failed is rolled back by COMMIT, and only this says so.
+    if (results.at(-1)?.tag !== 'COMMIT') throw new Error('the transaction was rolled back')
+  }
+
+  return {
+    transaction: {
+      query,
+      run: async (steps) => (steps.length === 0 ? [] : (await send(steps)).flatMap(({ rows }) => rows)),
+      runLast: (steps) => void last.push(...steps),
+    },
+    commit,
+  }
+}
+
+/** As `inTransaction`, rolled back also where `work` ends in a failure: a refusal consumes nothing. */
+export async function allOrNothing<T>(
+  pool: Pool,
+  work: (transaction: Transaction) => Promise<T | Failure>,
+): Promise<T | Failure> {
+  let refused: Failure | undefined
+  try {
+    return await inTransaction(pool, async (transaction) => {
+      const result = await work(transaction)
+      if (!(result instanceof Failure)) return result
+      refused = result
+      throw new Error('refused')
+    })
+  } catch (error) {
+    if (refused !== undefined) return refused
+    throw error
+  }
+}
