@@ -21,7 +21,11 @@ export interface StepResult {
   readonly tag: string
 }
 
-/** out  a result for each step. fails as any statement does; then none of them has happened, or all have, unheard */
+/**
+ * out    a result for each step
+ * fails  as any statement does; then none of them has happened, or all have, unheard, and the connection is to be given up: which of
+ *        the statements it has prepared is not known
+ */
 export function sendBundle(client: Pick<ClientBase, 'query'>, steps: readonly Step[]): Promise<StepResult[]> {
   return new Promise((resolve, reject) => {
     client.query(
@@ -57,7 +61,6 @@ class Bundle extends Query {
     prepared.set(connection, names)
     const messages = new Messages()
     for (const { name, text, rows } of this.steps) {
-      // One whose Parse fails stands here all the same: a connection that a statement failed on is given up.
       if (name === '' || !names.has(name)) messages.parse(name, text)
       names.add(name)
       messages.bind(name, rows)

@@ -7,9 +7,9 @@ import type { Writable } from 'node:stream'
 export type Parameter = string | number | null
 
 const BUFFER_BYTES = 256 * 1024
-/** A greater one is not kept: a thread has few batches under way, and large ones are rare. */
-const KEPT_BYTES_MAX = 4 * 1024 * 1024
-const KEPT_MAX = 8
+/** A greater one is not kept, nor more of them: a thread has two batches under way, and large ones are rare. */
+const KEPT_BYTES_MAX = 2 * 1024 * 1024
+const KEPT_MAX = 3
 /** Of a JavaScript string's code unit in UTF-8, at most. */
 const UNIT_BYTES_MAX = 3
 /** The fixed bytes of any message here. */
@@ -28,11 +28,12 @@ export class Messages {
     const start = this.begin('P')
     this.cString(name)
     this.cString(text)
+    this.room(FIXED_BYTES)
     this.int16(0)
     this.end(start)
   }
 
-  /** Bind: the statement's parameters, row after row, to the unnamed portal; results come as text. */
+  /** Bind: the statement's parameters, row after row and at most 65,535, to the unnamed portal; results come as text. */
   bind(name: string, rows: readonly (readonly Parameter[])[]): void {
     const start = this.begin('B')
     this.cString('')
@@ -116,7 +117,7 @@ export class Messages {
   }
 
   private int16(value: number): void {
-    this.at = this.buffer.writeInt16BE(value, this.at)
+    this.at = this.buffer.writeUInt16BE(value, this.at)
   }
 
   private int32(value: number): void {

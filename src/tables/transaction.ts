@@ -1,4 +1,4 @@
-// Transactions in as few round trips as they can have: BEGIN travels with the first statements, COMMIT with the last.
+// Transactions in few round trips: BEGIN travels with what is `run` first, COMMIT with what is `runLast`.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
 import { Failure } from '../errors.ts'
 import { sendBundle, type Step, type StepResult, type Texts } from './bundle.ts'
@@ -36,7 +36,13 @@ export async function inTransaction<T>(
 
 function open(client: PoolClient): { transaction: Transaction; commit: () => Promise<void> } {
   let begun: Promise<unknown> | undefined
+  let ended = false
   const last: Step[] = []
+
+  /** The connection is somebody else's then. */
+  function mustBeOpen(): void {
+    if (ended) throw new Error('the transaction has ended')
+  }
 
   /** What follows waits for BEGIN's success: behind one that failed a statement would commit by itself. */
   async function send(steps: readonly Step[]): Promise<StepResult[]> {
@@ -50,11 +56,15 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   }
 
   async function query<Row extends QueryResultRow>(statement: string | QueryConfig, values?: unknown[]) {
-    await (begun ?? send([]))
+    mustBeOpen()
+    // Not `send([])`: what waits for it would come after those that wait for BEGIN itself.
+    await (begun ??= sendBundle(client, [BEGIN]))
+    mustBeOpen()
     return client.query<Row>(statement, values)
   }
 
   async function commit(): Promise<void> {
+    ended = true
     if (begun === undefined && last.length === 0) return
     const results = await send([...last, COMMIT])
     // A transaction in which something has failed is rolled back by COMMIT, and only this says so.
@@ -64,8 +74,14 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   return {
     transaction: {
       query,
-      run: async (steps) => (steps.length === 0 ? [] : (await send(steps)).flatMap(({ rows }) => rows)),
-      runLast: (steps) => void last.push(...steps),
+      async run(steps) {
+        mustBeOpen()
+        return steps.length === 0 ? [] : (await send(steps)).flatMap(({ rows }) => rows)
+      },
+      runLast(steps) {
+        mustBeOpen()
+        last.push(...steps)
+      },
     },
     commit,
   }

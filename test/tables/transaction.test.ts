@@ -1,13 +1,14 @@
 // Statements that travel together: what PostgreSQL is told, byte for byte, and that they happen together or not at all.
 import { randomUUID } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
+import { Writable } from 'node:stream'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendBundle, type Step } from '../../src/tables/bundle.ts'
-import type { Parameter } from '../../src/tables/messages.ts'
+import { Messages, type Parameter } from '../../src/tables/messages.ts'
 import { stepsOf, type RowsStatement } from '../../src/tables/rows.ts'
 import { isTaken, openPool } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase
@@ -50,7 +51,7 @@ describe('parameters', () => {
     ['forty letters, and one more', 'a'.repeat(41)],
     ['letters of two bytes, three and four', 'äöü € 😀'],
     ['more of them than fit into forty bytes', 'é€😀'.repeat(13)],
-    ['one behind forty others', `${'a'.repeat(39)}é`],
+    ['one behind thirty-nine others', `${'a'.repeat(39)}é`],
     ['what looks like the protocol', 'S\x01\x04 $1 \\ \' " COMMIT'],
     ['more than a buffer holds', 'x'.repeat(300_000)],
     ['three bytes for each letter, more than a buffer holds', '€'.repeat(200_000)],
@@ -68,15 +69,54 @@ describe('parameters', () => {
       expect(returned.map(([id]) => id)).toEqual(rows.map(({ id }) => id))
     }
   })
+})
 
-  test('of many transactions at once do not mix, although their buffers are used again', async () => {
-    const rows = Array.from({ length: 200 }, (_, i) =>
-      saying(String.fromCodePoint(97 + (i % 26)).repeat(i * 500), i),
-    )
-    await Promise.all(
-      rows.map((row) => inTransaction(pool, (transaction) => transaction.runLast(stepsOf(say, [row])))),
-    )
-    for (const row of rows) expect(await stored(row)).toEqual(row)
+describe('messages', () => {
+  const chunks: Buffer[] = []
+  const written: (() => void)[] = []
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      chunks.push(chunk)
+      written.push(done)
+    },
+  })
+  const send = (text: string) => {
+    const messages = new Messages()
+    messages.bind('', [[text]])
+    messages.send(stream)
+  }
+
+  test('are left alone until they are written, and then their buffer is used again', () => {
+    send('first')
+    const [first] = chunks
+    const bytes = Buffer.from(first as Buffer)
+    send('second')
+    expect(first).toEqual(bytes)
+    written.shift()?.()
+    send('third')
+    written.shift()?.()
+    written.shift()?.()
+    expect(chunks.map(({ buffer }) => buffer === first?.buffer)).toEqual([true, false, true])
+    expect(first, 'written over by the third').not.toEqual(bytes)
+  })
+
+  test('of any size find their room, also at the end of a buffer', () => {
+    for (const length of [
+      ...Array.from({ length: 70 }, (_, i) => 256 * 1024 - 40 + i - 35),
+      600_000,
+      1_100_000,
+    ]) {
+      const messages = new Messages()
+      expect(() => messages.parse('', 'x'.repeat(length))).not.toThrow()
+      messages.sync()
+    }
+  })
+
+  test('carry as many parameters as PostgreSQL takes', async () => {
+    const list = Array.from({ length: 65_535 }, (_, i) => `$${i + 1}::integer`).join(', ')
+    const rows = Array.from({ length: 65_535 }, () => [1])
+    const sum = { name: '', text: `SELECT num_nonnulls(VARIADIC ARRAY[${list}])`, rows }
+    expect(await inTransaction(pool, (transaction) => transaction.run([sum]))).toEqual([['65535']])
   })
 })
 
@@ -136,6 +176,32 @@ describe('a transaction', () => {
     })
     await expect(work).rejects.toThrow('the transaction was rolled back')
     expect(await stored(row)).toBeUndefined()
+  })
+
+  test('takes statements in the order in which they are sent, whichever way', async () => {
+    const order: string[] = []
+    const noted = (name: string) => () => void order.push(name)
+    const select = unnamed('SELECT 1')
+    await inTransaction(pool, (transaction) =>
+      Promise.all([
+        transaction.query('SELECT 1').then(noted('a')),
+        transaction.query('SELECT 1').then(noted('b')),
+        transaction.run([select]).then(noted('c')),
+        transaction.query('SELECT 1').then(noted('d')),
+      ]),
+    )
+    expect(order).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('takes nothing more when it has ended: the connection is somebody else’s', async () => {
+    let kept: Transaction | undefined
+    await inTransaction(pool, async (transaction) => {
+      kept = transaction
+      await transaction.query('SELECT 1')
+    })
+    await expect(kept?.query('SELECT 1')).rejects.toThrow('has ended')
+    await expect(kept?.run([])).rejects.toThrow('has ended')
+    expect(() => kept?.runLast([])).toThrow('has ended')
   })
 
   test('of which BEGIN fails runs nothing', async () => {
