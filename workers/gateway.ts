@@ -91,7 +91,7 @@ export async function passGateway(
   const { businessTransactionId, nonce } = authorization.payload
   try {
     const intent = { businessTransactionId, nonce, deadline }
-    await inTransaction(pool, (transaction) => releaseIntents(transaction, [intent]))
+    await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
     return undefined
   } catch (error) {
     if (isTaken(error)) return 'NONCE_ALREADY_CONSUMED'

@@ -1,8 +1,8 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
+import type { Step } from './bundle.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
 
 export interface AuditEventRow extends Sealed {
   readonly eventId: string
@@ -18,9 +18,9 @@ const insert: RowsStatement<AuditEventRow> = {
   values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal],
 }
 
-/** Stores events at the end of the transaction. One that stands already is the same one, sent again because its commit was not heard of. */
-export function insertAuditEvents(transaction: Transaction, rows: readonly AuditEventRow[]): void {
-  transaction.runLast(stepsOf(insert, rows))
+/** Stores events. One that stands already is the same one, sent again because its commit was not heard of. */
+export function insertAuditEvents(rows: readonly AuditEventRow[]): Step[] {
+  return stepsOf(insert, rows)
 }
 
 /** A page of events, newest first. `since` is included, `until` is not. */

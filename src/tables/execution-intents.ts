@@ -25,11 +25,11 @@ const release: RowsStatement<ExecutionIntentRow> = {
 }
 
 /**
- * Consumes the nonces of authorizations by inserting their intents as RELEASED, at the end of the transaction: it fails with a unique
- * violation (`isTaken`) where an intent stands already, and then none of them is released.
+ * Consumes the nonces of authorizations by inserting their intents as RELEASED.
+ * fails with a unique violation (`isTaken`) where an intent stands already: then none of them is released
  */
-export function releaseIntents(transaction: Transaction, rows: readonly ExecutionIntentRow[]): void {
-  transaction.runLast(stepsOf(release, rows))
+export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
+  return stepsOf(release, rows)
 }
 
 // Without a name: planned each time, by the table's size now. A plan that was prepared while the table was empty would read all of it,

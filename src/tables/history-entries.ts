@@ -1,7 +1,7 @@
 // history_entries: released executions under policies with a velocity limit (decisions §6 `history`), found by caller and time.
+import type { Step } from './bundle.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
 
 export interface HistoryEntryRow {
   readonly businessTransactionId: string
@@ -19,9 +19,9 @@ const insert: RowsStatement<HistoryEntryRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
 }
 
-/** At the end of the transaction that claims them. in  rows  sorted by id */
-export function insertHistoryEntries(transaction: Transaction, rows: readonly HistoryEntryRow[]): void {
-  transaction.runLast(stepsOf(insert, rows))
+/** In the transaction that claims them. in  rows  sorted by id */
+export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Step[] {
+  return stepsOf(insert, rows)
 }
 
 /**

@@ -1,8 +1,8 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
+import type { Step } from './bundle.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
 
 const insert: RowsStatement<SealedRow> = {
   name: 'refusal_records_insert',
@@ -11,9 +11,9 @@ const insert: RowsStatement<SealedRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
 }
 
-/** Inserts refusals, at the end of the transaction that claims their ids. */
-export function insertRefusals(transaction: Transaction, rows: readonly SealedRow[]): void {
-  transaction.runLast(stepsOf(insert, rows))
+/** In the transaction that claims their ids. */
+export function insertRefusals(rows: readonly SealedRow[]): Step[] {
+  return stepsOf(insert, rows)
 }
 
 /** A refusal; null when there is none or `callerId` (null: anyone) does not own it. */

@@ -8,7 +8,10 @@ import type { Sql } from './sql.ts'
 export interface Transaction extends Sql {
   /** Sends statements at once. out  the rows of all of them */
   readonly run: (steps: readonly Step[]) => Promise<Texts[]>
-  /** Sends statements with the COMMIT, whose results nobody waits for. One that fails undoes the transaction like any other. */
+  /**
+   * Sends statements with the COMMIT. One that fails undoes the transaction like any other. For what may be found done although
+   * nobody heard of it: where the connection is lost while one of them waits, PostgreSQL goes on to the COMMIT.
+   */
   readonly runLast: (steps: readonly Step[]) => void
 }
 

@@ -1,9 +1,9 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow } from '../sealed.ts'
 import { LEAST_UUID, type Position } from './position.ts'
+import type { Step } from './bundle.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
 export interface AppendedRow {
@@ -29,16 +29,17 @@ const insertAppended = (table: 'verifications' | 'receipts'): RowsStatement<Appe
 const insertVerifications = insertAppended('verifications')
 const insertReceipts = insertAppended('receipts')
 
-/** Stores sealed executions whole, at the end of the transaction. A unique violation means that a record already stands for an id. */
-export function storeRecords(
-  transaction: Transaction,
-  rows: { records: SealedRow[]; verifications: AppendedRow[]; receipts: AppendedRow[] },
-): void {
-  transaction.runLast([
+/** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
+export function storeRecords(rows: {
+  records: SealedRow[]
+  verifications: AppendedRow[]
+  receipts: AppendedRow[]
+}): Step[] {
+  return [
     ...stepsOf(insertRecords, rows.records),
     ...stepsOf(insertVerifications, rows.verifications),
     ...stepsOf(insertReceipts, rows.receipts),
-  ])
+  ]
 }
 
 interface StoredTrustRecord extends Sealed {
@@ -178,13 +179,8 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-/** At the end of the transaction. */
-export function appendRows(
-  transaction: Transaction,
-  table: 'verifications' | 'receipts',
-  rows: readonly AppendedRow[],
-): void {
-  transaction.runLast(stepsOf(table === 'verifications' ? insertVerifications : insertReceipts, rows))
+export function appendRows(table: 'verifications' | 'receipts', rows: readonly AppendedRow[]): Step[] {
+  return stepsOf(table === 'verifications' ? insertVerifications : insertReceipts, rows)
 }
 
 /**

@@ -8,7 +8,7 @@ const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })
 const intent = { businessTransactionId, nonce, deadline: new Date().toISOString() }
 try {
-  await inTransaction(pool, (transaction) => releaseIntents(transaction, [intent]))
+  await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
   console.log(JSON.stringify([businessTransactionId]))
 } catch (error) {
   if (!isTaken(error)) throw error

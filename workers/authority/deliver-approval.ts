@@ -59,7 +59,7 @@ async function deliver({ caller, body }: Request, { pool, key }: Pick<Thread, 'p
   return allOrNothing(pool, async (sql) => {
     if (!(await insertApproval(sql, row)))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
-    insertAuditEvents(sql, [event])
+    await sql.run(insertAuditEvents([event]))
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }

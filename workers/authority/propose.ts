@@ -47,7 +47,7 @@ async function propose(request: Request, { pool, key, changeKinds }: ProposeWith
     const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }
     if (!(await insertChange(sql, { ...change, ...stored })))
       return failures.conflict(`A change of ${change.target} is open already.`)
-    insertAuditEvents(sql, [changeEvent(change, key)])
+    await sql.run(insertAuditEvents([changeEvent(change, key)]))
     return { status: 201, body: changeText(stored) }
   })
 }

@@ -89,7 +89,7 @@ async function resolve({ caller, body, params }: Request, { pool, key, crypto, c
     }
     const sealed = signChange(resolved, key)
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed })
-    insertAuditEvents(sql, [changeEvent(resolved, key)])
+    await sql.run(insertAuditEvents([changeEvent(resolved, key)]))
     return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
 }

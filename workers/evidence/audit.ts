@@ -20,7 +20,7 @@ export async function recordAuditEvents(
 ): Promise<Answered[]> {
   const signed = forward(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
   const rows = stillGoing(signed).map(({ row }) => row)
-  await inTransaction(pool, (transaction) => insertAuditEvents(transaction, rows))
+  await inTransaction(pool, (transaction) => transaction.runLast(insertAuditEvents(rows)))
   return arriveWithText(signed)
 }
 

@@ -44,7 +44,7 @@ async function receiptLocked(
       return failures.receiptNotVerified() // 409
     return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
   })
-  appendRows(sql, 'receipts', numbered(stillGoing(receipted), receipts))
+  sql.runLast(appendRows('receipts', numbered(stillGoing(receipted), receipts)))
   return arriveWithText(receipted)
 }
 

@@ -20,7 +20,8 @@ export async function verify(batch: readonly Travelling[], { pool, crypto }: Thr
   if (ids.length > 0) {
     await inTransaction(pool, async (sql) => {
       await lockRecords(sql, ids)
-      appendRows(sql, 'verifications', numbered(items, await readLast(sql, 'verifications', ids)))
+      const last = await readLast(sql, 'verifications', ids)
+      sql.runLast(appendRows('verifications', numbered(items, last)))
     })
   }
   return arriveWithText(verified)

@@ -2,6 +2,7 @@
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import type pg from 'pg'
 import { failures, type Failure } from '../../src/errors.ts'
+import type { Step } from '../../src/tables/bundle.ts'
 import { claimTransactions } from '../../src/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/tables/execution-intents.ts'
 import { insertHistoryEntries } from '../../src/tables/history-entries.ts'
@@ -80,11 +81,9 @@ export async function claimAll(
   now: Date,
 ): Promise<Set<string>> {
   const ids = await claimTransactions(transaction, items.map(transactionRow))
-  writeClaimed(
-    transaction,
-    items.filter((item) => ids.has(item.transaction.businessTransactionId)),
-    now,
-  )
+  const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
+  // Waited for before the COMMIT: of a claim that loses its database meanwhile nothing is left, and no approval is used up.
+  await transaction.run(released(claimed, now))
   return ids
 }
 
@@ -92,31 +91,28 @@ export async function claimAll(
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the road: its unique violation rolls everything back, and it is not executed again.
  */
-function writeClaimed(transaction: Transaction, claimed: readonly Decided[], now: Date): void {
-  const released = claimed.filter((item) => item.outcome === 'authorized')
+function released(claimed: readonly Decided[], now: Date): Step[] {
+  const authorized = claimed.filter((item) => item.outcome === 'authorized')
   const refused = claimed.filter((item) => item.outcome === 'refused')
-  releaseIntents(
-    transaction,
-    released.map(({ transaction: { businessTransactionId }, authorization, connector }) => ({
-      businessTransactionId,
-      nonce: authorization.nonce,
-      deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
-    })),
-  )
-  insertHistoryEntries(
-    transaction,
-    released
-      .filter(({ counted }) => counted)
-      .map((item) => ({
-        ...ownership(item),
-        policy: item.transaction.policy.name,
-        releasedAt: now.toISOString(),
+  return [
+    ...releaseIntents(
+      authorized.map(({ transaction, authorization, connector }) => ({
+        businessTransactionId: transaction.businessTransactionId,
+        nonce: authorization.nonce,
+        deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
       })),
-  )
-  insertRefusals(
-    transaction,
-    refused.map((item) => ({ ...ownership(item), ...item.refusal })),
-  )
+    ),
+    ...insertHistoryEntries(
+      authorized
+        .filter(({ counted }) => counted)
+        .map((item) => ({
+          ...ownership(item),
+          policy: item.transaction.policy.name,
+          releasedAt: now.toISOString(),
+        })),
+    ),
+    ...insertRefusals(refused.map((item) => ({ ...ownership(item), ...item.refusal }))),
+  ]
 }
 
 function transactionRow(item: Decided) {

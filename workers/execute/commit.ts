@@ -71,14 +71,13 @@ function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Pr
   return inTransaction(pool, async (transaction) => {
     const closed = await close(evidence, transaction)
     const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
-    storeRecords(transaction, rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId))))
+    transaction.runLast(
+      storeRecords(rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId)))),
+    )
     if (others.length === 0) return closed
     const stored = closed.union(await storedBefore(others, transaction))
     const late = others.filter((item) => !stored.has(item.businessTransactionId))
-    insertAuditEvents(
-      transaction,
-      late.map((item) => lateEvent(item, key)),
-    )
+    transaction.runLast(insertAuditEvents(late.map((item) => lateEvent(item, key))))
     return stored
   })
 }

@@ -65,7 +65,7 @@ export async function closeIntent(
       },
       key,
     )
-    insertAuditEvents(sql, [event])
+    await sql.run(insertAuditEvents([event]))
     return { body }
   })
 }

@@ -69,7 +69,7 @@ async function notice(
     )
     const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
-    insertAuditEvents(sql, events)
+    sql.runLast(insertAuditEvents(events))
     // Oldest first: before the first one that is left, or where this look ended, nothing is.
     const left = past.find(({ id }) => !noted.has(id))
     const full = past.length === BATCH_MAX

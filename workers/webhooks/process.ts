@@ -79,7 +79,7 @@ function processAll(jobs: readonly Job[], { pool, key }: ProcessWith): Promise<v
       at,
     )
     const rows = events.map((event) => auditEventRow(processed(event, at), key))
-    insertAuditEvents(sql, rows)
+    sql.runLast(insertAuditEvents(rows))
     await deleteWebhookJobs(
       sql,
       WEBHOOK_QUEUE,
