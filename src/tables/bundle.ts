@@ -1,5 +1,5 @@
 // Several statements in one message to PostgreSQL and with one Sync, so that they travel once and succeed or fail as one: what comes
-// behind one that fails is skipped (PostgreSQL 18 documentation, 54.2.4 "Pipelining").
+// behind one that fails is skipped (PostgreSQL's documentation, "Frontend/Backend Protocol", "Pipelining").
 import { Query, type ClientBase, type Connection } from 'pg'
 import { Messages, type Parameter } from './messages.ts'
 

@@ -1,4 +1,4 @@
-// What a client sends in PostgreSQL's extended query protocol (PostgreSQL 18 documentation, 54.7 "Message Formats"), written into
+// What a client sends in PostgreSQL's extended query protocol (its documentation, "Frontend/Backend Protocol", "Message Formats"), written into
 // buffers that are used again. pg grows a new one for each message: with batches of some hundred kilobytes, a quarter of what a
 // worker thread did besides its cryptography was to fill and to collect them (docs/design-notes.md "What fast means here").
 import type { Writable } from 'node:stream'
@@ -19,6 +19,7 @@ const SHORT = 40
 
 const kept: Buffer[] = []
 
+/** One after the other, to be sent once. Throws a RangeError for more than 65,535 parameters in one `bind`, and is then of no use any more. */
 export class Messages {
   private buffer = kept.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
   private at = 0
