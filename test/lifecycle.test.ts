@@ -40,7 +40,7 @@ async function lockRefusals(): Promise<() => Promise<void>> {
 
 describe('stop', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s under load, twice: whatever was sent is answered, nothing more is taken in, and the exit code is 0',
+    '%s under load, twice: whatever was taken in is answered, nothing more is, and the exit code is 0',
     async (signal) => {
       const service = await startService({ databaseUrl: database.url })
       const doubtedBefore = await inDoubt()
@@ -71,8 +71,12 @@ describe('stop', () => {
       const [exitCode] = await once(service.process, 'exit')
       expect(exitCode).toBe(0)
       const outcomes = await load.stop()
+      // A connection that the kernel made in the moment in which the listening socket closed is reset: its request was never read.
+      const { claimed } = await readStored(database.pool)
       const unanswered = outcomes.filter(
-        ({ reply, lost }) => reply?.status !== 200 && lost !== 'ECONNREFUSED',
+        ({ transaction, reply, lost = '' }) =>
+          reply?.status !== 200 &&
+          (!['ECONNREFUSED', 'ECONNRESET'].includes(lost) || claimed.has(transaction.businessTransactionId)),
       )
       expect(unanswered).toEqual([])
       expect(await inDoubt()).toEqual(doubtedBefore)
