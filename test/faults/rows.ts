@@ -78,11 +78,11 @@ const killed: readonly Fault[] = [
 const stopped: readonly Fault[] = [
   {
     fault: 'SIGTERM or SIGINT under load, twice',
-    saw: '200 for whatever was sent; new connections are refused',
+    saw: '200 for whatever was taken in; new connections are refused',
     stored: 'a record for each; nothing is in doubt',
     tests: {
       lifecycle: [
-        'stop › %s under load, twice: whatever was sent is answered, nothing more is taken in, and the exit code is 0',
+        'stop › %s under load, twice: whatever was taken in is answered, nothing more is, and the exit code is 0',
       ],
     },
   },
