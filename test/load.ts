@@ -7,6 +7,8 @@ export type Sent = ReturnType<typeof aTransaction>
 
 export interface Outcome {
   readonly transaction: Sent
+  /** By `performance.now()`. */
+  readonly sentAt: number
   /** Undefined where the connection ended, or could not be made, before an answer came. */
   readonly reply: Called | undefined
   /** The error code then. */
@@ -48,11 +50,12 @@ export function startLoad(service: Pick<TestService, 'post'>, connections: numbe
 }
 
 async function send(service: Pick<TestService, 'post'>, transaction: Sent): Promise<Outcome> {
+  const sentAt = performance.now()
   try {
-    return { transaction, reply: await service.post('/execute', transaction), lost: undefined }
+    return { transaction, sentAt, reply: await service.post('/execute', transaction), lost: undefined }
   } catch (error) {
     const { code } = (error as Error).cause as { code?: string }
-    return { transaction, reply: undefined, lost: String(code) }
+    return { transaction, sentAt, reply: undefined, lost: String(code) }
   }
 }
 

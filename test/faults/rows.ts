@@ -78,7 +78,7 @@ const killed: readonly Fault[] = [
 const stopped: readonly Fault[] = [
   {
     fault: 'SIGTERM or SIGINT under load, twice',
-    saw: '200 for whatever was taken in; new connections are refused',
+    saw: '200 for whatever was sent before the signal or taken in after it; new connections are refused, or reset unread in the moment in which the socket closes',
     stored: 'a record for each; nothing is in doubt',
     tests: {
       lifecycle: [
