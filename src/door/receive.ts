@@ -138,7 +138,7 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
   }
 
   function clientOf(head: Head): string {
-    return clientAddress(head.remoteAddress, head.header('x-forwarded-for'), service.config.trustProxyHops)
+    return clientAddress(head.remoteAddress(), head.header('x-forwarded-for'), service.config.trustProxyHops)
   }
 }
 

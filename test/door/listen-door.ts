@@ -21,7 +21,7 @@ export interface Door extends Listener {
   /** Bytes announced by requests whose client went away before they came. */
   readonly aborted: number[]
   /** The latest head's values, read while it was valid. */
-  latest: Pick<Head, 'bodyBytes' | 'remoteAddress'> & { readonly note: string | undefined }
+  latest: Pick<Head, 'bodyBytes'> & { readonly remoteAddress: string; readonly note: string | undefined }
   /** Resolvers of the requests to /wait and /later… that are unanswered. */
   readonly waiting: (() => void)[]
   /** How often a listener said that the reply of a /later… is out, or its client gone. */
@@ -51,7 +51,7 @@ export async function openDoor(
       seen.push(`${head.method} ${head.path}${head.query === '' ? '' : `?${head.query}`}`)
       door.latest = {
         bodyBytes: head.bodyBytes,
-        remoteAddress: head.remoteAddress,
+        remoteAddress: head.remoteAddress(),
         note: head.header('x-note'),
       }
       switch (head.path) {

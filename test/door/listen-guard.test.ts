@@ -128,7 +128,8 @@ const head = (...headers: [string, string][]): ReturnType<typeof guard> =>
 describe('guard', () => {
   test('reads the length, all values of a repeated header, and the peer as IPv4', () => {
     const passed = head(['x-a', '1'], ['content-length', '12'], ['x-a', '2'])
-    expect(passed).toMatchObject({ bodyBytes: 12, remoteAddress: '192.0.2.1' })
+    expect(passed?.bodyBytes).toBe(12)
+    expect(passed?.remoteAddress()).toBe('192.0.2.1')
     expect(passed?.header('x-a')).toBe('1, 2')
     expect(passed?.header('x-b')).toBeUndefined()
     expect(head()?.bodyBytes).toBe(0)

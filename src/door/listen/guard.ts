@@ -43,7 +43,8 @@ export function guard(raw: RawHead): Head | undefined {
     path,
     query,
     bodyBytes: Number(contentLength ?? 0),
-    get remoteAddress() {
+    // No accessor: each object whose literal has one gets a hidden class of its own, which keeps all of its request until a full collection.
+    remoteAddress() {
       return raw.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '')
     },
     header(wanted) {

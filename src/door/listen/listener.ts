@@ -11,7 +11,7 @@ export interface Head {
   /** Declared by Content-Length; 0 when there is none. The guard has dropped every request whose length is in question. */
   readonly bodyBytes: number
   /** The peer's address as text, IPv4-mapped IPv6 written as IPv4. */
-  readonly remoteAddress: string
+  remoteAddress(): string
   /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
   header(name: string): string | undefined
 }
