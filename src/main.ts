@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import type { Pool } from 'pg'
 import { watchAuthority } from './authority/watch.ts'
+import { tuneCollector } from './collector.ts'
 import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
 import { openAudit } from './door/audit.ts'
 import { openAuthentication } from './door/authenticate.ts'
@@ -42,6 +43,7 @@ type Stops = (() => void | Promise<void>)[]
 
 /** Runs the service until a signal has stopped it. out  the exit code: 0 after a clean stop */
 export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  tuneCollector()
   const config = configOrProblems(env)
   if (config === undefined) return 1
   // Whoever reads what we say may go away (`| head`): that ends no service.
