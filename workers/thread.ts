@@ -47,7 +47,7 @@ import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 
 /** One for each batch in flight, one for the late lane; and those of executions that verify state. */
-const CONNECTIONS_MAX = 6 + PROVEN_AT_ONCE
+const CONNECTIONS_MAX = 7 + PROVEN_AT_ONCE
 
 function boot({ config, database, callers, authority, authorityChannel, owed, reportChannel }: Boot) {
   const { signingKeyDir } = config

@@ -24,6 +24,8 @@ const BATCH_MAX = 128
 const BATCH_BYTES_MAX = 256 * 1024
 /** Two batches of executions in flight per thread: one computes while the other waits for its commit. */
 const BATCHES_PER_THREAD = 2
+/** And one more if it is whole: under full load both often wait at once. Smaller ones would only cost what a whole one costs. */
+const WHOLE_BATCHES_PER_THREAD = 1
 /** Beside them, so that neither waits for the other: one for audit events, one for what is long, one for the rest. */
 const OTHER_BATCHES_PER_THREAD = 3
 /** Long, in no hurry, or held up by others' name servers: at most one batch of all these. */
@@ -103,15 +105,16 @@ export async function openDispatcher(
   }
   const { workerThreads } = boot.config
   const executionsMax = workerThreads * BATCHES_PER_THREAD
+  const wholeMax = executionsMax + workerThreads * WHOLE_BATCHES_PER_THREAD
   const othersMax = workerThreads * OTHER_BATCHES_PER_THREAD
   const pool = new Piscina({
     filename: join(import.meta.dirname, '..', '..', 'workers', 'thread.ts'),
     workerData: boot,
     minThreads: workerThreads,
     maxThreads: workerThreads,
-    concurrentTasksPerWorker: BATCHES_PER_THREAD + OTHER_BATCHES_PER_THREAD,
+    concurrentTasksPerWorker: BATCHES_PER_THREAD + WHOLE_BATCHES_PER_THREAD + OTHER_BATCHES_PER_THREAD,
     idleTimeout: Infinity,
-    maxQueue: executionsMax + othersMax,
+    maxQueue: wholeMax + othersMax,
     // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a late connector's.
     atomics: 'disabled',
   })
@@ -165,7 +168,8 @@ export async function openDispatcher(
     flushing = false
     for (;;) {
       // The oldest request that may go says what is next; all that wait for the same travel with it.
-      const operation = queue.find((request) => mayStart(request.operation))?.operation
+      const isWhole = queue.filter(({ operation }) => operation === 'execute').length >= BATCH_MAX
+      const operation = queue.find((request) => mayStart(request.operation, isWhole))?.operation
       if (operation === undefined) return
       const idleThreads = Math.max(1, workerThreads - executions() - others())
       const alike = queue.filter((request) => request.operation === operation)
@@ -181,9 +185,12 @@ export async function openDispatcher(
     }
   }
 
-  /** A batch that waits for a lock keeps its place. Audit events, which anyone can cause, get no more than one. */
-  function mayStart(operation: Operation): boolean {
-    if (operation === 'execute') return executions() < executionsMax
+  /**
+   * A batch that waits for a lock keeps its place. Audit events, which anyone can cause, get no more than one.
+   * in  isWhole  whether as many executions wait as a batch can have
+   */
+  function mayStart(operation: Operation, isWhole: boolean): boolean {
+    if (operation === 'execute') return executions() < (isWhole ? wholeMax : executionsMax)
     if (others() >= othersMax) return false
     if (ONE_BATCH.has(operation)) return !running.get(operation)
     return !UNHURRIED.has(operation) || ![...UNHURRIED].some((one) => running.get(one))

@@ -7,7 +7,7 @@ import type { Writable } from 'node:stream'
 export type Parameter = string | number | null
 
 const BUFFER_BYTES = 256 * 1024
-/** A greater one is not kept, nor more of them: a thread has two batches under way, and large ones are rare. */
+/** A greater one is not kept, nor more of them: a thread has few batches under way, and large ones are rare. */
 const KEPT_BYTES_MAX = 2 * 1024 * 1024
 const KEPT_MAX = 3
 /** Of a JavaScript string's code unit in UTF-8, at most. */
