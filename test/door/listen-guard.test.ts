@@ -135,6 +135,13 @@ describe('guard', () => {
     expect(head()?.bodyBytes).toBe(0)
   })
 
+  test('hands over a head without accessors, which would keep it in memory until a full collection', () => {
+    const members = Object.values(Object.getOwnPropertyDescriptors(head() ?? {}))
+    expect(members.map(({ get }) => get)).toEqual(
+      ['method', 'path', 'query', 'bodyBytes', 'remoteAddress', 'header'].map(() => undefined),
+    )
+  })
+
   test('lets a hundred headers of 16 KB pass, and nothing over either', () => {
     const hundred = Array.from({ length: 99 }, (): [string, string] => ['n', ''])
     expect(head(...hundred)).toBeDefined()

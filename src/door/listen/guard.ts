@@ -43,7 +43,7 @@ export function guard(raw: RawHead): Head | undefined {
     path,
     query,
     bodyBytes: Number(contentLength ?? 0),
-    // No accessor: each object whose literal has one gets a hidden class of its own, which keeps all of its request until a full collection.
+    // No accessor: V8 makes the pair of getter and setter in the old space, where it keeps its whole request until a full collection.
     remoteAddress() {
       return raw.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '')
     },
