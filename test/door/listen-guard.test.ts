@@ -137,9 +137,8 @@ describe('guard', () => {
 
   test('hands over a head without accessors, which would keep it in memory until a full collection', () => {
     const members = Object.values(Object.getOwnPropertyDescriptors(head() ?? {}))
-    expect(members.map(({ get }) => get)).toEqual(
-      ['method', 'path', 'query', 'bodyBytes', 'remoteAddress', 'header'].map(() => undefined),
-    )
+    expect(members).toHaveLength(6)
+    expect(members.filter((member) => 'get' in member)).toEqual([])
   })
 
   test('lets a hundred headers of 16 KB pass, and nothing over either', () => {
