@@ -1,7 +1,10 @@
 // Requests and replies over every listener: docs/design-notes.md "Limits of the listeners" asks for the same tests over both.
 import { Agent, request } from 'node:http'
 import { networkInterfaces } from 'node:os'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from 'vitest'
+import { listen, type Head } from '../../src/door/listen/index.ts'
 import { answers, open, until } from './listen-client.ts'
 import type { Connection } from './listen-client.ts'
 import { openDoor, servers } from './listen-door.ts'
@@ -51,6 +54,35 @@ describe.each(servers)('%s', (server) => {
     expect(reply?.headers['content-length']).toBe('10')
     expect(Date.parse(reply?.headers['date'] ?? '')).toBeGreaterThan(0)
     expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  })
+
+  test('forgets a request that is answered, while its connection waits for the next', async () => {
+    const heads: WeakRef<Head>[] = []
+    const listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      server,
+      onHead(head) {
+        heads.push(new WeakRef(head))
+        return {
+          take: (body) => Promise.resolve({ status: 200, headers: {}, body }),
+          aborted: () => undefined,
+        }
+      },
+    })
+    opened.push(listener)
+    const client = await open(listener.port)
+    opened.push({ close: () => client.socket.destroy() })
+    await client.send(post('/', 'body'))
+    await untilReplies(client, 1)
+    expect(heads).toHaveLength(1)
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    await until(() => {
+      collect()
+      return heads[0]?.deref() === undefined
+    }, String)
+    expect(client.isClosed()).toBe(false)
   })
 
   test('takes bodies of no, one and many segments, byte for byte', async () => {

@@ -25,7 +25,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
   const { host, port, onHead, timeouts = nodeTimeouts } = options
   let stopping = false
   const underway = countUnderway()
-  /** The newest reply of a connection: once it is out, so are those before it. */
+  /** The newest reply of a connection that was not out at once: when it is, so are those before it. */
   const newest = new WeakMap<Socket, ServerResponse>()
   /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
   const ending = new WeakSet<Socket>()
@@ -84,6 +84,8 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
         if (close) ending.add(socket)
         if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
         if (!socket.destroyed) write(response, reply, close)
+        // It would keep its whole request until the connection's next one: to be copied and marked again and again.
+        if (response.writableLength === 0 && newest.get(socket) === response) newest.delete(socket)
         ended()
       },
     })
