@@ -141,24 +141,25 @@ export interface TaskReply {
 
 export interface QueuedRequest {
   readonly operation: Operation
-  readonly ticket: number
   readonly caller: number
   readonly body: Uint8Array
-  readonly params?: Params
+  readonly params: Params | undefined
 }
 
-export function packTask(operation: Operation, queued: readonly QueuedRequest[]): Task {
+/** in  firstTicket  of as many numbers in a row as there are requests */
+export function packTask(operation: Operation, queued: readonly QueuedRequest[], firstTicket: number): Task {
   const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
   let end = 0
-  const requests = queued.map(({ ticket, caller, body, params }) => {
+  const requests = queued.map(({ caller, body, params }, i) => {
     bodies.set(body, end)
     end += body.byteLength
+    const ticket = firstTicket + i
     return params === undefined ? { ticket, caller, end } : { ticket, caller, params, end }
   })
   return { operation, bodies, requests }
 }
 
-export function unpackTask({ bodies, requests }: Task): Omit<QueuedRequest, 'operation'>[] {
+export function unpackTask({ bodies, requests }: Task) {
   return requests.map(({ end, ...request }, i) => ({ ...request, body: slice(bodies, requests, i, end) }))
 }
 

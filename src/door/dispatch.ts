@@ -72,11 +72,19 @@ export interface Dispatcher {
   readonly close: () => Promise<void>
 }
 
-interface Waiting {
-  readonly operation: Operation
+interface Waiting extends QueuedRequest {
   readonly resolve: (reply: WorkerReply) => void
   readonly since: number
-  /** Set when its batch has come back without its answer. */
+}
+
+/** With a thread, under consecutive tickets; found by them, because what has to wait longer than its batch is answered by itself. */
+interface Batch {
+  readonly firstTicket: number
+  /** Undefined: answered. */
+  readonly requests: (Waiting | undefined)[]
+  /** How many are not. */
+  left: number
+  /** Set when it has come back: what is left then follows. */
   times: RequestTimes | undefined
 }
 
@@ -121,23 +129,21 @@ export async function openDispatcher(
   pool.on('error', log)
   pool.on('message', deliverLate)
 
-  const waiting = new Map<number, Waiting>()
-  let queue: QueuedRequest[] = []
+  let queue: Waiting[] = []
+  // No Map: V8 leaves its outgrown table pointing to the next, and one that is dead in the old space keeps all that follow.
+  const underway: Batch[] = []
   let nextTicket = 0
   let batches = 0
   const running = new Map<Operation, number>()
   let flushing = false
 
-  function deliver(replies: Replies, batch: readonly QueuedRequest[], sentMs: number): void {
+  function deliver(replies: Replies, batch: Batch, sentMs: number): void {
     const { report } = replies
     if (report !== undefined) watch?.reported(report)
-    const reports = report === undefined ? [] : [report]
-    for (const reply of unpackReplies(replies)) answer(reply.ticket, { ...reply, times: { sentMs, reports } })
-    if (replies.replies.length === batch.length) return
-    for (const { ticket } of batch) {
-      const late = waiting.get(ticket)
-      if (late !== undefined) late.times = { sentMs, reports }
-    }
+    const times = { sentMs, reports: report === undefined ? [] : [report] }
+    batch.times = times
+    for (const reply of unpackReplies(replies))
+      answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
   }
 
   /** Of executions that had to wait longer than their batches. */
@@ -145,21 +151,27 @@ export async function openDispatcher(
     const { report } = replies
     if (report !== undefined) watch?.reported(report)
     for (const reply of unpackReplies(replies)) {
-      const times = waiting.get(reply.ticket)?.times
+      const { ticket } = reply
+      const batch = underway.find(
+        (one) => ticket >= one.firstTicket && ticket < one.firstTicket + one.requests.length,
+      )
+      if (batch === undefined) continue
+      const { times } = batch
       const [first] = times?.reports ?? []
       if (times === undefined || first === undefined || report === undefined) {
-        answer(reply.ticket, reply)
+        answer(batch, ticket - batch.firstTicket, reply)
         continue
       }
       watch?.late(report.startedAt - endOf(first))
-      answer(reply.ticket, { ...reply, times: { ...times, reports: [first, report] } })
+      answer(batch, ticket - batch.firstTicket, { ...reply, times: { ...times, reports: [first, report] } })
     }
   }
 
-  function answer(ticket: number, reply: WorkerReply): void {
-    const request = waiting.get(ticket)
+  function answer(batch: Batch, at: number, reply: WorkerReply): void {
+    const request = batch.requests[at]
     if (request === undefined) return
-    waiting.delete(ticket)
+    batch.requests[at] = undefined
+    if (--batch.left === 0) underway.splice(underway.indexOf(batch), 1)
     request.resolve(reply)
   }
 
@@ -204,20 +216,25 @@ export async function openDispatcher(
     return batches - executions()
   }
 
-  async function send(operation: Operation, batch: readonly QueuedRequest[]): Promise<void> {
+  async function send(operation: Operation, requests: readonly Waiting[]): Promise<void> {
     batches++
     running.set(operation, (running.get(operation) ?? 0) + 1)
     const sentMs = performance.now()
-    if (watch !== undefined) {
-      const first = waiting.get(batch[0]?.ticket ?? -1)?.since ?? sentMs
-      watch.sent(operation, { requests: batch.length, waitedMs: sentMs - first })
+    watch?.sent(operation, { requests: requests.length, waitedMs: sentMs - (requests[0]?.since ?? sentMs) })
+    const task = packTask(operation, requests, nextTicket)
+    const batch: Batch = {
+      firstTicket: nextTicket,
+      requests: [...requests],
+      left: requests.length,
+      times: undefined,
     }
-    const task = packTask(operation, batch)
+    nextTicket += requests.length
+    underway.push(batch)
     try {
       deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies, batch, sentMs)
     } catch (error) {
       log(error)
-      for (const { ticket } of batch) answer(ticket, lost(operation, 'the thread died'))
+      for (const at of requests.keys()) answer(batch, at, lost(operation, 'the thread died'))
     }
     watch?.done(operation, performance.now() - sentMs)
     batches--
@@ -227,28 +244,26 @@ export async function openDispatcher(
 
   const backstop = setInterval(() => {
     const oldest = performance.now() - ANSWER_MAX_MS
-    for (const [ticket, { operation, since }] of waiting) {
-      if (since > oldest) break // tickets are handed out in the order of time
-      const unsent = queue.some((request) => request.ticket === ticket)
-      if (unsent) queue = queue.filter((request) => request.ticket !== ticket)
-      answer(
-        ticket,
-        unsent ? replyOf(failures.overloaded()) : lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
-      )
+    const unsent = queue.filter(({ since }) => since <= oldest)
+    if (unsent.length > 0) queue = queue.filter(({ since }) => since > oldest)
+    for (const { resolve } of unsent) resolve(replyOf(failures.overloaded()))
+    for (const batch of underway.slice()) {
+      for (const [at, request] of batch.requests.entries()) {
+        if (request !== undefined && request.since <= oldest)
+          answer(batch, at, lost(request.operation, `no answer within ${ANSWER_MAX_MS} ms`))
+      }
     }
   }, 1_000)
 
-  await Promise.all(pool.threads.map(() => pool.run(packTask('execute', []))))
+  await Promise.all(pool.threads.map(() => pool.run(packTask('execute', [], 0))))
   return {
     submit(operation, body, caller, params) {
-      const ticket = nextTicket++
-      queue.push({ operation, ticket, caller, body, ...(params === undefined ? {} : { params }) })
       if (!flushing) {
         flushing = true
         setImmediate(flush)
       }
       return new Promise((resolve) => {
-        waiting.set(ticket, { operation, resolve, since: performance.now(), times: undefined })
+        queue.push({ operation, caller, body, params, since: performance.now(), resolve })
       })
     },
     load() {
@@ -274,7 +289,7 @@ export async function openDispatcher(
 }
 
 /** The longest run from the front that stays within BATCH_BYTES_MAX, one at least. */
-function withinBytes(queued: readonly QueuedRequest[]): readonly QueuedRequest[] {
+function withinBytes(queued: readonly Waiting[]): readonly Waiting[] {
   let bytes = 0
   const over = queued.findIndex(({ body }, i) => (bytes += body.byteLength) > BATCH_BYTES_MAX && i > 0)
   return over === -1 ? queued : queued.slice(0, over)
