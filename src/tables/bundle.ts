@@ -27,25 +27,29 @@ export interface StepResult {
  *        the statements it has prepared is not known
  */
 export function sendBundle(client: Pick<ClientBase, 'query'>, steps: readonly Step[]): Promise<StepResult[]> {
-  return new Promise((resolve, reject) => {
-    client.query(
-      new Bundle(steps, (error, results) => {
-        if (error === null) resolve(results)
-        else reject(error)
-      }),
-    )
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<StepResult[]>()
+  client.query(
+    new Bundle(steps, (error, results) => {
+      if (error === null) resolve(results)
+      else reject(error)
+    }),
+  )
+  return promise
 }
 
 /** Its names are ours alone: pg keeps its own list of those that it has prepared. */
 const prepared = new WeakMap<Connection, Set<string>>()
 
-/** A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. */
+/**
+ * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. It lets go of what it has
+ * sent and received as soon as it can: pg assigns it a function, which V8 makes in the old space, and there a dead one keeps all that
+ * it can reach until a full collection (docs/design-notes.md "What fast means here").
+ */
 class Bundle extends Query {
   /** pg puts its own around it, for the time-out. */
   callback: (error: Error | null, results: StepResult[]) => void
-  private readonly steps: readonly Step[]
-  private readonly results: StepResult[] = []
+  private steps: readonly Step[]
+  private results: StepResult[] = []
   /** Of the step that is being answered. `rows` is an option of pg's. */
   private arrived: Texts[] = []
 
@@ -68,6 +72,7 @@ class Bundle extends Query {
     }
     messages.sync()
     messages.send(connection.stream)
+    this.steps = []
   }
 
   handleDataRow({ fields }: { fields: Texts }): void {
@@ -84,6 +89,8 @@ class Bundle extends Query {
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.results)
+    const { results } = this
+    this.results = []
+    this.callback(null, results)
   }
 }

@@ -126,14 +126,16 @@ describe('an authorization that was verified a moment ago', () => {
 
   test('verifies again, and nothing that differs from it does', () => {
     expect(again()).toBe(true)
-    expect(again()).toBe(true)
     expect(again({}, text.replace('10', '11'))).toBe(false)
     expect(again({}, text, retired)).toBe(false)
     expect(again({ keyId: retired.public.keyId }, text, retired)).toBe(false)
     expect(again({ keyId: retired.public.keyId })).toBe(false)
     expect(again({ algorithm: 'ml-dsa-65' })).toBe(false)
     expect(again({ value: `${signature.value}=` })).toBe(false)
+    expect(again({ value: '' })).toBe(false)
     expect(again()).toBe(true)
+    expect(again()).toBe(true)
+    expect(again({}, text.replace('10', '11'))).toBe(false)
   })
 
   test('was one: what the key signed as something else is none, however often it is shown', () => {
