@@ -1,6 +1,6 @@
 // One pipeline thread: boots once, then takes batches. Holds the private keys and its own database connections.
 import { BroadcastChannel, parentPort } from 'node:worker_threads'
-import { move, transferableSymbol, valueSymbol, workerData } from 'piscina'
+import { workerData } from 'piscina'
 import type { AuthorityState } from '../src/authority/state.ts'
 import { readableOwner } from '../src/config.ts'
 import { failures, type Failure } from '../src/errors.ts'
@@ -103,8 +103,8 @@ function boot({ config, database, callers, authority, authorityChannel, owed, re
   const late = openLateLane(
     (performed, watch) => finish(performed, thread, watch),
     (answered, watch) => {
-      const replies = packReplies(answered, answered.length, reportOf(watch))
-      parentPort?.postMessage(replies, [replies.bodies.buffer])
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
+      parentPort?.postMessage(packReplies(answered, answered.length, reportOf(watch)))
     },
   )
 
@@ -150,7 +150,7 @@ function boot({ config, database, callers, authority, authorityChannel, owed, re
     const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
       request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params },
     }))
-    return moved(packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch)))
+    return packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch))
   }
 
   /** Of a batch without stages there is nothing to tell. */
@@ -194,11 +194,6 @@ function callerScope(caller: Boot['callers'][number]): Caller {
       capabilities: caller.unrestrictedCapabilities ? 'all' : new Set(caller.allowedCapabilities),
     },
   }
-}
-
-/** A task's result that goes over by transfer of its buffer. */
-function moved(replies: ReturnType<typeof packReplies>): unknown {
-  return move({ [transferableSymbol]: [replies.bodies.buffer], [valueSymbol]: replies })
 }
 
 export default boot(workerData as Boot)

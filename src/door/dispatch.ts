@@ -10,7 +10,6 @@ import { endOf, type RequestTimes } from '../metrics/times.ts'
 import {
   ASKS_AUTHORITY,
   packTask,
-  unpackReplies,
   type Boot,
   type Operation,
   type Params,
@@ -41,8 +40,7 @@ const ONE_BATCH: ReadonlySet<Operation> = new Set(['record-audit-event', 'receiv
 /** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 
-export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'log' | 'audit'> & {
-  readonly body: string | Uint8Array
+export type WorkerReply = Pick<TaskReply, 'status' | 'headers' | 'body' | 'log' | 'audit'> & {
   readonly times?: RequestTimes
 }
 
@@ -142,15 +140,14 @@ export async function openDispatcher(
     if (report !== undefined) watch?.reported(report)
     const times = { sentMs, reports: report === undefined ? [] : [report] }
     batch.times = times
-    for (const reply of unpackReplies(replies))
-      answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
+    for (const reply of replies.replies) answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
   }
 
   /** Of executions that had to wait longer than their batches. */
   function deliverLate(replies: Replies): void {
     const { report } = replies
     if (report !== undefined) watch?.reported(report)
-    for (const reply of unpackReplies(replies)) {
+    for (const reply of replies.replies) {
       const { ticket } = reply
       const batch = underway.find(
         (one) => ticket >= one.firstTicket && ticket < one.firstTicket + one.requests.length,
