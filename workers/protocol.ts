@@ -86,7 +86,7 @@ export type Params = Readonly<Record<string, string>>
 
 /** Finished requests, in any order; those still waiting for their connector follow in a later one. */
 export interface Replies {
-  readonly replies: readonly TaskReply[]
+  readonly replies: TaskReply[]
   /** Of executions alone. */
   readonly report?: BatchReport
 }

@@ -140,7 +140,9 @@ export async function openDispatcher(
     if (report !== undefined) watch?.reported(report)
     const times = { sentMs, reports: report === undefined ? [] : [report] }
     batch.times = times
-    for (const reply of replies.replies) answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
+    // Taken out: piscina's own Map of tasks, outgrown every few tasks, would keep all texts until a full collection.
+    for (const reply of replies.replies.splice(0))
+      answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
   }
 
   /** Of executions that had to wait longer than their batches. */

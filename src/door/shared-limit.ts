@@ -94,6 +94,8 @@ function openLimiter({ limit, sql, log, waitMs }: Required<SharedLimitsWith> & {
   const { perMinute } = limit
   /** In the order of last use. */
   const buckets = new Map<string, Bucket>()
+  /** The last of them. */
+  let newest: Bucket | undefined
   const leased = new Set<Bucket>()
   const queue: Bucket[] = []
   let flight: Promise<void> | undefined
@@ -112,7 +114,9 @@ function openLimiter({ limit, sql, log, waitMs }: Required<SharedLimitsWith> & {
   }
 
   function bucketOf(key: string): Bucket {
+    if (newest?.key === key) return newest
     const bucket = buckets.get(key) ?? { key, holding: newHolding(limit), waiting: [], asking: false }
+    newest = bucket
     buckets.delete(key)
     buckets.set(key, bucket)
     // Of those forgotten the budget is in the database. One made anew while it is asked for would be in a statement twice.

@@ -12,20 +12,22 @@ export interface Underway {
 }
 
 export function countUnderway(): Underway {
-  const requests = new Set<symbol>()
+  let requests = 0
   let quietSince = 0
+  const isQuiet = () => requests === 0 && performance.now() - quietSince >= quietMs
   return {
     begin() {
-      const request = Symbol('request')
-      requests.add(request)
+      let isUnderway = true
+      requests++
       return () => {
-        requests.delete(request)
+        if (isUnderway) requests--
+        isUnderway = false
         quietSince = performance.now()
       }
     },
     async drained() {
       quietSince = performance.now()
-      while (requests.size > 0 || performance.now() - quietSince < quietMs) await delay(10)
+      while (!isQuiet()) await delay(10)
     },
   }
 }
