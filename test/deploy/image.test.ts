@@ -19,6 +19,8 @@ import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { copied, copyInto, readDockerfile, ROOT } from './dockerfile.ts'
 
+/** As `npm start` starts it. */
+const START = packageJson.scripts.start.replace('exec ', '').split(' ')
 const [build = [], image = []] = readDockerfile()
 const only = (name: string) =>
   image.filter((instruction) => instruction.name === name).map(({ rest }) => rest)
@@ -38,7 +40,7 @@ test('the builder is sent what is copied, and nothing else', () => {
 
 test('the service runs as a user without rights, gets signals itself and is asked whether it is ready', () => {
   expect(only('USER')).toEqual(['countersign'])
-  expect(JSON.parse(only('CMD').join())).toEqual(['node', 'src/main.ts'])
+  expect(JSON.parse(only('CMD').join())).toEqual(START)
   expect(only('HEALTHCHECK')).toEqual([expect.stringMatching(/ready/)])
 })
 
@@ -153,7 +155,7 @@ describe('a container', () => {
     const issued = countersign('callers', 'issue', '--capability', 'sandbox:echo', 'tester')
     const [raw = '', entry = ''] = issued.stdout.split('\n')
     key = raw
-    service = spawn(process.execPath, ['src/main.ts'], {
+    service = spawn(process.execPath, START.slice(1), {
       cwd: app,
       env: { ...env, SERVICE_API_KEYS: `[${entry}]` },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import { Environment, readConfig } from '../../src/config.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { ROOT } from './dockerfile.ts'
@@ -36,6 +37,12 @@ test.skipIf(skipped)(
     expect(analyze('security', '--offline=true', '--no-pager', '--threshold=5', UNIT).status).not.toBe(0)
   },
 )
+
+test('starts the service with the arguments of npm start', () => {
+  const [, ...start] = packageJson.scripts.start.replace('exec ', '').split(' ')
+  expect(start).toEqual([expect.stringMatching(/^--/), 'src/main.ts'])
+  expect(valuesOf('ExecStart')).toEqual([expect.stringMatching(new RegExp(`/node ${start.join(' ')}$`))])
+})
 
 test('sets variables that the service reads, under folders that it may use', () => {
   const variables = Object.fromEntries(
