@@ -5,11 +5,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import packageJson from '../package.json' with { type: 'json' }
 import { makeRawKey } from '../src/config.ts'
 import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
 import { generateKeys } from '../src/signing/keys.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
+import { npmStartArguments } from './npm-start.ts'
 
 export interface MeasuredService {
   readonly url: string
@@ -38,8 +38,6 @@ export interface ServiceOptions {
   readonly callers?: readonly object[]
 }
 
-/** What `npm start` gives Node: `exec node <arguments> src/main.ts`. */
-const START_ARGUMENTS = packageJson.scripts.start.split(' ').slice(2, -1)
 const START_MS_MAX = 60_000
 const LOG_MS_MAX = 5_000
 /** The service writes its log ten times a second, or sooner. */
@@ -69,7 +67,7 @@ export async function startService(
     process.execPath,
     [
       ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
-      ...START_ARGUMENTS,
+      ...npmStartArguments,
       ...nodeArguments,
       join(import.meta.dirname, '..', 'src', 'main.ts'),
     ],

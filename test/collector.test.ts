@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
-import packageJson from '../package.json' with { type: 'json' }
+import { npmStartArguments } from '../bench/npm-start.ts'
 
 const collector = pathToFileURL(join(import.meta.dirname, '..', 'src', 'collector.ts')).href
-const startArguments = packageJson.scripts.start.split(' ').slice(2, -1)
 
 /** Keeps so much for a while that V8 makes the young generation as large as it may: of a main thread, and of one started from it. */
 const PROGRAM = `
@@ -40,7 +39,7 @@ function youngMB(tuned: 'yes' | 'no', nodeArguments: readonly string[]): number[
 }
 
 test('the young generation of each thread stays at 32 MB, where V8 would take more', () => {
-  expect(youngMB('yes', startArguments)).toEqual([32, 32])
+  expect(youngMB('yes', npmStartArguments)).toEqual([32, 32])
   // What V8 allows itself on a machine with memory enough, whatever this one has.
   expect(youngMB('no', ['--max-semi-space-size=64'])).toEqual([64, 64])
 })

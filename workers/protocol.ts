@@ -162,7 +162,10 @@ export function packTask(operation: Operation, queued: readonly QueuedRequest[],
 }
 
 export function unpackTask({ bodies, requests }: Task) {
-  return requests.map(({ end, ...request }, i) => ({ ...request, body: slice(bodies, requests, i, end) }))
+  return requests.map(({ end, ...request }, i) => ({
+    ...request,
+    body: bodies.subarray(requests[i - 1]?.end ?? 0, end),
+  }))
 }
 
 export interface AnsweredRequest {
@@ -185,8 +188,4 @@ export function packReplies(
     return audit === undefined ? reply : { ...reply, audit }
   })
   return report === undefined ? { replies } : { replies, report }
-}
-
-function slice(bodies: Uint8Array, ends: readonly { end: number }[], i: number, end: number): Uint8Array {
-  return bodies.subarray(ends[i - 1]?.end ?? 0, end)
 }

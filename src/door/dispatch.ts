@@ -140,7 +140,7 @@ export async function openDispatcher(
     if (report !== undefined) watch?.reported(report)
     const times = { sentMs, reports: report === undefined ? [] : [report] }
     batch.times = times
-    // Taken out: piscina's own Map of tasks, outgrown every few tasks, would keep all texts until a full collection.
+    // Taken out: with what is left of piscina's tasks, all texts would otherwise stay until a full collection.
     for (const reply of replies.replies.splice(0))
       answer(batch, reply.ticket - batch.firstTicket, { ...reply, times })
   }

@@ -14,13 +14,12 @@ import {
 import { dirname, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { npmStart } from '../../bench/npm-start.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { copied, copyInto, readDockerfile, ROOT } from './dockerfile.ts'
 
-/** As `npm start` starts it. */
-const START = packageJson.scripts.start.replace('exec ', '').split(' ')
 const [build = [], image = []] = readDockerfile()
 const only = (name: string) =>
   image.filter((instruction) => instruction.name === name).map(({ rest }) => rest)
@@ -40,7 +39,7 @@ test('the builder is sent what is copied, and nothing else', () => {
 
 test('the service runs as a user without rights, gets signals itself and is asked whether it is ready', () => {
   expect(only('USER')).toEqual(['countersign'])
-  expect(JSON.parse(only('CMD').join())).toEqual(START)
+  expect(JSON.parse(only('CMD').join())).toEqual(npmStart)
   expect(only('HEALTHCHECK')).toEqual([expect.stringMatching(/ready/)])
 })
 
@@ -155,7 +154,7 @@ describe('a container', () => {
     const issued = countersign('callers', 'issue', '--capability', 'sandbox:echo', 'tester')
     const [raw = '', entry = ''] = issued.stdout.split('\n')
     key = raw
-    service = spawn(process.execPath, START.slice(1), {
+    service = spawn(process.execPath, npmStart.slice(1), {
       cwd: app,
       env: { ...env, SERVICE_API_KEYS: `[${entry}]` },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import packageJson from '../../package.json' with { type: 'json' }
+import { npmStart } from '../../bench/npm-start.ts'
 import { Environment, readConfig } from '../../src/config.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { ROOT } from './dockerfile.ts'
@@ -39,7 +39,7 @@ test.skipIf(skipped)(
 )
 
 test('starts the service with the arguments of npm start', () => {
-  const [, ...start] = packageJson.scripts.start.replace('exec ', '').split(' ')
+  const [, ...start] = npmStart
   expect(start).toEqual([expect.stringMatching(/^--/), 'src/main.ts'])
   expect(valuesOf('ExecStart')).toEqual([expect.stringMatching(new RegExp(`/node ${start.join(' ')}$`))])
 })
