@@ -87,7 +87,7 @@ beforeAll(async () => {
     const { stmts = [] } = (await parse(text)) as { stmts?: { stmt: Node }[] }
     const found = stmts.flatMap(({ stmt }) => references(stmt, distributed))
     if (found.length === 0) continue
-    // Without a name, because they are planned each time: the look of the sweep, and the closing of intents.
+    // Without a name, because it is planned each time: the look of the sweep.
     const [kind = ''] = Object.keys(stmts[0]?.stmt ?? {})
     const label = name === '<unnamed>' ? `${found[0]?.table} (${kind})` : name.replace(/_\d+$/, '')
     sent.set(label, { references: found, text })
@@ -217,7 +217,8 @@ test('every statement of an execution names its transactions; those that ask eve
   for (const name of [
     'business_transactions_claim',
     'execution_intents_release',
-    'execution_intents (UpdateStmt)',
+    'execution_intents_FINALIZED',
+    'execution_intents_ERRORED',
   ])
     expect([...sent.keys()], 'a statement of the road').toContain(name)
 })

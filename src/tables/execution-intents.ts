@@ -32,16 +32,16 @@ export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
   return stepsOf(release, rows)
 }
 
-// Without a name: planned each time, by the table's size now. A plan that was prepared while the table was empty would read all of it,
-// for each batch more, until the next ANALYZE.
-const close = (ids: readonly string[], state: IntentEnd, closedAt: string): Step => ({
-  name: '',
+const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
+  name: `execution_intents_${state}`,
   text: `
-    UPDATE execution_intents SET state = $2::text, closed_at = $3::timestamptz
-    WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'
+    UPDATE execution_intents SET state = '${state}', closed_at = now()
+    WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
     RETURNING business_transaction_id`,
-  rows: [[`{${ids.join(',')}}`, state, closedAt]],
+  types: ['uuid'],
+  values: (id) => [id],
 })
+const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
  * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
@@ -51,11 +51,8 @@ const close = (ids: readonly string[], state: IntentEnd, closedAt: string): Step
 export async function closeIntents(
   transaction: Transaction,
   ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
-  closedAt: string,
 ): Promise<Set<string>> {
-  const steps = (['FINALIZED', 'ERRORED'] as const)
-    .filter((state) => ends[state].length > 0)
-    .map((state) => close(ends[state], state, closedAt))
+  const steps = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => stepsOf(closeAs[state], ends[state]))
   return idsIn(await transaction.run(steps))
 }
 

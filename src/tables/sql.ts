@@ -118,6 +118,10 @@ export function openPool(
   // A connection that breaks fails its statement or is replaced at the next use. It also emits an error, on the pool while it is
   // idle and on itself while it is in use, which without a listener would end the thread.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined)
+    // A plan that is prepared while its table is empty would go on reading all of it, for each batch more, until the next ANALYZE.
+    void client.query('SET enable_seqscan = off').catch(() => undefined)
+  })
   return pool
 }

@@ -1,8 +1,9 @@
-// Whether this role can use the execution-intents table: what GET /ready asks (interface §4.1).
+// Whether this role can use the execution-intents table, which GET /ready asks (interface §4.1), and how its rows are found.
 import { strict as assert } from 'node:assert'
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkIntentsUsable } from '../../src/tables/execution-intents.ts'
+import { checkIntentsUsable, closeIntents } from '../../src/tables/execution-intents.ts'
 import { openPool, type Sql } from '../../src/tables/sql.ts'
 import { inTransaction } from '../../src/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -62,5 +63,34 @@ describe('the execution-intents table', () => {
     expect(await reasonAfter((sql) => sql.query('SET TRANSACTION READ ONLY'))).toBe(
       'The execution-intents table is not writable.',
     )
+  })
+})
+
+/** Whole reads of the table that this connection has yet to report, its last transaction's among them. */
+async function wholeReads(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ count: string }>(
+    `SELECT seq_scan AS count FROM pg_stat_xact_user_tables WHERE relname = 'execution_intents'`,
+  )
+  return Number(rows[0]?.count)
+}
+
+describe('closing intents', () => {
+  test('reads no whole table, by a statement that was prepared while there were none', async () => {
+    const close = (ids: readonly string[]) =>
+      inTransaction(pool, async (transaction) => {
+        const before = await wholeReads(transaction)
+        const closed = await closeIntents(transaction, { FINALIZED: ids, ERRORED: [] })
+        return { closed: closed.size, wholeReads: (await wholeReads(transaction)) - before }
+      })
+    const ids = Array.from({ length: 128 }, () => randomUUID())
+    // PostgreSQL plans five times with the values it is given, and then once for all.
+    for (let i = 0; i < 10; i++) expect(await close(ids)).toEqual({ closed: 0, wholeReads: 0 })
+    await pool.query(
+      `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
+       SELECT id, 'nonce', 'RELEASED', now() FROM unnest($1::uuid[]) AS given (id)`,
+      [ids],
+    )
+    expect(await close(ids)).toEqual({ closed: 128, wholeReads: 0 })
+    expect(await close(ids)).toEqual({ closed: 0, wholeReads: 0 })
   })
 })

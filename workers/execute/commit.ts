@@ -103,11 +103,7 @@ function lateEvent({ businessTransactionId, end, record }: Evidence, key: Signin
 function close(evidence: readonly Evidence[], transaction: Transaction): Promise<Set<string>> {
   const ids = (state: Evidence['end']) =>
     evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
-  return closeIntents(
-    transaction,
-    { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') },
-    new Date().toISOString(),
-  )
+  return closeIntents(transaction, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
 }
 
 function rowsOf(evidence: readonly Evidence[]) {
