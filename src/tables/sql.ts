@@ -121,7 +121,8 @@ export function openPool(
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
     // A plan that is prepared while its table is empty would go on reading all of it, for each batch more, until the next ANALYZE.
-    void client.query('SET enable_seqscan = off').catch(() => undefined)
+    // What has no index is then so dear to PostgreSQL before version 18 that it would compile the plan, each time.
+    void client.query('SET enable_seqscan = off; SET jit = off').catch(() => undefined)
   })
   return pool
 }

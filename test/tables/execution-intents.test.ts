@@ -82,6 +82,8 @@ describe('closing intents', () => {
         const closed = await closeIntents(transaction, { FINALIZED: ids, ERRORED: [] })
         return { closed: closed.size, wholeReads: (await wholeReads(transaction)) - before }
       })
+    // Without it PostgreSQL 15 takes 0.3 s over twenty rows without an index.
+    expect((await pool.query('SHOW jit')).rows).toEqual([{ jit: 'off' }])
     const ids = Array.from({ length: 128 }, () => randomUUID())
     // PostgreSQL plans five times with the values it is given, and then once for all.
     for (let i = 0; i < 10; i++) expect(await close(ids)).toEqual({ closed: 0, wholeReads: 0 })
