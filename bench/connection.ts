@@ -5,6 +5,8 @@ import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 
 export interface Connection {
+  /** Opens the socket before there is anything to send. out  when it is open, or could not be opened: `send` then tries again */
+  readonly open: () => Promise<void>
   /** The whole request as text; opens the socket when there is none. out  by callback, status; 0 where no reply came */
   readonly send: (message: string, onReply: (status: number) => void) => void
   readonly close: () => void
@@ -28,7 +30,7 @@ export function openConnection(origin: URL): Connection {
     onReply?.(status)
   }
 
-  function open(): Socket {
+  function connect(): Socket {
     const host = origin.hostname.replace(/^\[(.*)\]$/, '$1')
     const tls = origin.protocol === 'https:'
     const port = Number(origin.port || (tls ? 443 : 80))
@@ -60,6 +62,15 @@ export function openConnection(origin: URL): Connection {
   }
 
   return {
+    open() {
+      const opened = (socket ??= connect())
+      restsSinceMs = performance.now()
+      return new Promise((resolve) => {
+        opened
+          .once(origin.protocol === 'https:' ? 'secureConnect' : 'connect', resolve)
+          .once('close', resolve)
+      })
+    },
     send(message, onReply) {
       if (socket !== undefined && performance.now() - restsSinceMs > REST_MS_MAX) {
         const rested = socket
@@ -67,7 +78,7 @@ export function openConnection(origin: URL): Connection {
         rested.destroy()
       }
       if (socket === undefined) reader = openReader()
-      socket ??= open()
+      socket ??= connect()
       waiting = onReply
       socket.write(message)
     },

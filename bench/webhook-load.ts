@@ -28,11 +28,13 @@ export interface WebhookLoad {
 process.on('message', (job: WebhookJob) => void load(job).then((result) => process.send?.(result)))
 
 async function load(job: WebhookJob): Promise<WebhookLoad> {
-  const startMs = performance.now()
-  const startCpu = process.cpuUsage()
   const statuses: Record<string, number> = {}
   const latencies: number[] = []
   const connections = Array.from({ length: job.connections }, () => openConnection(new URL(job.url)))
+  // Callers keep theirs: what it takes to open them is not measured.
+  await Promise.all(connections.map((connection) => connection.open()))
+  const startMs = performance.now()
+  const startCpu = process.cpuUsage()
   const deliver = async (connection: Connection, sinceMs: number) => {
     const status = await new Promise<number>((resolve) => connection.send(aDelivery(job), resolve))
     statuses[status] = (statuses[status] ?? 0) + 1

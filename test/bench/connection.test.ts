@@ -30,7 +30,7 @@ async function aServer(pieces: readonly string[], { ends = false } = {}) {
     server.close()
   })
   const ask = () => new Promise<number>((resolve) => connection.send('GET / HTTP/1.1\r\n\r\n', resolve))
-  return { ask, requests, sockets }
+  return { connection, ask, requests, sockets }
 }
 
 test.each([
@@ -71,4 +71,23 @@ test.each([
   const { ask, requests } = await aServer(pieces, { ends: true })
   expect(await ask()).toBe(0)
   await until(() => requests.length === 1, 'the request')
+})
+
+test('one that is opened beforehand is the one that is used', async () => {
+  const { connection, ask, sockets } = await aServer(['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'])
+  await connection.open()
+  await until(() => sockets.size === 1, 'the connection')
+  expect(await ask()).toBe(200)
+  expect(sockets.size).toBe(1)
+})
+
+test('one that cannot be opened beforehand is no error, and answers nothing', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const connection = openConnection(new URL(`http://127.0.0.1:${port}`))
+  await connection.open()
+  expect(await new Promise((resolve) => connection.send('GET / HTTP/1.1\r\n\r\n', resolve))).toBe(0)
 })
