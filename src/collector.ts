@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
  * settled by then: it is an argument of the start (package.json), the same.
  */
 export function tuneCollector(): void {
-  // These two are memory for speed: under 400 MB at 1,024 connections, for some 5 % of the rate (docs/design-notes.md has the figures).
+  // These two give up some 5 % of the rate to stay under 400 MB at 1,024 connections (docs/design-notes.md has the figures).
   // Twice 32 MB for each thread in place of twice 64. With half of that, what is under way outlives it.
   setFlagsFromString('--max-semi-space-size=32')
   // A full collection when the old generation is that much greater than after the last one. V8 by itself let the door's become four times.

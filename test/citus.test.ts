@@ -217,8 +217,8 @@ test('every statement of an execution names its transactions; those that ask eve
   for (const name of [
     'business_transactions_claim',
     'execution_intents_release',
-    'execution_intents_FINALIZED',
-    'execution_intents_ERRORED',
+    'execution_intents_close_finalized',
+    'execution_intents_close_errored',
   ])
     expect([...sent.keys()], 'a statement of the road').toContain(name)
 })

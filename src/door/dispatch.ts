@@ -23,7 +23,7 @@ const BATCH_MAX = 128
 const BATCH_BYTES_MAX = 256 * 1024
 /** Two batches of executions in flight per thread: one computes while the other waits for its commit. */
 const BATCHES_PER_THREAD = 2
-/** And one more if it is whole: under full load both often wait at once. Smaller ones would only cost what a whole one costs. */
+/** And one more if as many wait as it can hold: under full load both often wait at once. Smaller ones would only cost what a whole one costs. */
 const WHOLE_BATCHES_PER_THREAD = 1
 /** Beside them, so that neither waits for the other: one for audit events, one for what is long, one for the rest. */
 const OTHER_BATCHES_PER_THREAD = 3
@@ -70,16 +70,20 @@ export interface Dispatcher {
   readonly close: () => Promise<void>
 }
 
-interface Waiting extends QueuedRequest {
+/** Somebody waits for its reply. */
+interface Asked {
   readonly resolve: (reply: WorkerReply) => void
   readonly since: number
 }
 
+interface Waiting extends QueuedRequest, Asked {}
+
 /** With a thread, under consecutive tickets; found by them, because what has to wait longer than its batch is answered by itself. */
 interface Batch {
+  readonly operation: Operation
   readonly firstTicket: number
-  /** Undefined: answered. */
-  readonly requests: (Waiting | undefined)[]
+  /** Undefined: answered. Without their bodies, which the thread has. */
+  readonly requests: (Asked | undefined)[]
   /** How many are not. */
   left: number
   /** Set when it has come back: what is left then follows. */
@@ -222,8 +226,9 @@ export async function openDispatcher(
     watch?.sent(operation, { requests: requests.length, waitedMs: sentMs - (requests[0]?.since ?? sentMs) })
     const task = packTask(operation, requests, nextTicket)
     const batch: Batch = {
+      operation,
       firstTicket: nextTicket,
-      requests: [...requests],
+      requests: requests.map(({ resolve, since }) => ({ resolve, since })),
       left: requests.length,
       times: undefined,
     }
@@ -249,7 +254,7 @@ export async function openDispatcher(
     for (const batch of underway.slice()) {
       for (const [at, request] of batch.requests.entries()) {
         if (request !== undefined && request.since <= oldest)
-          answer(batch, at, lost(request.operation, `no answer within ${ANSWER_MAX_MS} ms`))
+          answer(batch, at, lost(batch.operation, `no answer within ${ANSWER_MAX_MS} ms`))
       }
     }
   }, 1_000)

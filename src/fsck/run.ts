@@ -105,6 +105,7 @@ async function openSnapshot(sql: Sql): Promise<void> {
     -- and each row would be looked for by reading the other table whole.
     SET LOCAL cursor_tuple_fraction = 0.01;
     SET LOCAL jit = off;
+    SET LOCAL enable_seqscan = on;
     SET LOCAL synchronize_seqscans = off;
     SET LOCAL statement_timeout = 0;
     SET LOCAL idle_in_transaction_session_timeout = 0`)

@@ -62,7 +62,7 @@ function placeOf({ value }: Signature): number {
 
 /**
  * As `verifySignature`, of an execution authorization. The road asks the same question twice, at the gate and of the record that
- * holds it: what was verified a moment ago, byte for byte and by this key, is not computed again, once.
+ * holds it: where the first was answered a moment ago, byte for byte and by this key, the second is answered from memory.
  */
 export function verifyAuthorization(
   canonicalText: string,

@@ -5,7 +5,7 @@ import { Messages, type Parameter } from './messages.ts'
 
 /** One statement with its parameters. */
 export interface Step {
-  /** Prepared under it, once per connection; '': planned each time. */
+  /** Prepared under it, once per connection. */
   readonly name: string
   readonly text: string
   /** The parameters in order, in rows of any length. */
@@ -28,12 +28,16 @@ export interface StepResult {
  */
 export function sendBundle(client: Pick<ClientBase, 'query'>, steps: readonly Step[]): Promise<StepResult[]> {
   const { promise, resolve, reject } = Promise.withResolvers<StepResult[]>()
-  client.query(
-    new Bundle(steps, (error, results) => {
-      if (error === null) resolve(results)
-      else reject(error)
-    }),
-  )
+  const bundle = new Bundle(steps, (error, results) => {
+    if (error === null) resolve(results)
+    else reject(error)
+  })
+  try {
+    client.query(bundle)
+  } catch (error) {
+    // Parameters that cannot be sent. pg's time-out tells of the same bundle later, to nobody.
+    reject(error)
+  }
   return promise
 }
 
@@ -65,7 +69,7 @@ class Bundle extends Query {
     prepared.set(connection, names)
     const messages = new Messages()
     for (const { name, text, rows } of this.steps) {
-      if (name === '' || !names.has(name)) messages.parse(name, text)
+      if (!names.has(name)) messages.parse(name, text)
       names.add(name)
       messages.bind(name, rows)
       messages.execute()

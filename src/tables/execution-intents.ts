@@ -33,7 +33,7 @@ export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
 }
 
 const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
-  name: `execution_intents_${state}`,
+  name: `execution_intents_close_${state.toLowerCase()}`,
   text: `
     UPDATE execution_intents SET state = '${state}', closed_at = now()
     WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
@@ -45,7 +45,7 @@ const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
  * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
- * in   the ids of each end, sorted
+ * in   the ids of each end, sorted: the same ones are then cut into the same statements
  * out  the ids that this call closed
  */
 export async function closeIntents(
@@ -75,6 +75,7 @@ export interface IntentRow {
   readonly callerId: string
   readonly releasedAt: Date
   readonly deadline: Date
+  /** By the database's clock where evidence closed it; where a human did, the `at` of the signed transition. */
   readonly closedAt: Date | null
   readonly resolution: Resolution | null
   /** Canonical text of the transaction. */

@@ -24,7 +24,7 @@ export class Messages {
   private buffer = kept.pop() ?? Buffer.allocUnsafeSlow(BUFFER_BYTES)
   private at = 0
 
-  /** Parse: prepares a statement; '' is the unnamed one. The types of its parameters are the text's own business. */
+  /** Parse: prepares a statement. The types of its parameters are the text's own business. */
   parse(name: string, text: string): void {
     const start = this.begin('P')
     this.cString(name)

@@ -1,4 +1,4 @@
-// How rows are written: multi-row VALUES statements, prepared by name in fixed sizes.
+// Statements over many rows, prepared by name in fixed sizes: multi-row VALUES, or the list of an IN.
 import type { Step, Texts } from './bundle.ts'
 import type { Parameter } from './messages.ts'
 
@@ -6,11 +6,11 @@ import type { Parameter } from './messages.ts'
 // Multi-row VALUES was measured against unnest(): 20k rows/s to 11–15k (docs/design-notes.md "Parts").
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const
 
-/** A statement over any number of rows; `$rows` in its text is where the VALUES go. */
+/** A statement over any number of rows. `$rows` in its text is where they go, each in brackets: after VALUES, or in IN (…) if they have one column. */
 export interface RowsStatement<Row> {
   readonly name: string
   readonly text: string
-  /** Casts of the columns in order: a parameter in VALUES has no type of its own. */
+  /** Casts of the columns in order: in VALUES a parameter has no type of its own. */
   readonly types: readonly string[]
   readonly values: (row: Row) => readonly Parameter[]
 }

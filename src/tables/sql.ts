@@ -120,8 +120,10 @@ export function openPool(
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
-    // A plan that is prepared while its table is empty would go on reading all of it, for each batch more, until the next ANALYZE.
-    // What has no index is then so dear to PostgreSQL before version 18 that it would compile the plan, each time.
+    // PostgreSQL keeps the plan of a prepared statement. One made while the table was empty reads all of it, and takes longer with each
+    // batch that is stored, until ANALYZE has run. With this setting a statement that no index serves seems so dear to PostgreSQL
+    // before version 18 that it would compile its plan at each execution: so that is off, too. Where the connection is lost, what
+    // comes next says so; a server that refuses plans worse.
     void client.query('SET enable_seqscan = off; SET jit = off').catch(() => undefined)
   })
   return pool

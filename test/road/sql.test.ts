@@ -29,6 +29,11 @@ async function failureOf(on: Pool, work: (sql: Sql) => Promise<unknown>): Promis
 
 const select = (sql: Sql) => sql.query('SELECT 1')
 
+test('no plan is compiled: PostgreSQL 15 would, and take 0.3 s over twenty rows that no index finds', async () => {
+  const { rows } = await pool.query<{ jit: string }>('SHOW jit')
+  expect(rows).toEqual([{ jit: 'off' }])
+})
+
 describe('the database is away', () => {
   test('where nothing listens, under an address or a name that has several', async () => {
     const server = createServer().listen(0, '127.0.0.1')

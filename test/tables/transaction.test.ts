@@ -35,7 +35,7 @@ const say: RowsStatement<Said> = {
   types: ['uuid', 'text', 'integer'],
   values: ({ id, text, number }) => [id, text, number],
 }
-const unnamed = (text: string, ...row: Parameter[]): Step => ({ name: '', text, rows: [row] })
+const stepOf = (text: string, ...row: Parameter[]): Step => ({ name: text, text, rows: [row] })
 const saying = (text: string | null, number: number | null = null): Said => ({
   id: randomUUID(),
   text,
@@ -115,13 +115,22 @@ describe('messages', () => {
   test('carry as many parameters as PostgreSQL takes', async () => {
     const list = Array.from({ length: 65_535 }, (_, i) => `$${i + 1}::integer`).join(', ')
     const rows = Array.from({ length: 65_535 }, () => [1])
-    const sum = { name: '', text: `SELECT num_nonnulls(VARIADIC ARRAY[${list}])`, rows }
+    const sum = { name: 'sum', text: `SELECT num_nonnulls(VARIADIC ARRAY[${list}])`, rows }
     expect(await inTransaction(pool, (transaction) => transaction.run([sum]))).toEqual([['65535']])
   })
 })
 
+test('parameters that cannot be sent fail their bundle as anything else does', async () => {
+  const client = await pool.connect()
+  const rows = Array.from({ length: 65_536 }, () => [1])
+  // Not thrown: the promise is what pg's time-out rejects later, once more, and nobody would hold it.
+  const sent = sendBundle(client, [{ name: 'many', text: 'SELECT 1', rows }])
+  await expect(sent).rejects.toThrow(RangeError)
+  client.release(true)
+})
+
 describe('a transaction', () => {
-  const failing = unnamed('SELECT 1 / $1::integer', 0)
+  const failing = stepOf('SELECT 1 / $1::integer', 0)
 
   test('takes one round trip for what is sent with its COMMIT, two for what it waits for', async () => {
     const counted = openPool(database.url, 1)
@@ -181,7 +190,7 @@ describe('a transaction', () => {
   test('takes statements in the order in which they are sent, whichever way', async () => {
     const order: string[] = []
     const noted = (name: string) => () => void order.push(name)
-    const select = unnamed('SELECT 1')
+    const select = stepOf('SELECT 1')
     await inTransaction(pool, (transaction) =>
       Promise.all([
         transaction.query('SELECT 1').then(noted('a')),
@@ -207,7 +216,7 @@ describe('a transaction', () => {
   test('of which BEGIN fails runs nothing', async () => {
     const row = saying('alone')
     const client = await pool.connect()
-    const begin: Step = { name: '', text: 'BEGIN ISOLATION LEVEL nonsense', rows: [] }
+    const begin = stepOf('BEGIN ISOLATION LEVEL nonsense')
     await expect(sendBundle(client, [begin, ...stepsOf(say, [row])])).rejects.toMatchObject({ code: '42601' })
     client.release(true)
     expect(await stored(row)).toBeUndefined()

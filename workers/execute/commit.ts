@@ -132,7 +132,7 @@ async function storedBefore(evidence: readonly Evidence[], sql: Sql): Promise<Se
   return new Set(ours.map((item) => item.businessTransactionId))
 }
 
-/** One order for all writers, so that two of them never wait for each other in a circle. */
+/** One order for all writers. Should two of them wait for each other in a circle after all, PostgreSQL ends one, and it is tried again. */
 function sortedById(evidence: readonly Evidence[]): Evidence[] {
   return evidence.toSorted((a, b) => (a.businessTransactionId < b.businessTransactionId ? -1 : 1))
 }

@@ -48,8 +48,10 @@ export function guard(raw: RawHead): Head | undefined {
       return raw.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '')
     },
     header(wanted) {
-      const values = headers.filter(([name]) => name === wanted).map(([, value]) => value)
-      return values.length === 0 ? undefined : values.join(', ')
+      let found: string | undefined
+      for (const [name, value] of headers)
+        if (name === wanted) found = found === undefined ? value : `${found}, ${value}`
+      return found
     },
   }
 }

@@ -25,7 +25,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
   const { host, port, onHead, timeouts = nodeTimeouts } = options
   let stopping = false
   const underway = countUnderway()
-  /** The newest reply of a connection that was not out at once: when it is, so are those before it. */
+  /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
   const newest = new WeakMap<Socket, ServerResponse>()
   /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
   const ending = new WeakSet<Socket>()
