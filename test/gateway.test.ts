@@ -97,7 +97,11 @@ describe('refusals, in the order in which they are looked for', () => {
   test.each<[string, () => SignedAuthorization]>([
     ['a member changed', () => ({ ...authorization, payload: { ...authorization.payload, ...later } })],
     ['a member added', () => ({ ...authorization, payload: { ...authorization.payload, more: 1 } })],
-    ['no signature', () => ({ ...resigned(later), signature: '' })],
+    ['an empty signature', () => ({ ...resigned(later), signature: '' })],
+    ...[undefined, null, 1].map((signature): [string, () => SignedAuthorization] => [
+      `${signature} in place of a signature`,
+      () => ({ ...resigned(later), signature: signature as unknown as string }),
+    ]),
     [
       'another base64 text of the same bytes',
       () => ({ ...authorization, signature: authorization.signature.replace(/=+$/, '') }),

@@ -128,7 +128,12 @@ export async function openDispatcher(
     // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a late connector's.
     atomics: 'disabled',
   })
-  pool.on('error', log)
+  let closing = false
+  // What the last sweep was still doing is cut off then, and is done by the next one.
+  const logUnlessClosing = (error: unknown) => {
+    if (!closing) log(error)
+  }
+  pool.on('error', logUnlessClosing)
   pool.on('message', deliverLate)
 
   let queue: Waiting[] = []
@@ -237,7 +242,7 @@ export async function openDispatcher(
     try {
       deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as Replies, batch, sentMs)
     } catch (error) {
-      log(error)
+      logUnlessClosing(error)
       for (const at of requests.keys()) answer(batch, at, lost(operation, 'the thread died'))
     }
     watch?.done(operation, performance.now() - sentMs)
@@ -285,6 +290,7 @@ export async function openDispatcher(
         await Atomics.waitAsync(owed, 0, left).value
     },
     async close() {
+      closing = true
       clearInterval(backstop)
       authorityChannel.close()
       await pool.destroy()

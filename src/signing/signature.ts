@@ -55,8 +55,7 @@ interface Verified {
 const PLACES = 8_192
 const verified = Array.from<Verified | undefined>({ length: PLACES })
 
-function placeOf({ value }: Signature): number {
-  if (typeof value !== 'string') return 0
+function placeOf(value: string): number {
   return (value.charCodeAt(0) * 4_096 + value.charCodeAt(1) * 64 + value.charCodeAt(2)) % PLACES
 }
 
@@ -70,7 +69,8 @@ export function verifyAuthorization(
   publicKey: PublicKey,
 ): boolean {
   const { algorithm, keyId, value } = signature
-  const place = placeOf(signature)
+  if (typeof value !== 'string') return false
+  const place = placeOf(value)
   const before = verified[place]
   if (
     before?.signature === value &&
