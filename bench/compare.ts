@@ -1,5 +1,5 @@
 // An earlier report beside this one: what has changed by more than the noise of both, and what has not.
-import { readFileSync } from 'node:fs'
+import { readJson } from './json-file.ts'
 import { spreadOf, type Figure } from './figures.ts'
 import { REPORT_VERSION, type Measurement, type Report } from './report.ts'
 import type { Table } from './terminal.ts'
@@ -20,10 +20,36 @@ export interface Difference {
 
 /** fails with a sentence where the file is no report of this version */
 export function readReport(file: string): Report {
-  const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report> | null
-  if (report?.version !== REPORT_VERSION || !Array.isArray(report.scenarios))
-    throw new Error(`${file} is no report of this bench: it was written by --json of another version.`)
+  const report = readJson(file) as Partial<Report> | null
+  if (typeof report?.version !== 'number' || !Array.isArray(report.scenarios))
+    throw new Error(`${file} is no report of this bench, as --json writes it.`)
+  if (report.version !== REPORT_VERSION)
+    throw new Error(`${file} is a report of another version of this bench.`)
   return report as Report
+}
+
+/** What is to be known before the differences are read. */
+export function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
+  const unlike = Object.entries(conditions(after)).flatMap(([name, now]) => {
+    const then = conditions(before)[name]
+    return then === now ? [] : [`not alike, ${name}: ${then ?? 'not said'} before, ${now} now`]
+  })
+  if (differences.length > 0) return unlike
+  return [...unlike, `nothing was measured in both: ${measuredIn(before)} before, ${measuredIn(after)} now`]
+}
+
+function measuredIn({ scenarios }: Report): string {
+  return scenarios
+    .map(({ name, measurements }) => `${name} at ${measurements.map(({ label }) => label).join(', ')}`)
+    .join('; ')
+}
+
+function conditions({ subject, constants, machine }: Report): Record<string, string> {
+  return {
+    subject,
+    machine: `${machine?.cpu}, ${machine?.cores} cores`,
+    ...Object.fromEntries(Object.entries(constants ?? {}).map(([name, value]) => [name, String(value)])),
+  }
 }
 
 export function compare(before: Report, after: Report): Difference[] {

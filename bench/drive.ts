@@ -70,7 +70,7 @@ export async function drive(
 const ADVICE: Readonly<Record<string, string>> = {
   0: 'no reply: the connection broke, or nothing came within ten seconds',
   401: 'the service does not know this key',
-  403: 'this key may not invoke the action, or may not assert the principal',
+  403: 'this key may not invoke the action or assert the principal; or, where it is POLICY_DENIED, --signals and --parameters do not agree',
   404: 'the service does not have this policy, or this route',
   429: 'the rate limit: raise RATE_LIMIT_EXECUTE_PER_MINUTE of the deployment for the measurement',
   503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX',

@@ -17,8 +17,13 @@ import {
 import { STYLE } from './style.ts'
 import { trendText } from './trend.ts'
 
-/** in  differences  to an earlier report */
-export function page(report: Report, differences: readonly Difference[] | undefined): string {
+/** Beside an earlier report. */
+export interface Comparison {
+  readonly differences: readonly Difference[]
+  readonly remarks: readonly string[]
+}
+
+export function page(report: Report, comparison: Comparison | undefined): string {
   const when = `${report.startedAt.slice(0, 16).replace('T', ' ')} UTC`
   return `<!doctype html>
 <html lang="en">
@@ -30,7 +35,7 @@ export function page(report: Report, differences: readonly Difference[] | undefi
 <header><h1>Countersign bench</h1><p>${escaped(report.subject)} · ${escaped(when)}</p></header>
 <main>
 <section><h2>Overview</h2>${overview(report)}</section>
-${differences === undefined ? '' : `<section><h2>Compared with the earlier report</h2>${table(differenceTable(differences))}</section>`}
+${comparison === undefined ? '' : compared(comparison)}
 ${report.scenarios.map(section).join('\n')}
 <section><h2>How it was measured</h2>
 <dl>${aboutLines(report)
@@ -45,13 +50,19 @@ ${report.scenarios.map(section).join('\n')}
 `
 }
 
+function compared({ differences, remarks }: Comparison): string {
+  const said = remarks.map((remark) => `<p>${escaped(remark)}</p>`).join('')
+  const figures = differences.length === 0 ? '' : table(differenceTable(differences))
+  return `<section><h2>Compared with the earlier report</h2>${said}${figures}</section>`
+}
+
 function overview({ scenarios }: Report): string {
   const loads = scenarios.filter(({ measurements }) =>
     measurements.some(({ perSecond }) => perSecond !== undefined),
   )
   const rows = loads.map((scenario) => {
     const best = saturation(scenario)
-    const alone = scenario.measurements.find(({ connections }) => connections === 1)
+    const alone = scenario.measurements.findLast(({ connections }) => connections === 1)
     return [
       scenario.name,
       noisy(best?.perSecond),
@@ -175,7 +186,7 @@ function distribution(measurements: readonly Measurement[]): string {
   )
   return linePlot({
     title: 'Latency distribution, by connections',
-    xLabel: 'share of the requests that were at most so slow',
+    xLabel: 'share of the requests that were at most so slow, last round',
     yLabel: 'ms, at half of the throughput',
     lines,
     isLogY: true,

@@ -1,11 +1,11 @@
 // `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
-import { writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { compare, differenceTable, readReport, type Difference } from './compare.ts'
+import { compare, differenceTable, readReport, remarks } from './compare.ts'
 import { exportRecords, printedExport, type ExportOptions } from './export.ts'
-import { page } from './html.ts'
+import { page, type Comparison } from './html.ts'
 import { markdown } from './markdown.ts'
+import { checkOutputs, json, writeOutputs, type Output } from './outputs.ts'
 import type { Report } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
 import { soak, type SoakOptions } from './soak.ts'
@@ -84,24 +84,33 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--html <file>', 'write the report as a page with plots, one file')
     .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
     .option('--compare <file>', 'an earlier --json: print what has changed by more than the noise')
-    .option('--max-p99-ms <n>', `exit ${MISSED} where a scenario's p99 is higher`, number(0.001, 1e6))
+    .option(
+      '--max-p99-ms <n>',
+      `exit ${MISSED} where a scenario's p99 is higher, at the connection count that brings the most`,
+      number(0.001, 1e6),
+    )
     .option(
       '--min-rate <n>',
-      `exit ${MISSED} where a scenario brings fewer replies per second`,
+      `exit ${MISSED} where a scenario brings fewer replies per second, at the same`,
       number(0.001, 1e9),
     )
     .addHelpText('after', scenarioHelp())
-    .action((only: string[], options: Options) =>
-      ends(suite(suiteOptions(only, options, `${name} ${shown(args)}`.trim()), options)),
-    )
+    .action((only: string[], options: Options) => {
+      // From the environment it may stand there for other runs.
+      if (options.url === undefined && program.getOptionValueSource('key') === 'cli')
+        throw new Error('--key is for --url, and there is none')
+      return ends(suite(suiteOptions(only, options, `${name} ${shown(args)}`.trim()), options))
+    })
   program
     .command('export')
     .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
     .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
     .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
     .option('--json <file>', 'write the report as JSON too')
-    .action(({ json, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
-      ends(run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, json)),
+    .action(({ json: file, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
+      ends(
+        run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, [json(file)]),
+      ),
     )
   program
     .command('webhook')
@@ -111,8 +120,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--connections <n>', 'of the provider', number(1, 9999), 64)
     .option('--profile <folder>', 'write a .cpuprofile of each thread of the service; slows it down')
     .option('--json <file>', 'write the report as JSON too')
-    .action(({ json, ...options }: Omit<WebhookOptions, 'listener'> & { json?: string }) =>
-      ends(run((stack) => webhook({ ...options, listener: 'auto' }, stack), printedWebhook, json)),
+    .action(({ json: file, ...options }: Omit<WebhookOptions, 'listener'> & { json?: string }) =>
+      ends(run((stack) => webhook({ ...options, listener: 'auto' }, stack), printedWebhook, [json(file)])),
     )
   program
     .command('soak')
@@ -120,8 +129,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
     .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
     .option('--json <file>', 'write the report as JSON too')
-    .action(({ json, ...options }: Omit<SoakOptions, 'listener'> & { json?: string }) =>
-      ends(run((stack) => soak({ ...options, listener: 'auto' }, stack), printedSoak, json)),
+    .action(({ json: file, ...options }: Omit<SoakOptions, 'listener'> & { json?: string }) =>
+      ends(run((stack) => soak({ ...options, listener: 'auto' }, stack), printedSoak, [json(file)])),
     )
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -160,28 +169,44 @@ async function suite(options: SuiteOptions, asked: Options): Promise<number> {
   process.stderr.write(
     `bench: about ${duration(estimatedSeconds(options))}, and what starts and filling take\n`,
   )
-  let differences: Difference[] | undefined
   let misses: string[] = []
   const print = (report: Report) => {
-    differences = earlier && compare(earlier, report)
     misses = missed(report, asked)
-    if (asked.html !== undefined) writeFileSync(asked.html, page(report, differences))
-    if (asked.markdown !== undefined) writeFileSync(asked.markdown, markdown(report))
-    const changes =
-      differences && `\nCompared with ${asked.compare}\n${aligned(differenceTable(differences))}\n`
-    return printed(report) + (changes ?? '')
+    const comparison = comparedWith(earlier, report)
+    return printed(report) + (comparison === undefined ? '' : changesText(comparison, asked.compare))
   }
-  const exitCode = await run((stack) => runSuite(options, stack), print, asked.json)
+  const outputs: Output<Report>[] = [
+    json(asked.json),
+    {
+      option: '--html',
+      file: asked.html,
+      render: (report) => page(report, comparedWith(earlier, report)),
+    },
+    { option: '--markdown', file: asked.markdown, render: markdown },
+  ]
+  const exitCode = await run((stack) => runSuite(options, stack), print, outputs)
   for (const miss of misses) process.stderr.write(`bench: ${miss}\n`)
   return exitCode === 0 && misses.length > 0 ? MISSED : exitCode
+}
+
+function comparedWith(earlier: Report | undefined, report: Report): Comparison | undefined {
+  if (earlier === undefined) return undefined
+  const differences = compare(earlier, report)
+  return { differences, remarks: remarks(earlier, report, differences) }
+}
+
+function changesText({ differences, remarks: notes }: Comparison, file = ''): string {
+  const figures = differences.length === 0 ? [] : [aligned(differenceTable(differences))]
+  return `\n${[`Compared with ${file}`, ...notes, ...figures].join('\n')}\n`
 }
 
 /** Runs something, and prints its report where nothing was wrong with it. out  the exit code */
 async function run<Result>(
   work: (stack: AsyncDisposableStack) => Promise<{ report: Result; problems: string[] }>,
   print: (report: Result) => string,
-  json: string | undefined,
+  outputs: readonly Output<Result>[],
 ): Promise<number> {
+  checkOutputs(outputs)
   const stack = new AsyncDisposableStack()
   let exitCode = 1
   try {
@@ -190,8 +215,8 @@ async function run<Result>(
     )
     if (report !== undefined && problems.length === 0) {
       process.stdout.write(print(report))
-      if (json !== undefined) writeFileSync(json, `${JSON.stringify(report, null, 2)}\n`)
-      exitCode = 0
+      problems.push(...writeOutputs(report, outputs))
+      exitCode = problems.length === 0 ? 0 : 1
     }
     for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
     if (signalled !== undefined) exitCode = signalled
@@ -230,7 +255,7 @@ function scenarioHelp(): string {
 function shown(args: readonly string[]): string {
   return args
     .map((arg, i) => (args[i - 1] === '--key' ? '…' : arg.startsWith('--key=') ? '--key=…' : arg))
-    .map((arg) => (/^[\w./:,=…-]*$/.test(arg) ? arg : `'${arg}'`))
+    .map((arg) => (/^[\w./:,=…-]*$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`))
     .join(' ')
 }
 

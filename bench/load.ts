@@ -76,6 +76,8 @@ async function load(job: LoadJob): Promise<LoadResult> {
   const startMs = performance.now()
   const startCpu = process.cpuUsage()
   const seen = openTally()
+  // The run is lost then, and the service is not to be asked the same until the time is up.
+  const isLost = () => seen.isWrong()
   const send = (connection: Connection, dueMs: number, done: () => void) => {
     const { kind, message } = next()
     connection.send(message.text, (status) => {
@@ -85,8 +87,8 @@ async function load(job: LoadJob): Promise<LoadResult> {
   }
   const { ratePerSecond } = job
   await (ratePerSecond === undefined
-    ? openThrottle(job, connections, send)
-    : fixedRate({ ...job, ratePerSecond }, connections, send))
+    ? openThrottle(job, connections, send, isLost)
+    : fixedRate({ ...job, ratePerSecond }, connections, send, isLost))
   const { user, system } = process.cpuUsage(startCpu)
   const elapsedMicros = (performance.now() - startMs) * 1000
   for (const connection of connections) connection.close()
@@ -106,12 +108,17 @@ async function load(job: LoadJob): Promise<LoadResult> {
 type Send = (connection: Connection, dueMs: number, done: () => void) => void
 
 /** Each connection sends its next request as soon as it has its reply; at the end every request sent has been answered. */
-function openThrottle({ seconds }: LoadJob, connections: readonly Connection[], send: Send): Promise<void> {
+function openThrottle(
+  { seconds }: LoadJob,
+  connections: readonly Connection[],
+  send: Send,
+  isLost: () => boolean,
+): Promise<void> {
   const endMs = performance.now() + seconds * 1000
   return new Promise((resolve) => {
     let busy = connections.length
     const go = (connection: Connection) => {
-      if (performance.now() < endMs) send(connection, performance.now(), () => go(connection))
+      if (performance.now() < endMs && !isLost()) send(connection, performance.now(), () => go(connection))
       else if (--busy === 0) resolve()
     }
     for (const connection of connections) go(connection)
@@ -123,23 +130,28 @@ async function fixedRate(
   { seconds, ratePerSecond }: { seconds: number; ratePerSecond: number },
   connections: readonly Connection[],
   send: Send,
+  isLost: () => boolean,
 ): Promise<void> {
   const requests = Math.max(1, Math.round(ratePerSecond * seconds))
   // Round robin over all connections, as callers of their own would use them.
   const idle = [...connections]
   const waiting: number[] = []
-  let answered = 0
+  let underway = 0
+  let allSent = false
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
-  const start = (connection: Connection, dueMs: number) =>
+  const start = (connection: Connection, dueMs: number): void => {
+    underway++
     send(connection, dueMs, () => {
-      const next = waiting.shift()
+      underway--
+      const next = isLost() ? undefined : waiting.shift()
       if (next === undefined) idle.push(connection)
       else start(connection, next)
-      if (++answered === requests) finish()
+      if (allSent && underway === 0) finish()
     })
+  }
   const startMs = performance.now()
   const canWatch = ratePerSecond <= WATCHED_RATE_MAX
-  for (let sent = 0; sent < requests;) {
+  for (let sent = 0; sent < requests && !isLost();) {
     const dueMs = startMs + (sent * 1000) / ratePerSecond
     const aheadMs = dueMs - performance.now()
     if (aheadMs > 0) {
@@ -151,7 +163,8 @@ async function fixedRate(
     if (connection === undefined) waiting.push(dueMs)
     else start(connection, dueMs)
   }
-  await finished
+  allSent = true
+  if (underway > 0) await finished
 }
 
 function picked(kinds: readonly RequestKind[]): number {
@@ -169,17 +182,21 @@ function openTally() {
   const sample: Record<string, string[]> = {}
   const latencies: number[] = []
   const answeredMs: number[] = []
+  let isWrong = false
   return {
     replies,
     sample,
     latencies,
     answeredMs,
+    /** Whether any had another status than it must have. */
+    isWrong: () => isWrong,
     reply(kind: RequestKind, { id }: Message, status: number, dueMs: number): void {
       const now = performance.now()
       answeredMs.push(now)
       latencies.push(now - dueMs)
       const counts = (replies[kind.name] ??= {})
       const count = (counts[status] = (counts[status] ?? 0) + 1)
+      if (status !== kind.status) isWrong = true
       if (status !== kind.status || kind.evidence === undefined) return
       // Reservoir: every one of them has the same chance to be in it.
       const kept = (sample[kind.name] ??= [])

@@ -24,7 +24,7 @@ export function markdown(report: Report): string {
   ]
   return `${[
     '# Results',
-    'Written by `npm run bench -- --markdown bench/RESULTS.md`.',
+    'Written by the bench, with `--markdown`.',
     about.map(([name, text]) => `- **${name}**: ${text}`).join('\n'),
     'How to read the tables:',
     notes(report).replace(/^/gm, '- '),

@@ -10,7 +10,7 @@ import type { Progress } from './progress.ts'
 import type { Measurement, ScenarioReport, ServiceAbout } from './report.ts'
 import { filledOnce, type RequestKind } from './request.ts'
 import type { Requests, Scenario } from './scenario.ts'
-import { openSession, type Session } from './session.ts'
+import { openSession, WARM_UP_CONNECTIONS, type Session } from './session.ts'
 import { call, freshSubject, type Subject } from './subject.ts'
 import type { TransactionOptions } from './transaction.ts'
 import { describeYardsticks, openYardsticks, type YardstickRound } from './yardsticks.ts'
@@ -58,10 +58,13 @@ export async function measureScenario(
   const subject = options.deployment ?? (await freshSubject(settings, transaction, stack))
   const requests = await scenario.setUp({ subject, storedCount, stack })
   for (const kind of requests.kinds) await tried(subject, kind, requests)
-  const session = openSession({ name, subject, requests, seconds, progress }, stack)
+  const counts = options.connections ?? scenario.connections
+  // A deployment never sees more than it was announced.
+  const warmUpConnections =
+    subject.own === undefined ? Math.min(WARM_UP_CONNECTIONS, Math.max(...counts)) : WARM_UP_CONNECTIONS
+  const session = openSession({ name, subject, requests, seconds, progress, warmUpConnections }, stack)
   await session.warmUp('warm-up')
 
-  const counts = options.connections ?? scenario.connections
   const yardsticks =
     scenario.hasYardsticks === true && subject.own !== undefined
       ? await openYardsticks(subject.own, { seconds }, stack)

@@ -31,11 +31,12 @@ interface Of {
   /** Of each run. */
   readonly seconds: number
   readonly progress: Progress
+  readonly warmUpConnections: number
 }
 
 /** in  stack  takes the load generator */
 export function openSession(
-  { name, subject, requests, seconds, progress }: Of,
+  { name, subject, requests, seconds, progress, warmUpConnections }: Of,
   stack: AsyncDisposableStack,
 ): Session {
   const load = stack.use(openProgram<LoadJob, LoadResult>('load.ts'))
@@ -66,7 +67,7 @@ export function openSession(
     counted,
     warmUp: (where) =>
       counted(
-        async () => void (await run(where, { connections: WARM_UP_CONNECTIONS, ratePerSecond: undefined })),
+        async () => void (await run(where, { connections: warmUpConnections, ratePerSecond: undefined })),
       ),
     async pair(connections, where) {
       const open = await run(`${where}, open throttle`, { connections, ratePerSecond: undefined })

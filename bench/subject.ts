@@ -8,6 +8,8 @@ export interface Subject {
   /** Raw API key. */
   readonly key: string
   readonly transaction: TransactionOptions
+  /** What a deployment says of its build; undefined where it does not. */
+  readonly version: string | undefined
   /** Undefined for a deployment: then nothing is known of its processes and its database. */
   readonly own: { readonly service: MeasuredService; readonly database: Client } | undefined
 }
@@ -22,7 +24,7 @@ export async function freshSubject(
   const database = new Client({ connectionString: service.databaseUrl })
   await database.connect()
   stack.defer(() => database.end())
-  return { url: service.url, key: service.key, transaction, own: { service, database } }
+  return { url: service.url, key: service.key, transaction, version: undefined, own: { service, database } }
 }
 
 /**
@@ -34,7 +36,7 @@ export async function deployment(
   transaction: TransactionOptions,
 ): Promise<Subject> {
   const origin = url.replace(/\/+$/, '')
-  const subject: Subject = { url: origin, key, transaction, own: undefined }
+  const subject: Subject = { url: origin, key, transaction, version: undefined, own: undefined }
   const { status, text } = await call(subject, 'GET', '/callers/me').catch((error: unknown) => {
     // What fetch says by itself is that it failed.
     const { cause } = error as Error
@@ -43,13 +45,22 @@ export async function deployment(
   const principal = status === 200 ? firstPrincipal(text) : undefined
   if (principal === undefined) throw new Error(`GET ${origin}/callers/me answered ${status}: ${text}`)
   const isOwn = transaction.principal !== undefined || transaction.transaction !== undefined
-  return isOwn ? subject : { ...subject, transaction: { ...transaction, principal } }
+  const known = { ...subject, version: buildVersion((await call(subject, 'GET', '/version')).text) }
+  return isOwn ? known : { ...known, transaction: { ...transaction, principal } }
 }
 
 /** Undefined where it is no answer of such a service. */
 function firstPrincipal(text: string): string | undefined {
   try {
     return (JSON.parse(text) as { allowedPrincipalIds: string[] }).allowedPrincipalIds[0]
+  } catch {
+    return undefined
+  }
+}
+
+function buildVersion(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { version?: string }).version
   } catch {
     return undefined
   }

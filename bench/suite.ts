@@ -73,7 +73,10 @@ export async function runSuite(
   progress.end()
   const report: Report = {
     version: REPORT_VERSION,
-    subject: subject === undefined ? 'a fresh service on this machine' : subject.url,
+    subject:
+      subject === undefined
+        ? 'a fresh service on this machine'
+        : `${subject.url}, version ${subject.version ?? 'unknown'}`,
     startedAt: startedAt.toISOString(),
     seconds: (Date.now() - startedAt.getTime()) / 1000,
     command: options.command,
@@ -81,13 +84,27 @@ export async function runSuite(
     constants: {
       rounds: options.rounds,
       'seconds per run': options.seconds,
-      'warm-up': `${options.seconds} s at ${WARM_UP_CONNECTIONS} connections`,
+      'warm-up': `${options.seconds} s at ${subject === undefined ? '' : 'up to '}${WARM_UP_CONNECTIONS} connections`,
       'latency at': `${LATENCY_RATE_SHARE} of the throughput`,
-      transaction: isSandbox(transaction) ? 'sandbox-echo 1.0.0' : "the caller's own",
+      transaction: isSandbox(transaction) ? 'sandbox-echo 1.0.0' : ownTransaction(transaction),
     },
     scenarios: measured,
   }
   return { report, problems }
+}
+
+/** What was asked for: reports of unlike transactions are to be told from each other. */
+function ownTransaction({
+  transaction,
+  action,
+  target,
+  policy,
+  policyVersion,
+  ...more
+}: TransactionOptions): string {
+  const { parameters, signals } = more
+  const members = { file: transaction, action, target, policy, policyVersion, parameters, signals }
+  return `the caller's own, ${JSON.stringify(members)}`
 }
 
 /** fails with a sentence for a name that there is not, or where nothing is left */
@@ -98,16 +115,19 @@ function choose({ only, deployment: remote, transaction }: SuiteOptions): Any[] 
       `there is no scenario ${unknown}; there are ${scenarios.map(({ name }) => name).join(', ')}`,
     )
   const isNamed = ({ name }: Any) => only.length === 0 || only.includes(name)
-  const isPossible = (scenario: Any) =>
-    (remote === undefined || scenario.isLocal !== true) &&
-    (!('isPossible' in scenario) || scenario.isPossible(transaction))
+  const hindrance = (scenario: Any) =>
+    remote !== undefined && scenario.isLocal === true
+      ? '--url'
+      : 'isPossible' in scenario && !scenario.isPossible(transaction)
+        ? 'a transaction of your own'
+        : undefined
   const named = scenarios.filter(isNamed)
-  const impossible = named.filter((scenario) => !isPossible(scenario)).map(({ name }) => name)
-  if (only.length > 0 && impossible.length > 0)
-    throw new Error(
-      `${impossible.join(', ')}: not with ${remote === undefined ? 'a transaction of your own' : '--url'}`,
-    )
-  return named.filter(isPossible)
+  const impossible = named.flatMap((scenario) => {
+    const by = hindrance(scenario)
+    return by === undefined ? [] : [`${scenario.name}: not with ${by}`]
+  })
+  if (only.length > 0 && impossible.length > 0) throw new Error(impossible.join('; '))
+  return named.filter((scenario) => hindrance(scenario) === undefined)
 }
 
 /** Without the filling of a database. */

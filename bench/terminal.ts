@@ -31,15 +31,18 @@ function optional(text: string | undefined): string[] {
 export function aboutLines({ machine, command, constants, seconds, scenarios }: Report): [string, string][] {
   const services = scenarios.flatMap(({ service }) => (service === undefined ? [] : [service]))
   const [service] = services.filter(({ postgres }) => postgres !== '')
+  // A deployment is somewhere else, and its disk is not this one.
+  const isHere = services.length > 0
+  const disk = `, fsync of 8 KiB p50 ${figureText(machine.fsyncMs.p50, 2)} ms p99 ${figureText(machine.fsyncMs.p99, 2)} ms`
   return [
     ['command', command],
     [
-      'machine',
-      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB.toFixed(0)} GiB, ${machine.system}, fsync of 8 KiB p50 ${figureText(machine.fsyncMs.p50, 2)} ms p99 ${figureText(machine.fsyncMs.p99, 2)} ms`,
+      isHere ? 'machine' : 'generator',
+      `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB.toFixed(0)} GiB, ${machine.system}${isHere ? disk : ''}`,
     ],
     [
       'versions',
-      `commit ${machine.commit}, Node ${machine.node}${service === undefined ? '' : `, PostgreSQL ${service.postgres}`}`,
+      `${isHere ? 'commit' : 'of the bench: commit'} ${machine.commit}, Node ${machine.node}${service === undefined ? '' : `, PostgreSQL ${service.postgres}`}`,
     ],
     ...(service === undefined
       ? []
@@ -62,7 +65,7 @@ export function notes({ constants }: Report): string {
   const rounds = Number(constants['rounds'])
   return [
     'per s: replies per second, every connection sending its next request at once.',
-    'p50, p99, max: milliseconds at a fixed rate of half as many per second, from when a request was due.',
+    'p50, p99, max: milliseconds at a fixed rate (of half as many per second, webhook: 500), from when a request was due.',
     'batch: requests that shared a crossing to a worker thread.',
     'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
     'table B, index B: bytes that a stored execution takes.',
@@ -103,6 +106,14 @@ export function speedTable({ measurements }: ScenarioReport): Table {
       const decimals = name.includes('÷') ? 2 : 0
       return [name, (one) => one.more[name] && noisy(one.more[name], decimals)]
     }),
+    // Beside CPU by part it has a column there.
+    [
+      "generator's core %",
+      ({ cpu, generator }) =>
+        cpu === undefined && generator !== undefined
+          ? figureText(generator.coreShare.median * 100)
+          : undefined,
+    ],
     ['steal %', ({ disturbance }) => disturbance && figureText(disturbance.steal)],
     ['others %', ({ disturbance }) => disturbance && figureText(disturbance.others)],
   ]

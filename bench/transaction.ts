@@ -1,5 +1,5 @@
 // What the bench executes: a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
-import { readFileSync } from 'node:fs'
+import { readJson } from './json-file.ts'
 
 /** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
 export interface TransactionOptions {
@@ -80,7 +80,7 @@ function named(members: Members): Members {
 
 /** fails with a sentence */
 function readTransaction(file: string): Members {
-  const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const value = readJson(file)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error(`${file} is no transaction: it must hold a JSON object.`)
   return value as Members

@@ -129,15 +129,17 @@ describe('npm run bench -- export', () => {
   }, 90_000)
 })
 
-/** Some deployment of this shape that answers executions like this, and every record with nothing. */
-async function aDeployment(status: number, body: string): Promise<string> {
+/** Some deployment of this shape that answers executions like this, `first` of them with 200, and every record with nothing. */
+async function aDeployment(status: number, body: string, first = 0): Promise<string> {
+  let executions = 0
   const answers: Record<string, [number, string]> = {
     '/callers/me': [200, '{"allowedPrincipalIds":["x"]}'],
     '/.well-known/jwks.json': [200, '{"keys":[]}'],
     '/execute': [status, body],
   }
   const server = createServer((request, response) => {
-    const [code, text] = answers[request.url ?? ''] ?? [200, '{}']
+    const isFirst = request.url === '/execute' && ++executions <= first
+    const [code, text] = (isFirst ? undefined : answers[request.url ?? '']) ?? [200, '{}']
     request.resume().on('end', () => response.writeHead(code).end(text))
   }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
@@ -188,9 +190,10 @@ describe('countersign bench --url', () => {
     const args = ['read', '--compare', json, '--max-p99-ms', '0.001', '--min-rate', '1']
     const { code, output } = await against(service.url, service.key, ...args)
     expect(code, output).toBe(3)
-    expect(output).toMatch(/bench: read: p99 of [\d.]+ ms, more than --max-p99-ms 0.001/)
+    expect(output).toMatch(/bench: read, \d+ connections?: p99 of [\d.]+ ms, more than --max-p99-ms 0.001/)
     expect(output).not.toContain('less than --min-rate')
     expect(output).toMatch(/read +1 +per s .* one round: noise unknown/)
+    expect(output).not.toContain('not alike')
   })
 
   test('what cannot be measured there is refused by name', async () => {
@@ -212,6 +215,27 @@ describe('countersign bench --url', () => {
     const { code, output, table } = await against(url, 'key', 'execute')
     expect({ code, table }).toEqual({ code: 1, table: '' })
     expect(output).toContain('raise RATE_LIMIT_EXECUTE_PER_MINUTE')
+  })
+
+  test('one whose limit is reached on the way is not asked on until the time is up', async () => {
+    const url = await aDeployment(429, '{}', 1)
+    const run = ['execute', '--seconds', '3600', '--connections', '2']
+    const { code, output } = await against(url, 'key', ...run)
+    expect(code).toBe(1)
+    // Two connections, in the warm-up too.
+    expect(output).toMatch(
+      /bench: [12] replies to execute with status 429 in place of 200 .* \(at 2 connections\)/,
+    )
+  })
+
+  test.each([
+    [['--html', tmpdir()], `--html ${tmpdir()}: that is a folder`],
+    [['--json', '/no/such/folder/x.json'], '--json /no/such/folder/x.json: cannot be written'],
+    [['--compare', import.meta.filename], 'cannot be read as JSON'],
+  ])('%j is refused before anything is measured', async (options, why) => {
+    const { code, output, table } = await against(await aDeployment(500, ''), 'key', 'execute', ...options)
+    expect({ code, table }).toEqual({ code: 1, table: '' })
+    expect(output).toContain(why)
   })
 
   test('what is no deployment at all is told so', async () => {

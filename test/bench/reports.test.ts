@@ -1,6 +1,6 @@
 // What is made of measured figures: their spread, the comparison with an earlier report, thresholds, the page and the Markdown.
 import { describe, expect, test } from 'vitest'
-import { compare } from '../../bench/compare.ts'
+import { compare, remarks } from '../../bench/compare.ts'
 import { figureOf, spreadOf } from '../../bench/figures.ts'
 import { page } from '../../bench/html.ts'
 import { markdown } from '../../bench/markdown.ts'
@@ -104,6 +104,20 @@ describe('compare', () => {
   test('what only one of them measured is left out', () => {
     expect(compare(aReport(aMeasurement({ label: '1' })), aReport(aMeasurement()))).toEqual([])
   })
+
+  test('what was not measured alike is said, and that nothing was measured in both', () => {
+    const before = aReport(aMeasurement({ label: '1' }))
+    const after = {
+      ...aReport(aMeasurement()),
+      subject: 'elsewhere',
+      constants: { rounds: 3, 'seconds per run': 9 },
+    }
+    const said = remarks(before, after, compare(before, after))
+    expect(said).toContain(`not alike, subject: ${before.subject} before, elsewhere now`)
+    expect(said).toContain('not alike, seconds per run: 5 before, 9 now')
+    expect(said.at(-1)).toBe('nothing was measured in both: execute at 1 before, execute at 64 now')
+    expect(remarks(before, before, compare(before, before))).toEqual([])
+  })
 })
 
 test('a threshold is missed by the median, at the connection count that brought the most', () => {
@@ -111,8 +125,13 @@ test('a threshold is missed by the median, at the connection count that brought 
   const report = aReport(slow, aMeasurement())
   expect(missed(report, { minRate: 1000, maxP99Ms: 20 })).toEqual([])
   expect(missed(report, { minRate: 1001, maxP99Ms: 19.9 })).toEqual([
-    'execute: 1000 per second, less than --min-rate 1001',
-    'execute: p99 of 20.0 ms, more than --max-p99-ms 19.9',
+    'execute, 64 connections: 1000 per second, less than --min-rate 1001',
+    'execute, 64 connections: p99 of 20.0 ms, more than --max-p99-ms 19.9',
+  ])
+  const starts = aReport(aMeasurement({ perSecond: undefined, latency: undefined }))
+  expect(missed(starts, { minRate: 1, maxP99Ms: 1 })).toEqual([
+    '--min-rate: nothing was measured that has a rate',
+    '--max-p99-ms: nothing was measured that has a p99',
   ])
 })
 
@@ -143,8 +162,9 @@ test('the page stands alone: no script, nothing from elsewhere, and what a deplo
   const measurement = aMeasurement({ overTime: { open: steps, paced: steps } })
   const html = page(
     aReport(aMeasurement({ label: '1', connections: 1, perSecond: figureOf([9]) }), measurement),
-    [],
+    { differences: [], remarks: ['nothing was <b>measured</b> in both'] },
   )
+  expect(html).toContain('nothing was &lt;b&gt;measured')
   expect(html).not.toMatch(/<script|<link|<img|src=|href=|url\(|@import/)
   expect(html).not.toContain('<b>')
   for (const title of [
