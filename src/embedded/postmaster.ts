@@ -12,6 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
@@ -40,7 +41,7 @@ const settings = {
   // The execution path writes new rows only: few checkpoints, so that few full pages go into the WAL.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
-  shared_buffers: '256MB',
+  shared_buffers: sharedBuffers(),
   max_connections: '100',
   // Nothing listens on the network; the folder of the socket is private to the database user.
   listen_addresses: '',
@@ -52,6 +53,17 @@ const settings = {
   log_checkpoints: 'off',
   log_min_duration_statement: '1s',
   log_parameter_max_length: '0',
+}
+
+/**
+ * An eighth of the memory that there is, from 128 MB to 1 GB. An execution writes to a random page of five indexes, and what of these is
+ * not in PostgreSQL's own memory is read and written for it: beside 2 million records, which have 900 MB of indexes, that was 219 µs of its CPU with
+ * 256 MB and 174 with 1 GB.
+ */
+function sharedBuffers(): string {
+  const limit = process.constrainedMemory()
+  const bytes = Math.min(totalmem(), limit > 0 ? limit : Infinity) / 8
+  return `${Math.round(Math.min(Math.max(bytes / 2 ** 20, 128), 1024))}MB`
 }
 
 /**
