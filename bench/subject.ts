@@ -42,27 +42,19 @@ export async function deployment(
     const { cause } = error as Error
     throw new Error(`${origin} cannot be reached: ${String(cause)}`, { cause: error })
   })
-  const principal = status === 200 ? firstPrincipal(text) : undefined
+  const principal = status === 200 ? answered(text).allowedPrincipalIds?.[0] : undefined
   if (principal === undefined) throw new Error(`GET ${origin}/callers/me answered ${status}: ${text}`)
   const isOwn = transaction.principal !== undefined || transaction.transaction !== undefined
-  const known = { ...subject, version: buildVersion((await call(subject, 'GET', '/version')).text) }
+  const known = { ...subject, version: answered((await call(subject, 'GET', '/version')).text).version }
   return isOwn ? known : { ...known, transaction: { ...transaction, principal } }
 }
 
-/** Undefined where it is no answer of such a service. */
-function firstPrincipal(text: string): string | undefined {
+/** Nothing where it is no answer of such a service. */
+function answered(text: string): { allowedPrincipalIds?: string[]; version?: string } {
   try {
-    return (JSON.parse(text) as { allowedPrincipalIds: string[] }).allowedPrincipalIds[0]
+    return (JSON.parse(text) as ReturnType<typeof answered> | null) ?? {}
   } catch {
-    return undefined
-  }
-}
-
-function buildVersion(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as { version?: string }).version
-  } catch {
-    return undefined
+    return {}
   }
 }
 

@@ -110,6 +110,11 @@ describe('npm run bench -- <scenario>', () => {
     expect(code).toBe(1)
     expect(output).toContain('there is no scenario exceute; there are execute, rejected,')
   })
+
+  test('a key without the deployment that it is for measures nothing', async () => {
+    const { code, output } = await startBench('execute', '--key', 'csk_x').ended
+    expect({ code, output }).toEqual({ code: 1, output: 'bench: --key is for --url, and there is none\n' })
+  })
 })
 
 describe('npm run bench -- export', () => {

@@ -29,12 +29,12 @@ afterEach(async () => {
   for (const unlock of unlocks.splice(0)) await unlock()
 })
 
-/** From now on GET /refusal waits. out  lets it go on */
-async function lockRefusals(): Promise<() => Promise<void>> {
+/** From now on whoever uses the table waits. out  lets them go on */
+async function lock(table: 'refusal_records' | 'in_doubt_intents'): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: database.url })
   await client.connect()
   unlocks.push(() => client.end())
-  await client.query('BEGIN; LOCK TABLE refusal_records')
+  await client.query(`BEGIN; LOCK TABLE ${table}`)
   return async () => void (await client.query('COMMIT'))
 }
 
@@ -50,7 +50,7 @@ describe('stop', () => {
       await until(() => load.count(200) > 20, 'the load')
       const slow = Array.from({ length: 3 }, () => aSlowTransaction(1_200))
       const slowReplies = slow.map((transaction) => service.post('/execute', transaction))
-      const unlock = await lockRefusals()
+      const unlock = await lock('refusal_records')
       const blocked = service.get(`/refusal/${slow[0]?.businessTransactionId}`)
       await until(async () => {
         const released = await inDoubt()
@@ -101,6 +101,19 @@ describe('stop', () => {
     expect(performance.now() - signalledAt).toBeLessThan(5_000)
     await lost
     expect((await inDoubt()).has(hanging.businessTransactionId)).toBe(true)
+  })
+
+  test('cuts a sweep for intents in doubt off, which is no error', async () => {
+    const service = await startService({ databaseUrl: database.url })
+    await lock('in_doubt_intents')
+    await until(async () => {
+      const { rowCount } = await database.pool.query(
+        `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      return rowCount === 1
+    }, 'the sweep to wait')
+    expect(await service.stop()).toBe(0)
+    expect(service.lines().filter(({ level }) => Number(level) >= 50)).toEqual([])
   })
 
   test('a log that nobody reads any more changes nothing', async () => {
