@@ -12,6 +12,7 @@ import {
   urlOf,
   type Postmaster,
 } from './postmaster.ts'
+import { writeBack } from './writeback.ts'
 
 export interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
@@ -25,6 +26,7 @@ export interface EmbeddedPostgres {
 export type Log = (line: { level: 'info' | 'warn' | 'error'; msg: string }) => void
 
 const watchMs = 100
+const writeBackMs = 1000
 const startMsMax = 10_000
 const retryDelayMsMax = 5000
 
@@ -109,13 +111,26 @@ function supervise(
   })
   return { url: urlOf(cluster), pid: () => postmaster.pid, stop: () => (stopped ??= stop()) }
 
+  /** One after the other: nothing is written back while a server recovers, whose fsync must be told of every error itself. */
   async function watch(): Promise<never> {
+    let writtenBackMs = Date.now()
     for (;;) {
       await sleep(watchMs, undefined, { ref: false, signal: abort })
-      if (postmaster.running()) continue
-      log({ level: 'error', msg: `PostgreSQL (pid ${postmaster.pid}) ended by itself and is restarted.` })
-      postmaster = await raise(cluster, log, { retryMs: Infinity, abort })
+      if (!postmaster.running()) {
+        log({ level: 'error', msg: `PostgreSQL (pid ${postmaster.pid}) ended by itself and is restarted.` })
+        postmaster = await raise(cluster, log, { retryMs: Infinity, abort })
+      } else if (process.platform === 'linux' && Date.now() - writtenBackMs >= writeBackMs) {
+        const sinceMs = writtenBackMs
+        writtenBackMs = Date.now()
+        await writeBack(cluster.data, sinceMs).catch(endServer)
+      }
     }
+  }
+
+  /** Without a checkpoint, so that the next start recovers from the log what could not be written. */
+  function endServer(error: unknown): void {
+    log({ level: 'error', msg: `PostgreSQL's files cannot be written, and it is ended: ${reason(error)}` })
+    if (postmaster.running()) process.kill(postmaster.pid, 'SIGQUIT')
   }
 
   async function stop(): Promise<void> {
