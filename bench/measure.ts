@@ -5,7 +5,7 @@ import { advice, type Run } from './drive.ts'
 import { checkSample } from './evidence.ts'
 import { sum } from './figures.ts'
 import { openFilling, storedSizes } from './fill.ts'
-import { besideFirstLevel, measurementOf, type Pair } from './measurement.ts'
+import { measurementOf, type Pair } from './measurement.ts'
 import type { Progress } from './progress.ts'
 import type { Measurement, ScenarioReport, ServiceAbout } from './report.ts'
 import { filledOnce, type RequestKind } from './request.ts'
@@ -56,14 +56,21 @@ export async function measureScenario(
   progress.doing(`${name}: starts`)
   const settings = { listener, ...(profile === undefined ? {} : { profile }), ...scenario.service }
   const subject = options.deployment ?? (await freshSubject(settings, transaction, stack))
-  const requests = await scenario.setUp({ subject, storedCount, stack })
-  for (const kind of requests.kinds) await tried(subject, kind, requests)
   const counts = options.connections ?? scenario.connections
   // A deployment never sees more than it was announced.
   const warmUpConnections =
     subject.own === undefined ? Math.min(WARM_UP_CONNECTIONS, Math.max(...counts)) : WARM_UP_CONNECTIONS
-  const session = openSession({ name, subject, requests, seconds, progress, warmUpConnections }, stack)
-  await session.warmUp('warm-up')
+  const opened = async (of: Subject) => {
+    const requests = await scenario.setUp({ subject: of, storedCount, stack })
+    for (const kind of requests.kinds) await tried(of, kind, requests)
+    const session = openSession({ name, subject: of, requests, seconds, progress, warmUpConnections }, stack)
+    await session.warmUp('warm-up')
+    return { requests, session }
+  }
+  const { requests, session } = await opened(subject)
+  const hasLevels = scenario.hasLevels === true && subject.own !== undefined
+  const beside = hasLevels ? await freshSubject(settings, transaction, stack) : undefined
+  const emptySession = beside && (await opened(beside)).session
 
   const yardsticks =
     scenario.hasYardsticks === true && subject.own !== undefined
@@ -72,10 +79,14 @@ export async function measureScenario(
   const measuredYardsticks: YardstickRound[] = []
   const measured = async (records?: number): Promise<Measurement[]> => {
     const pairs: Pair[][] = counts.map(() => [])
-    await session.counted(async () => {
+    const empty: Run[][] = counts.map(() => [])
+    const inTurn = async () => {
       for (let round = 0; round < options.rounds; round++) {
-        for (const [i, connections] of counts.entries())
+        for (const [i, connections] of counts.entries()) {
           pairs[i]?.push(await session.pair(connections, whereText(connections, records)))
+          if (emptySession !== undefined)
+            empty[i]?.push(await emptySession.open(connections, `beside it, ${whereText(connections, 0)}`))
+        }
         if (yardsticks !== undefined)
           measuredYardsticks.push(
             await progress.during(`${name}: floor and yardsticks`, 3 * seconds, () =>
@@ -83,23 +94,33 @@ export async function measureScenario(
             ),
           )
       }
-    })
+    }
+    await session.counted(() => (emptySession === undefined ? inTurn() : emptySession.counted(inTurn)))
     const sizes =
       records === undefined || subject.own === undefined ? {} : await storedSizes(subject.own.database)
     return counts.map((connections, i) =>
-      measurementOf({ connections, records, pairs: pairs[i] ?? [], yardsticks: measuredYardsticks, sizes }),
+      measurementOf({
+        connections,
+        records,
+        pairs: pairs[i] ?? [],
+        yardsticks: measuredYardsticks,
+        empty: empty[i] ?? [],
+        sizes,
+      }),
     )
   }
   const measurements =
-    scenario.hasLevels === true && subject.own !== undefined
+    hasLevels && subject.own !== undefined
       ? await measuredByLevel(subject.own.database, { name, options, session, measured })
       : await measured()
 
   const sample = await checkSample(subject, sampleOf(requests, session.runs))
-  const problems = [...session.problems, ...sample.problems]
+  const problems = [...session.problems, ...(emptySession?.problems ?? []), ...sample.problems]
   const service = subject.own && (await aboutService(subject.own))
-  const exitCode = (await subject.own?.service.stop()) ?? 0
-  if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
+  for (const { own } of [subject, beside].filter((one) => one !== undefined)) {
+    const exitCode = (await own?.service.stop()) ?? 0
+    if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
+  }
   return {
     report: {
       name,
@@ -142,7 +163,7 @@ async function measuredByLevel(
     }
     measurements.push(...(await measured(records)))
   }
-  return besideFirstLevel(measurements)
+  return measurements
 }
 
 function whereText(connections: number, records: number | undefined): string {

@@ -19,12 +19,14 @@ interface MeasurementOptions {
   readonly pairs: readonly Pair[]
   /** One for each round, or none. */
   readonly yardsticks: readonly YardstickRound[]
+  /** Of a service whose database stays empty, in the same rounds, or none. */
+  readonly empty: readonly Run[]
   /** Of the database when it was measured, by their names. */
   readonly sizes: Readonly<Record<string, number>>
 }
 
 export function measurementOf(options: MeasurementOptions): Measurement {
-  const { connections, records, pairs, yardsticks, sizes } = options
+  const { connections, records, pairs, yardsticks, empty, sizes } = options
   const open = pairs.map((pair) => pair.open)
   const paced = pairs.map((pair) => pair.paced)
   const [last] = pairs.slice(-1)
@@ -36,9 +38,9 @@ export function measurementOf(options: MeasurementOptions): Measurement {
     label: records === undefined ? String(connections) : `${connections} · ${inThousands(records)} records`,
     connections,
     ...(records === undefined ? {} : { records }),
-    perSecond: figureOf(open.map(({ replies, load }) => replies / load.seconds)),
+    perSecond: figureOf(open.map(rateOf)),
     latency: {
-      ratePerSecond: figureOf(paced.map(({ replies, load }) => replies / load.seconds)),
+      ratePerSecond: figureOf(paced.map(rateOf)),
       p50: figureOf(latencies.map(({ p50 }) => p50)),
       p99: figureOf(latencies.map(({ p99 }) => p99)),
       max: figureOf(latencies.map(({ max }) => max)),
@@ -54,37 +56,33 @@ export function measurementOf(options: MeasurementOptions): Measurement {
       'RSS MiB': figureOfAll(open.map(({ rssMiB }) => rssMiB)),
       'WAL B': figureOfAll(open.map(({ walBytes }) => walBytes)),
       ...Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, figureOf([size])])),
+      'rate ÷ empty': ratioOf(open.map(rateOf), empty.map(rateOf)),
+      'CPU ÷ empty': ratioOf(open.map(microsOf), empty.map(microsOf)),
     }),
     disturbance: worst([...open, ...paced].map(disturbanceOf)),
     overTime: last && { open: last.open.load.overTime, paced: last.paced.load.overTime },
   }
 }
 
-/**
- * How each level stands to the first, round by round: 0.95 of its throughput, 1.1 of its CPU.
- * in  measurements  of all levels, with the same connection counts
- */
-export function besideFirstLevel(measurements: readonly Measurement[]): Measurement[] {
-  return measurements.map((measurement) => {
-    const first = measurements.find(({ connections }) => connections === measurement.connections)
-    const { perSecond, cpu, more } = measurement
-    return first === undefined || first === measurement
-      ? measurement
-      : {
-          ...measurement,
-          more: {
-            ...more,
-            ...given({
-              'rate ÷ first': ratioOf(perSecond, first.perSecond),
-              'CPU ÷ first': ratioOf(cpu?.total, first.cpu?.total),
-            }),
-          },
-        }
-  })
+/** Round by round: 0.95 of its throughput, 1.1 of its CPU. */
+function ratioOf(
+  of: readonly (number | undefined)[],
+  to: readonly (number | undefined)[],
+): Figure | undefined {
+  return figureOfAll(
+    to.map((value, round) => {
+      const mine = of[round]
+      return value === undefined || mine === undefined ? undefined : mine / value
+    }),
+  )
 }
 
-function ratioOf(a: Figure | undefined, b: Figure | undefined): Figure | undefined {
-  return a && b && figureOf(a.values.map((value, round) => value / (b.values[round] ?? Number.NaN)))
+function rateOf({ replies, load }: Run): number {
+  return replies / load.seconds
+}
+
+function microsOf({ cpu }: Run): number | undefined {
+  return cpu && totalOf(cpu)
 }
 
 function cpuOf(runs: readonly Run[], yardsticks: readonly YardstickRound[]): Cpu | undefined {

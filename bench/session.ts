@@ -14,7 +14,9 @@ export interface Session {
   readonly problems: readonly string[]
   /** Neither figure of it is kept: for V8 to compile, PostgreSQL to plan, and the log to take whole images of pages. */
   warmUp(where: string): Promise<void>
-  /** Open throttle, then the share of what that brought at a fixed rate. */
+  /** Open throttle. */
+  open(connections: number, where: string): Promise<Run>
+  /** The same, then the share of what that brought at a fixed rate. */
   pair(connections: number, where: string): Promise<Pair>
   /** Does some of these, and looks whether the database has grown by what they were answered. */
   counted(work: () => Promise<void>): Promise<void>
@@ -61,19 +63,23 @@ export function openSession(
     problems.push(...miscounted({ from, to }, requests.kinds, replies))
   }
 
+  const open = (connections: number, where: string) =>
+    run(`${where}, open throttle`, { connections, ratePerSecond: undefined })
+
   return {
     runs,
     problems,
     counted,
+    open,
     warmUp: (where) =>
       counted(
         async () => void (await run(where, { connections: warmUpConnections, ratePerSecond: undefined })),
       ),
     async pair(connections, where) {
-      const open = await run(`${where}, open throttle`, { connections, ratePerSecond: undefined })
-      const ratePerSecond = (open.replies / open.load.seconds) * LATENCY_RATE_SHARE
+      const throttled = await open(connections, where)
+      const ratePerSecond = (throttled.replies / throttled.load.seconds) * LATENCY_RATE_SHARE
       const paced = await run(`${where}, fixed rate`, { connections, ratePerSecond })
-      return { open, paced }
+      return { open: throttled, paced }
     },
   }
 }

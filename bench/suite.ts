@@ -137,9 +137,9 @@ export function estimatedSeconds(options: SuiteOptions): number {
     .map((scenario) => {
       if ('measure' in scenario) return scenario.estimatedSeconds({ seconds, rounds })
       const counts = (connections ?? scenario.connections).length
-      const warmUps = scenario.hasLevels === true ? levels.length : 1
-      const perRound = counts * 2 * seconds + (scenario.hasYardsticks === true ? 3 * seconds : 0)
-      return warmUps * (seconds + rounds * perRound)
+      const times = scenario.hasLevels === true ? levels.length : 1
+      const beside = scenario.hasYardsticks === true ? 3 : scenario.hasLevels === true ? counts : 0
+      return times * (seconds + rounds * (2 * counts + beside) * seconds)
     })
     .reduce((total, of) => total + of, 0)
 }

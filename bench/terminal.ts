@@ -60,17 +60,35 @@ export function aboutLines({ machine, command, constants, seconds, scenarios }: 
   ]
 }
 
-/** Units and how to read the tables. */
-export function notes({ constants }: Report): string {
+/** How to read the columns; the words before a colon are their heads. */
+const NOTES = [
+  'per s: replies per second, every connection sending its next request at once.',
+  'p50 ms, p99 ms, max ms: at a fixed rate (of half as many per second, webhook: 500), from when a request was due.',
+  'batch mean, batch max: requests that shared a crossing to a worker thread.',
+  'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
+  'table B, index B: bytes that a stored execution takes.',
+  'rate ÷ empty, CPU ÷ empty: beside a service whose database holds only what such runs have stored, measured in turn with it.',
+  'helpers: threads of V8 and libuv in the service.',
+  'generator, its core %, generator’s core %: the load program, and how much of a core it took.',
+  'steal %, others %: what the host took of all cores, and what other programs took; in the worst round.',
+]
+
+/** Units and how to read the tables, of what stands in them. */
+export function notes({ constants, scenarios }: Report): string {
   const rounds = Number(constants['rounds'])
+  const heads = new Set(
+    scenarios.flatMap((one) => [
+      ...(speedTable(one)[0] ?? []),
+      ...((hasCpu(one) ? cpuTable(one)[0] : undefined) ?? []),
+    ]),
+  )
   return [
-    'per s: replies per second, every connection sending its next request at once.',
-    'p50, p99, max: milliseconds at a fixed rate (of half as many per second, webhook: 500), from when a request was due.',
-    'batch: requests that shared a crossing to a worker thread.',
-    'WAL B: bytes of PostgreSQL’s log per reply, whole images of pages after a checkpoint included.',
-    'table B, index B: bytes that a stored execution takes.',
-    'helpers: threads of V8 and libuv in the service. generator: the load program, and how much of a core it took.',
-    'steal %: what the host took of all cores; others %: what other programs took; in the worst round.',
+    ...NOTES.filter((note) =>
+      note
+        .slice(0, note.indexOf(':'))
+        .split(', ')
+        .some((head) => heads.has(head)),
+    ),
     rounds > 1
       ? `Each figure is the median of ${rounds} rounds, ± half of the way from the least to the greatest.`
       : 'One round: nothing is known about the noise (--rounds).',
@@ -108,7 +126,7 @@ export function speedTable({ measurements }: ScenarioReport): Table {
     }),
     // Beside CPU by part it has a column there.
     [
-      "generator's core %",
+      'generator’s core %',
       ({ cpu, generator }) =>
         cpu === undefined && generator !== undefined
           ? figureText(generator.coreShare.median * 100)

@@ -90,6 +90,11 @@ describe('npm run bench -- <scenario>', () => {
         expect(scenario?.yardsticks?.naive.perSecond.median).toBeGreaterThan(0)
         expect(scenario?.checked.rows).toContain('receipts')
       }
+      if (name === 'growth') {
+        for (const { more } of scenario?.measurements ?? [])
+          for (const ratio of ['rate ÷ empty', 'CPU ÷ empty'])
+            for (const figure of more[ratio]?.values ?? [0]) expect(figure).toBeGreaterThan(0)
+      }
       expect(readdirSync(folder)).toEqual([])
     },
     120_000,

@@ -157,6 +157,15 @@ test('from two levels of stored records the cost at 100 million is told, with it
   expect(growth && trendText({ ...growth, measurements: growth.measurements.slice(0, 2) })).toBeUndefined()
 })
 
+test('only columns that stand in the table are explained', () => {
+  const bare = printed(aReport(aMeasurement()))
+  expect(bare).toContain('\np50 ms, p99 ms, max ms: at a fixed rate')
+  expect(bare).not.toMatch(/rate ÷ empty|table B|steal|helpers/)
+  const grown = printed(aReport(aMeasurement({ more: { 'rate ÷ empty': figureOf([0.95]) } })))
+  expect(grown).toMatch(/^connections .* {2}rate ÷ empty$/m)
+  expect(grown).toContain('\nrate ÷ empty, CPU ÷ empty: beside a service whose database holds only')
+})
+
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {
   const steps = { stepSeconds: 1, perSecond: [900, 1100], p50Ms: [3, 4], p99Ms: [19, 21] }
   const measurement = aMeasurement({ overTime: { open: steps, paced: steps } })
