@@ -12,7 +12,7 @@ import {
   urlOf,
   type Postmaster,
 } from './postmaster.ts'
-import { writeBack } from './writeback.ts'
+import { openWriteBack } from './writeback.ts'
 
 export interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
@@ -109,28 +109,21 @@ function supervise(
   const watched = watch().catch((error: unknown) => {
     if (!abort.aborted) throw error
   })
+  // A stop does not wait for it: what it has not begun to write, PostgreSQL writes as it ends.
+  if (process.platform === 'linux')
+    void keepWriting(cluster, abort).catch((error: unknown) => {
+      if (!abort.aborted)
+        log({ level: 'warn', msg: `PostgreSQL's files are left to the kernel to write: ${reason(error)}` })
+    })
   return { url: urlOf(cluster), pid: () => postmaster.pid, stop: () => (stopped ??= stop()) }
 
-  /** One after the other: nothing is written back while a server recovers, whose fsync must be told of every error itself. */
   async function watch(): Promise<never> {
-    let writtenBackMs = Date.now()
     for (;;) {
       await sleep(watchMs, undefined, { ref: false, signal: abort })
-      if (!postmaster.running()) {
-        log({ level: 'error', msg: `PostgreSQL (pid ${postmaster.pid}) ended by itself and is restarted.` })
-        postmaster = await raise(cluster, log, { retryMs: Infinity, abort })
-      } else if (process.platform === 'linux' && Date.now() - writtenBackMs >= writeBackMs) {
-        const sinceMs = writtenBackMs
-        writtenBackMs = Date.now()
-        await writeBack(cluster.data, sinceMs).catch(endServer)
-      }
+      if (postmaster.running()) continue
+      log({ level: 'error', msg: `PostgreSQL (pid ${postmaster.pid}) ended by itself and is restarted.` })
+      postmaster = await raise(cluster, log, { retryMs: Infinity, abort })
     }
-  }
-
-  /** Without a checkpoint, so that the next start recovers from the log what could not be written. */
-  function endServer(error: unknown): void {
-    log({ level: 'error', msg: `PostgreSQL's files cannot be written, and it is ended: ${reason(error)}` })
-    if (postmaster.running()) process.kill(postmaster.pid, 'SIGQUIT')
   }
 
   async function stop(): Promise<void> {
@@ -139,6 +132,16 @@ function supervise(
     await shutdown(postmaster)
     rmSync(cluster.socketDir, { recursive: true, force: true })
     lock.close()
+  }
+}
+
+async function keepWriting({ data }: Cluster, signal: AbortSignal): Promise<never> {
+  const writeBack = await openWriteBack()
+  for (let sinceMs = Date.now(); ;) {
+    await sleep(writeBackMs, undefined, { ref: false, signal })
+    const nowMs = Date.now()
+    await writeBack(data, sinceMs, signal)
+    sinceMs = nowMs
   }
 }
 

@@ -51,8 +51,6 @@ export interface How {
   readonly gid?: number
   readonly through?: readonly string[]
   readonly script?: string
-  /** A module that is loaded before it. */
-  readonly preload?: string
 }
 
 /** Starts the service's part on a data folder, and waits until it is ready or has refused. */
@@ -69,9 +67,8 @@ export async function drive(dataDir: string, how: How = {}): Promise<Driver> {
 }
 
 export function spawnDriver(dataDir: string, how: How = {}): ChildProcess {
-  const { through = [], script = join(import.meta.dirname, 'driver.ts'), preload, ...ids } = how
-  const preloaded = preload === undefined ? [] : ['--import', preload]
-  const [program, ...args] = [...through, process.execPath, ...preloaded, script, dataDir]
+  const { through = [], script = join(import.meta.dirname, 'driver.ts'), ...ids } = how
+  const [program, ...args] = [...through, process.execPath, script, dataDir]
   const child = spawn(program, args, {
     ...ids,
     env: { ...process.env, DRIVER_SECRET: 'not for the database' },

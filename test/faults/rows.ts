@@ -525,16 +525,6 @@ const trouble: readonly Fault[] = [
       ],
     },
   },
-  {
-    fault: 'The disk refuses pages of the embedded database',
-    saw: '503 `DATABASE_UNAVAILABLE`, or 502 for what was under way, until it has recovered; its log says why it was ended',
-    stored: 'everything that was answered, by its log',
-    tests: {
-      'embedded/writeback': [
-        'a disk that fails ends the database at once, and the next start recovers what was committed from its log',
-      ],
-    },
-  },
 ]
 
 const outside: readonly Fault[] = [
