@@ -72,7 +72,7 @@ function differencesOf(scenario: string, before: Measurement, after: Measurement
     const noise = isKnown
       ? spreadOf(old) + (spreadOf(now) * Math.abs(now.median)) / Math.abs(old.median)
       : undefined
-    const rises = figure === 'per s'
+    const rises = figure === 'per s' || figure === 'rate ÷ empty'
     const verdict =
       noise === undefined
         ? 'one round: noise unknown'
@@ -87,7 +87,7 @@ function differencesOf(scenario: string, before: Measurement, after: Measurement
   })
 }
 
-/** All but `per s` are better when they are smaller. */
+/** All but the rates are better when they are smaller. */
 function figuresOf({ perSecond, latency, cpu, more }: Measurement): Record<string, Figure | undefined> {
   return {
     'per s': perSecond,

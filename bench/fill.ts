@@ -40,13 +40,17 @@ export async function openFilling(
         onStored(end - from)
       }
       await client.query('SET synchronous_commit = on')
-      // As autovacuum and checkpoints would have done by the time there are that many.
-      await client.query(
-        'VACUUM ANALYZE business_transactions, execution_intents, trust_records, verifications, receipts',
-      )
-      await client.query('CHECKPOINT')
+      await settle(client)
     },
   }
+}
+
+/** As autovacuum and checkpoints would have done by the time there are that many. */
+export async function settle(client: Client): Promise<void> {
+  await client.query(
+    'VACUUM ANALYZE business_transactions, execution_intents, trust_records, verifications, receipts',
+  )
+  await client.query('CHECKPOINT')
 }
 
 const COPY = `

@@ -4,7 +4,7 @@ import type { Client } from 'pg'
 import { advice, type Run } from './drive.ts'
 import { checkSample } from './evidence.ts'
 import { sum } from './figures.ts'
-import { openFilling, storedSizes } from './fill.ts'
+import { openFilling, settle, storedSizes } from './fill.ts'
 import { measurementOf, type Pair } from './measurement.ts'
 import type { Progress } from './progress.ts'
 import type { Measurement, ScenarioReport, ServiceAbout } from './report.ts'
@@ -60,17 +60,17 @@ export async function measureScenario(
   // A deployment never sees more than it was announced.
   const warmUpConnections =
     subject.own === undefined ? Math.min(WARM_UP_CONNECTIONS, Math.max(...counts)) : WARM_UP_CONNECTIONS
-  const opened = async (of: Subject) => {
+  const opened = async (of: Subject): Promise<Opened> => {
     const requests = await scenario.setUp({ subject: of, storedCount, stack })
     for (const kind of requests.kinds) await tried(of, kind, requests)
     const session = openSession({ name, subject: of, requests, seconds, progress, warmUpConnections }, stack)
     await session.warmUp('warm-up')
-    return { requests, session }
+    return { subject: of, requests, session }
   }
-  const { requests, session } = await opened(subject)
+  const loaded = await opened(subject)
+  const { requests, session } = loaded
   const hasLevels = scenario.hasLevels === true && subject.own !== undefined
-  const beside = hasLevels ? await freshSubject(settings, transaction, stack) : undefined
-  const emptySession = beside && (await opened(beside)).session
+  const empty = hasLevels ? await opened(await freshSubject(settings, transaction, stack)) : undefined
 
   const yardsticks =
     scenario.hasYardsticks === true && subject.own !== undefined
@@ -79,13 +79,20 @@ export async function measureScenario(
   const measuredYardsticks: YardstickRound[] = []
   const measured = async (records?: number): Promise<Measurement[]> => {
     const pairs: Pair[][] = counts.map(() => [])
-    const empty: Run[][] = counts.map(() => [])
+    const besides: Run[][] = counts.map(() => [])
     const inTurn = async () => {
       for (let round = 0; round < options.rounds; round++) {
         for (const [i, connections] of counts.entries()) {
-          pairs[i]?.push(await session.pair(connections, whereText(connections, records)))
-          if (emptySession !== undefined)
-            empty[i]?.push(await emptySession.open(connections, `beside it, ${whereText(connections, 0)}`))
+          const where = whereText(connections, records)
+          const beside = async () => {
+            const run = await empty?.session.open(connections, `${where}, the empty one beside`)
+            if (run !== undefined) besides[i]?.push(run)
+          }
+          // The first changes from round to round: what it leaves for the disk is the other's to wait for.
+          if (round % 2 === 1) await beside()
+          const open = await session.open(connections, where)
+          if (round % 2 === 0) await beside()
+          pairs[i]?.push({ open, paced: await session.paced(open, connections, where) })
         }
         if (yardsticks !== undefined)
           measuredYardsticks.push(
@@ -95,7 +102,7 @@ export async function measureScenario(
           )
       }
     }
-    await session.counted(() => (emptySession === undefined ? inTurn() : emptySession.counted(inTurn)))
+    await session.counted(() => (empty === undefined ? inTurn() : empty.session.counted(inTurn)))
     const sizes =
       records === undefined || subject.own === undefined ? {} : await storedSizes(subject.own.database)
     return counts.map((connections, i) =>
@@ -104,23 +111,21 @@ export async function measureScenario(
         records,
         pairs: pairs[i] ?? [],
         yardsticks: measuredYardsticks,
-        empty: empty[i] ?? [],
+        empty: besides[i] ?? [],
         sizes,
       }),
     )
   }
   const measurements =
     hasLevels && subject.own !== undefined
-      ? await measuredByLevel(subject.own.database, { name, options, session, measured })
+      ? await measuredByLevel(subject.own.database, { name, options, session, empty, measured })
       : await measured()
 
-  const sample = await checkSample(subject, sampleOf(requests, session.runs))
-  const problems = [...session.problems, ...(emptySession?.problems ?? []), ...sample.problems]
   const service = subject.own && (await aboutService(subject.own))
-  for (const { own } of [subject, beside].filter((one) => one !== undefined)) {
-    const exitCode = (await own?.service.stop()) ?? 0
-    if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
-  }
+  const ended = await Promise.all([loaded, ...(empty === undefined ? [] : [empty])].map(end))
+  const problems = ended.flatMap((one, i) =>
+    one.problems.map((problem) => (i === 0 ? problem : `with the empty database: ${problem}`)),
+  )
   return {
     report: {
       name,
@@ -129,12 +134,40 @@ export async function measureScenario(
       measurements,
       yardsticks: yardsticks && describeYardsticks(measuredYardsticks),
       checked: {
-        replies: sum(session.runs.map(({ replies }) => replies)),
+        replies: sum(ended.map(({ replies }) => replies)),
         rows: subject.own && Object.keys(Object.assign({}, ...requests.kinds.map(({ stores }) => stores))),
-        verifiedOffline: sample.verified,
+        verifiedOffline: sum(ended.map(({ verified }) => verified)),
       },
     },
     problems: problems.map((problem) => `${name}: ${problem}`),
+  }
+}
+
+/** A service that is under load. */
+interface Opened {
+  readonly subject: Subject
+  readonly requests: Requests
+  readonly session: Session
+}
+
+/** Verifies a sample of what was answered, and stops a service of the bench's own. */
+async function end({ subject, requests, session }: Opened) {
+  const { verified, problems } = await checkSample(subject, sampleOf(requests, session.runs))
+  const exitCode = subject.own === undefined ? 0 : await subject.own.service.stop()
+  return {
+    verified,
+    replies: sum(session.runs.map(({ replies }) => replies)),
+    problems: [
+      ...session.problems,
+      ...problems,
+      ...(exitCode === 0
+        ? []
+        : [
+            exitCode === null
+              ? 'the service had to be killed'
+              : `the service ended with exit code ${exitCode} after SIGTERM`,
+          ]),
+    ],
   }
 }
 
@@ -142,13 +175,14 @@ interface Levels {
   readonly name: string
   readonly options: MeasureOptions
   readonly session: Session
+  readonly empty: Opened | undefined
   readonly measured: (records: number) => Promise<Measurement[]>
 }
 
-/** Fills the database up to each level, and measures there. */
+/** Fills the database up to each level, and measures there. What is done to it is done to the empty one, too. */
 async function measuredByLevel(
   database: Client,
-  { name, options: { levels, progress }, session, measured }: Levels,
+  { name, options: { levels, progress }, session, empty, measured }: Levels,
 ): Promise<Measurement[]> {
   const filling = await openFilling(database, (count) =>
     progress.doing(`${name}: ${count} records filled in`),
@@ -159,7 +193,9 @@ async function measuredByLevel(
     if (records > filled) {
       await filling.add({ from: filled, to: records, newest: new Date() })
       filled = records
-      await session.warmUp(`${records} records, warm-up`)
+      if (empty?.subject.own !== undefined) await settle(empty.subject.own.database)
+      for (const one of [session, ...(empty === undefined ? [] : [empty.session])])
+        await one.warmUp(`${records} records, warm-up`)
     }
     measurements.push(...(await measured(records)))
   }

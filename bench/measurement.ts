@@ -19,7 +19,7 @@ interface MeasurementOptions {
   readonly pairs: readonly Pair[]
   /** One for each round, or none. */
   readonly yardsticks: readonly YardstickRound[]
-  /** Of a service whose database stays empty, in the same rounds, or none. */
+  /** Of a service whose database holds only what such runs have stored, in the same rounds, or none. */
   readonly empty: readonly Run[]
   /** Of the database when it was measured, by their names. */
   readonly sizes: Readonly<Record<string, number>>

@@ -2,7 +2,6 @@
 import { drive, type Pace, type Run } from './drive.ts'
 import { countRows, miscounted } from './evidence.ts'
 import type { LoadJob, LoadResult } from './load.ts'
-import type { Pair } from './measurement.ts'
 import { openProgram } from './program.ts'
 import type { Progress } from './progress.ts'
 import type { Requests } from './scenario.ts'
@@ -16,8 +15,8 @@ export interface Session {
   warmUp(where: string): Promise<void>
   /** Open throttle. */
   open(connections: number, where: string): Promise<Run>
-  /** The same, then the share of what that brought at a fixed rate. */
-  pair(connections: number, where: string): Promise<Pair>
+  /** A share of what that brought, at a fixed rate. */
+  paced(open: Run, connections: number, where: string): Promise<Run>
   /** Does some of these, and looks whether the database has grown by what they were answered. */
   counted(work: () => Promise<void>): Promise<void>
 }
@@ -63,23 +62,18 @@ export function openSession(
     problems.push(...miscounted({ from, to }, requests.kinds, replies))
   }
 
-  const open = (connections: number, where: string) =>
-    run(`${where}, open throttle`, { connections, ratePerSecond: undefined })
-
   return {
     runs,
     problems,
     counted,
-    open,
+    open: (connections, where) => run(`${where}, open throttle`, { connections, ratePerSecond: undefined }),
     warmUp: (where) =>
       counted(
         async () => void (await run(where, { connections: warmUpConnections, ratePerSecond: undefined })),
       ),
-    async pair(connections, where) {
-      const throttled = await open(connections, where)
-      const ratePerSecond = (throttled.replies / throttled.load.seconds) * LATENCY_RATE_SHARE
-      const paced = await run(`${where}, fixed rate`, { connections, ratePerSecond })
-      return { open: throttled, paced }
+    paced(open, connections, where) {
+      const ratePerSecond = (open.replies / open.load.seconds) * LATENCY_RATE_SHARE
+      return run(`${where}, fixed rate`, { connections, ratePerSecond })
     },
   }
 }

@@ -138,8 +138,10 @@ export function estimatedSeconds(options: SuiteOptions): number {
       if ('measure' in scenario) return scenario.estimatedSeconds({ seconds, rounds })
       const counts = (connections ?? scenario.connections).length
       const times = scenario.hasLevels === true ? levels.length : 1
-      const beside = scenario.hasYardsticks === true ? 3 : scenario.hasLevels === true ? counts : 0
-      return times * (seconds + rounds * (2 * counts + beside) * seconds)
+      const warmUps = scenario.hasLevels === true ? 2 : 1
+      const perRound =
+        (scenario.hasLevels === true ? 3 : 2) * counts + (scenario.hasYardsticks === true ? 3 : 0)
+      return times * (warmUps + rounds * perRound) * seconds
     })
     .reduce((total, of) => total + of, 0)
 }
