@@ -22,8 +22,8 @@ export interface MeasuredService {
   readonly pids: { readonly service: number; readonly postmaster: number }
   /** Of each request that has travelled in a batch since the last call: how many shared it. Waits until the log rests. */
   takeBatchSizes(): Promise<number[]>
-  /** SIGTERM. out  the exit code, null where it had to be killed */
-  stop(): Promise<number | null>
+  /** SIGTERM. out  what was wrong with how it ended */
+  stop(): Promise<string[]>
 }
 
 export interface ServiceOptions {
@@ -143,8 +143,8 @@ function followLines(file: number): () => Record<string, unknown>[] {
   }
 }
 
-/** A service's process: whether it runs, and SIGTERM. out of `stop`  its exit code, null where it had to be killed */
-export function watched(child: ChildProcess): { running: () => boolean; stop: () => Promise<number | null> } {
+/** A service's process: whether it runs, and SIGTERM. out of `stop`  what was wrong with how it ended */
+export function watched(child: ChildProcess): { running: () => boolean; stop: () => Promise<string[]> } {
   const ended = once(child, 'exit') as Promise<[number | null]>
   const running = () => child.exitCode === null && child.signalCode === null
   return {
@@ -154,7 +154,10 @@ export function watched(child: ChildProcess): { running: () => boolean; stop: ()
       const killed = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX)
       const [code] = await ended
       clearTimeout(killed)
-      return code
+      if (code === 0) return []
+      return [
+        code === null ? 'the service was killed' : `the service ended with exit code ${code} after SIGTERM`,
+      ]
     },
   }
 }

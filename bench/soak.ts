@@ -111,8 +111,7 @@ export async function soak(
   ]
   if (descriptors.atRestAfter > descriptors.atRestBefore + DESCRIPTORS_SLACK)
     problems.push(`${descriptors.atRestAfter} descriptors at rest, ${descriptors.atRestBefore} before`)
-  const exitCode = await service.stop()
-  if (exitCode !== 0) problems.push(`the service ended with exit code ${exitCode} after SIGTERM`)
+  problems.push(...(await service.stop()))
   const fsck = await runFsck(service)
   if (fsck.exitCode !== 0)
     problems.push(`countersign fsck ended with exit code ${fsck.exitCode}:\n${fsck.output}`)

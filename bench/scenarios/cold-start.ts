@@ -140,8 +140,7 @@ async function start({ folder, key, listener, problems }: Of, stack: AsyncDispos
     problems.push(...checked.problems)
     return { readyMs, executedMs, cpuMs: cpu && cpu / 1000 }
   } finally {
-    const code = await stop()
-    if (code !== 0) problems.push(`the service ended with exit code ${code} after SIGTERM`)
+    problems.push(...(await stop()))
     closeSync(log)
   }
 }

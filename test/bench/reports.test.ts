@@ -96,6 +96,17 @@ describe('compare', () => {
     expect(verdicts(aMeasurement(more), before)).toMatchObject({ 'per s': 'worse', 'RSS MiB': 'better' })
   })
 
+  test('a rate beside an empty database is better when it is higher, the CPU beside it when it is lower', () => {
+    const before = aMeasurement({
+      more: { 'rate ÷ empty': figureOf([0.8, 0.81]), 'CPU ÷ empty': figureOf([1.2, 1.21]) },
+    })
+    const after = aMeasurement({
+      more: { 'rate ÷ empty': figureOf([0.95, 0.96]), 'CPU ÷ empty': figureOf([1, 1.01]) },
+    })
+    expect(verdicts(before, after)).toMatchObject({ 'rate ÷ empty': 'better', 'CPU ÷ empty': 'better' })
+    expect(verdicts(after, before)).toMatchObject({ 'rate ÷ empty': 'worse', 'CPU ÷ empty': 'worse' })
+  })
+
   test('of one round nothing is said', () => {
     const after = aMeasurement({ perSecond: figureOf([5000]) })
     expect(verdicts(aMeasurement(), after)['per s']).toBe('one round: noise unknown')
