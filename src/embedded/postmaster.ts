@@ -58,7 +58,7 @@ const settings = {
 /**
  * An eighth of the memory that there is, from 128 MB to 1 GB. An execution writes to a random page of five indexes, and what of these is
  * not in PostgreSQL's own memory is read and written for it: beside 2 million records, which have 900 MB of indexes, that was 219 µs of its CPU with
- * 256 MB and 174 with 1 GB.
+ * 256 MB and 151 to 174 with 1 GB.
  */
 function sharedBuffers(): string {
   const limit = process.constrainedMemory()

@@ -21,7 +21,7 @@ export interface Driver {
   /** What it printed when it was ready, or why it did not start. */
   readonly said: { readonly url: string; readonly pid: number } | { readonly refusal: string }
   /** What it has logged so far. */
-  readonly logged: () => string
+  logged(): string
 }
 
 const drivers: ChildProcess[] = []

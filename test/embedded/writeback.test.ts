@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import koffi from 'koffi'
 import { expect, test, vi } from 'vitest'
-import { aFolder, eventually, query, start } from './drive.ts'
+import { aFolder, end, eventually, query, start } from './drive.ts'
 
 vi.setConfig({ testTimeout: 20_000 })
 
@@ -39,4 +39,15 @@ test.runIf(isTold)('what a table has grown by is on its way to the disk within s
     await query(url, `INSERT INTO growing SELECT repeat('x', 1000) FROM generate_series(1, 10000)`)
     await eventually(() => expect(dirtyPages(path)).toBe(0))
   }
+})
+
+test('without the library for that call the kernel writes when it likes, which is said, and nothing else changes', async () => {
+  const driver = await start(aFolder(), { script: join(import.meta.dirname, 'driver-without-koffi.ts') })
+  await eventually(() =>
+    expect(driver.logged()).toContain(
+      "warn PostgreSQL's files are left to the kernel to write: there is no koffi\n",
+    ),
+  )
+  expect(await query(driver.url, 'SELECT 42')).toEqual([42])
+  expect(await end(driver, 'SIGTERM')).toBe(0)
 })
