@@ -73,7 +73,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   403: 'this key may not invoke the action or assert the principal; or, where it is POLICY_DENIED, --signals and --parameters do not agree',
   404: 'the service does not have this policy, or this route',
   429: 'the rate limit: raise RATE_LIMIT_EXECUTE_PER_MINUTE of the deployment for the measurement',
-  503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX',
+  503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX (one caller has a quarter of it)',
 }
 
 function unexpectedReplies({ kinds }: Requests, replies: LoadResult['replies']): string[] {

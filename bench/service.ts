@@ -83,6 +83,7 @@ export async function startService(
         SERVICE_AUTH_DISABLED: '',
         RECEIPT_ALGORITHMS: 'ed25519',
         RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
+        RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
         LISTENER: listener,
         LOG_LEVEL: 'info',
         ...env,

@@ -58,6 +58,8 @@ export interface Config {
     readonly executePerMinute: number
     readonly healthPerMinute: number
     readonly publicPerMinute: number
+    /** Milliseconds of worker thread time, see src/door/compute.ts. */
+    readonly computeMsPerMinute: number
   }
   readonly maxBodyBytes: number
   readonly workerThreads: number
@@ -109,6 +111,7 @@ export const Environment = Type.Partial(
     RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
     RATE_LIMIT_HEALTH_PER_MINUTE: perMinute(),
     RATE_LIMIT_PUBLIC_PER_MINUTE: perMinute(),
+    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: perMinute(),
     HUBSPOT_PRIVATE_APP_TOKEN: text('^[!-~]{1,512}$', '1 to 512 printable ASCII characters without spaces'),
     HUBSPOT_BASE_URL: Type.String({
       description: 'an https origin without a path, or http to a loopback address outside production',
@@ -202,6 +205,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       executePerMinute: values.RATE_LIMIT_EXECUTE_PER_MINUTE ?? 600,
       healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,
       publicPerMinute: values.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 1200,
+      computeMsPerMinute: values.RATE_LIMIT_COMPUTE_MS_PER_MINUTE ?? 6_000,
     },
     maxBodyBytes: values.MAX_BODY_BYTES ?? 102_400,
     workerThreads: values.WORKER_THREADS ?? Math.max(1, availableParallelism() - 1),

@@ -7,6 +7,7 @@ import { tuneCollector } from './collector.ts'
 import { ConfigError, readConfig, type Caller, type Config } from './config.ts'
 import { openAudit } from './door/audit.ts'
 import { openAuthentication } from './door/authenticate.ts'
+import { openCompute } from './door/compute.ts'
 import { openDispatcher } from './door/dispatch.ts'
 import { openMemoryLimits, type Limits } from './door/limit.ts'
 import { listen } from './door/listen/index.ts'
@@ -24,6 +25,7 @@ import { syncPolicies } from './policy/sync.ts'
 import { endPools, openPools } from './pools.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
+import { openOverload } from './door/overload.ts'
 import { migrate } from './tables/migrate.ts'
 import { openPool } from './tables/sql.ts'
 import { startWebhookWork } from './webhooks/work.ts'
@@ -119,11 +121,19 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
     config.metrics && (await import('./metrics/index.ts')).openMetrics({ onError: failed('metrics') })
-  const dispatcher = await openDispatcher(
-    { config, database, callers, authority: authority.current(), reportChannel: metrics?.reportChannel },
-    failed('worker thread'),
-    metrics?.batches,
-  )
+  const compute = openCompute(config.rateLimits.computeMsPerMinute)
+  const dispatcher = await openDispatcher({
+    boot: {
+      config,
+      database,
+      callers,
+      authority: authority.current(),
+      reportChannel: metrics?.reportChannel,
+    },
+    meter: compute.meter,
+    onError: failed('worker thread'),
+    watch: metrics?.batches,
+  })
   stops.push(() => dispatcher.close())
   authority.start((state) => dispatcher.setAuthority(state))
   stops.push(() => authority.close())
@@ -162,9 +172,11 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       openapi: openapiTexts({ routes }),
       warnings: policies.differences.map(({ message }) => message),
       stopping: () => stopping,
+      overload: openOverload(dispatcher),
     },
     authenticate: openAuthentication(callers),
     limits,
+    compute,
     room,
     audit,
     log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
@@ -188,7 +200,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   })
 
   if (metrics !== undefined && config.metrics !== undefined) {
-    const { workerThreads, queueRequestsMax, buildVersion: version } = config
+    const { queueRequestsMax, buildVersion: version } = config
     const build = { version, listener: listener.server }
     const replica = config.databaseReadUrl === undefined ? undefined : pools.export
     const named = { ...pools, export: replica, limits: limitPool, webhooks: webhookWork?.pool }
@@ -197,7 +209,6 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       room,
       pool: pools.read,
       pools: named,
-      workerThreads,
       queueRequestsMax,
       build,
     }

@@ -20,6 +20,14 @@ function problems(act: () => unknown): readonly string[] {
   return []
 }
 
+/** The defaults of decisions §1 and §12. */
+const RATE_LIMITS = {
+  executePerMinute: 600,
+  healthPerMinute: 1200,
+  publicPerMinute: 1200,
+  computeMsPerMinute: 6_000,
+}
+
 test('without any variable the embedded service is configured with the defaults of decisions §1', () => {
   expect(readConfig({})).toEqual({
     host: '127.0.0.1',
@@ -35,7 +43,7 @@ test('without any variable the embedded service is configured with the defaults 
     production: false,
     hubspot: undefined,
     webhookSecrets: {},
-    rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 1200 },
+    rateLimits: RATE_LIMITS,
     maxBodyBytes: 102_400,
     workerThreads: Math.max(1, availableParallelism() - 1),
     buildVersion: packageJson.version,
@@ -100,23 +108,25 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   RATE_LIMIT_EXECUTE_PER_MINUTE: {
     good: [
-      ['1', { rateLimits: { executePerMinute: 1, healthPerMinute: 1200, publicPerMinute: 1200 } }],
-      [
-        '100000000000',
-        { rateLimits: { executePerMinute: 1e11, healthPerMinute: 1200, publicPerMinute: 1200 } },
-      ],
+      ['1', { rateLimits: { ...RATE_LIMITS, executePerMinute: 1 } }],
+      ['100000000000', { rateLimits: { ...RATE_LIMITS, executePerMinute: 1e11 } }],
     ],
     bad: ['0', '-1', '1.5', 'Infinity', '9'.repeat(400)],
     must: 'a whole number, 1 or more',
   },
   RATE_LIMIT_HEALTH_PER_MINUTE: {
-    good: [['7', { rateLimits: { executePerMinute: 600, healthPerMinute: 7, publicPerMinute: 1200 } }]],
+    good: [['7', { rateLimits: { ...RATE_LIMITS, healthPerMinute: 7 } }]],
     bad: ['0'],
     must: 'a whole number, 1 or more',
   },
   RATE_LIMIT_PUBLIC_PER_MINUTE: {
-    good: [['7', { rateLimits: { executePerMinute: 600, healthPerMinute: 1200, publicPerMinute: 7 } }]],
+    good: [['7', { rateLimits: { ...RATE_LIMITS, publicPerMinute: 7 } }]],
     bad: ['0'],
+    must: 'a whole number, 1 or more',
+  },
+  RATE_LIMIT_COMPUTE_MS_PER_MINUTE: {
+    good: [['7', { rateLimits: { ...RATE_LIMITS, computeMsPerMinute: 7 } }]],
+    bad: ['0', '1.5'],
     must: 'a whole number, 1 or more',
   },
   HUBSPOT_PRIVATE_APP_TOKEN: {

@@ -96,6 +96,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000',
       RATE_LIMIT_HEALTH_PER_MINUTE: '1000000',
       RATE_LIMIT_PUBLIC_PER_MINUTE: '1000000',
+      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
       ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
       ...options.env,
     },

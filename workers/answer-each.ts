@@ -11,8 +11,11 @@ export function answerEach(
   batch: readonly Travelling[],
   work: (request: Request) => Promise<ConstructorParameters<typeof Answered>[1]>,
 ): Promise<Answered[]> {
-  return pLimit(AT_ONCE).map(
-    batch,
-    async ({ request }) => new Answered(request, await work(request).catch(failureOf)),
-  )
+  return pLimit(AT_ONCE).map(batch, async ({ request }) => {
+    const startedMs = performance.now()
+    const working = work(request)
+    // Up to its first wait: reading the body, and compiling the policy that it holds.
+    request.costMs += performance.now() - startedMs
+    return new Answered(request, await working.catch(failureOf))
+  })
 }

@@ -4,8 +4,12 @@ import type { Caller, Config } from '../src/config.ts'
 import type { Audited, Ruling } from '../src/errors.ts'
 import type { LoopReport } from '../src/metrics/event-loop.ts'
 
+/** The groups of threads, see src/door/operations.ts. */
+export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
+
 /** What a thread is started with. */
 export interface Boot {
+  readonly lane: LaneName
   readonly config: Config
   /** Connection string. */
   readonly database: string
@@ -52,7 +56,8 @@ export interface ReportAsked {
 
 /** What each thread answers, on the same channel. */
 export interface ThreadReport extends ReportAsked {
-  readonly thread: number
+  /** Its lane and its number, `execution-1`. */
+  readonly thread: string
   readonly loop: LoopReport
   readonly pool: PoolUse
 }
@@ -139,6 +144,8 @@ export interface TaskReply {
   readonly log: Readonly<Record<string, unknown>>
   /** What the audit must know before the reply goes out. */
   readonly audit?: Audited
+  /** Milliseconds of thread time that it took. */
+  readonly costMs: number
 }
 
 export interface QueuedRequest {
@@ -169,7 +176,7 @@ export function unpackTask({ bodies, requests }: Task) {
 }
 
 export interface AnsweredRequest {
-  readonly request: { readonly ticket: number }
+  readonly request: { readonly ticket: number; readonly costMs: number }
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -184,7 +191,8 @@ export function packReplies(
   report?: BatchReport,
 ): Replies {
   const replies = answered.map(({ request, status, headers, body, log, audit }) => {
-    const reply = { ticket: request.ticket, status, headers, body, log: { ...log, batch: batchSize } }
+    const { ticket, costMs } = request
+    const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
     return audit === undefined ? reply : { ...reply, audit }
   })
   return report === undefined ? { replies } : { replies, report }

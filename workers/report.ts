@@ -2,10 +2,10 @@
 import { BroadcastChannel, threadId } from 'node:worker_threads'
 import type { Pool } from 'pg'
 import { watchEventLoop } from '../src/metrics/event-loop.ts'
-import type { ReportAsked, ThreadReport } from './protocol.ts'
+import type { LaneName, ReportAsked, ThreadReport } from './protocol.ts'
 
 /** in  channelName  of a BroadcastChannel on which ReportAsked come */
-export function answerReports(channelName: string, pool: Pool): void {
+export function answerReports(channelName: string, lane: LaneName, pool: Pool): void {
   const loop = watchEventLoop()
   const channel = new BroadcastChannel(channelName)
   channel.unref()
@@ -14,7 +14,7 @@ export function answerReports(channelName: string, pool: Pool): void {
     if ('thread' in data) return // another thread's answer
     const report: ThreadReport = {
       asked: data.asked,
-      thread: threadId,
+      thread: `${lane}-${threadId}`,
       loop: loop.sinceLastAsked(),
       pool: { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount },
     }

@@ -1,4 +1,5 @@
 // One pipeline thread: boots once, then takes batches. Holds the private keys and its own database connections.
+import { setPriority } from 'node:os'
 import { BroadcastChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
 import type { AuthorityState } from '../src/authority/state.ts'
@@ -14,8 +15,9 @@ import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
 import { resolveChanges } from './authority/resolve.ts'
 import { openApprovers } from './approvers.ts'
+import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
-import { openTurns, PROVEN_AT_ONCE } from './execute/admit-proven.ts'
+import { openTurns } from './execute/admit-proven.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { receipt } from './evidence/receipt.ts'
@@ -46,12 +48,15 @@ import {
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 
-/** One for each batch in flight, one for the late lane; and those of executions that verify state. */
-const CONNECTIONS_MAX = 7 + PROVEN_AT_ONCE
+/** Linux's niceness of a background thread: where processors are short, executions, the front end and PostgreSQL come first. */
+const BACKGROUND_NICENESS = 5
 
-function boot({ config, database, callers, authority, authorityChannel, owed, reportChannel }: Boot) {
+function boot(given: Boot) {
+  const { lane, config, database, callers, authority, authorityChannel, owed, reportChannel } = given
+  // Elsewhere the priority is that of the whole process.
+  if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
   const { signingKeyDir } = config
-  const pool = openPool(database, CONNECTIONS_MAX)
+  const pool = openPool(database, connectionsOf(lane))
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
   // A file that cannot be read is reported by the door; here its key is unknown, and nothing verifies by it.
   const published = publishedKeys(signingKeyDir, { onError: () => undefined })
@@ -119,7 +124,7 @@ function boot({ config, database, callers, authority, authorityChannel, owed, re
   })
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
   channel.postMessage(ASKS_AUTHORITY)
-  if (reportChannel !== undefined) answerReports(reportChannel, pool)
+  if (reportChannel !== undefined) answerReports(reportChannel, lane, pool)
 
   const roads: Readonly<Record<Operation, Road>> = {
     async execute(batch, watch) {
@@ -146,9 +151,11 @@ function boot({ config, database, callers, authority, authorityChannel, owed, re
   }
 
   return async function run(task: Task) {
+    // What a start sends to see whether the thread is there.
+    if (task.requests.length === 0) return { replies: [] }
     const watch = openStopwatch()
     const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
-      request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params },
+      request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params, costMs: 0 },
     }))
     return packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch))
   }

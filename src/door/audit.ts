@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../errors.ts'
-import type { Dispatcher } from './dispatch.ts'
+import { SERVICE_CLIENT, type Dispatcher } from './dispatch.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
 /** What the door knows of the refused request. */
@@ -79,7 +79,12 @@ export function openAudit({
     const body = Buffer.from(JSON.stringify(event))
     let failed = 0
     for (;;) {
-      const { status, log: cause } = await submit('record-audit-event', body, -1)
+      const { status, log: cause } = await submit({
+        operation: 'record-audit-event',
+        client: SERVICE_CLIENT,
+        caller: -1,
+        body,
+      })
       if (status === 200 || closed) return
       // A database that is away is waited for, a thread that died is replaced; an event that cannot be signed never will be.
       if (status !== 503 && ++failed === FAILED_MAX) return log({ event, ...cause }, 'audit event lost')

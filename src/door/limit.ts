@@ -55,6 +55,33 @@ export function openMemoryLimits(keysMax: number = KEYS_MAX): LimitStore {
   }
 }
 
+/** Budgets of thread time: what a request costs is known when it is done, so it is let in while anything is left, and charged then. */
+export interface Budgets {
+  /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
+  look(budget: Limit, key: string, nowMs: number): Verdict
+  /** in  costMs  thread time; the budget may go below nothing by what was under way, which is paid back by waiting */
+  charge(budget: Limit, key: string, costMs: number, nowMs: number): void
+}
+
+/** In memory, for each instance by itself: what is shared out is this instance's threads. */
+export function openBudgets(keysMax: number = KEYS_MAX): Budgets {
+  const arrivalsOf = new Map<string, Map<string, number>>()
+  return {
+    look({ name, perMinute }, key, nowMs) {
+      const arrivalMs = Math.max(arrivalsOf.get(name)?.get(key) ?? 0, nowMs)
+      return verdictAt({ name, perMinute }, { allowed: arrivalMs - nowMs < MINUTE_MS, arrivalMs, nowMs })
+    },
+    charge({ name, perMinute }, key, costMs, nowMs) {
+      const arrivals = arrivalsOf.get(name) ?? new Map<string, number>()
+      arrivalsOf.set(name, arrivals)
+      const arrivalMs = Math.max(arrivals.get(key) ?? 0, nowMs) + (costMs * MINUTE_MS) / perMinute
+      arrivals.delete(key)
+      arrivals.set(key, arrivalMs)
+      if (arrivals.size > keysMax) forgetOldest(arrivals)
+    },
+  }
+}
+
 /** GCRA itself. in  arrivalMs  the theoretical arrival time so far. out  the one after a request at `nowMs`; a refused one costs nothing */
 export function arrive(
   { perMinute }: Limit,
@@ -105,10 +132,19 @@ export function forgetOldest<T>(byUse: Map<string, T>, isKept: (value: T) => boo
   }
 }
 
-/** RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11. */
-export function limitHeaders(limit: Limit, verdict: Verdict): Record<string, string> {
+/**
+ * RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11.
+ * in  before  what another limit of the same request has put there: both stand in one list
+ */
+export function limitHeaders(
+  limit: Limit,
+  verdict: Verdict,
+  before: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const listed = (name: string, item: string) =>
+    before[name] === undefined ? item : `${before[name]}, ${item}`
   return {
-    'RateLimit-Policy': `"${limit.name}";q=${limit.perMinute};w=60`,
-    RateLimit: `"${limit.name}";r=${verdict.remaining};t=${verdict.resetSeconds}`,
+    'RateLimit-Policy': listed('RateLimit-Policy', `"${limit.name}";q=${limit.perMinute};w=60`),
+    RateLimit: listed('RateLimit', `"${limit.name}";r=${verdict.remaining};t=${verdict.resetSeconds}`),
   }
 }

@@ -1,5 +1,5 @@
 // The door: from a request's head to the handler of its route, in the order of decisions §3:
-// 404/405 → 401 → 413 → 429 → 503 when every queue is full; only then is a body read.
+// 404/405 → 401 → 413 → 429 → 503 when its client has too much under way; only then is a body read, and takes a place when it is complete.
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
@@ -11,6 +11,7 @@ import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
 import type { Audit } from './audit.ts'
 import type { Authenticate, AuthenticatedCaller } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
+import { addressClient, type Compute } from './compute.ts'
 import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
 import type { Head, OnHead, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
@@ -20,7 +21,7 @@ import { respond, type Exchange, type Told } from './respond.ts'
 const NO_BODY = new Uint8Array(0)
 /** Smaller ones are left to the sockets' own buffers. */
 const LARGE_REPLY_BYTES = 64 * 1024
-/** Whose share of the room requests without a caller take. */
+/** The client of every request where authentication is disabled. */
 const ANONYMOUS = 'anonymous'
 /** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -29,13 +30,14 @@ export interface DoorWith extends Told {
   readonly service: Service
   readonly authenticate: Authenticate
   readonly limits: Limits
+  readonly compute: Compute
   readonly room: Room
   readonly audit: Audit
 }
 
 type Replying = (outcome: Answer | Failure) => Reply | Promise<Reply>
 
-export function openDoor({ service, authenticate, limits, room, audit, ...told }: DoorWith): OnHead {
+export function openDoor({ service, authenticate, limits, compute, room, audit, ...told }: DoorWith): OnHead {
   const match = openMatching(routes, (route, params) => route.mounted?.(params, service.config) ?? true)
   const limitOf = configuredLimits(service.config)
 
@@ -59,6 +61,7 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
     exchange.callerId = authenticated?.caller.callerId
     // Now, while the head is there.
     if (authenticated === undefined) exchange.clientAddress = clientOf(head)
+    const client = clientNameOf(exchange, service.config)
     if (authenticated === undefined && route.open === undefined && !service.config.authDisabled) {
       return reply(failures.authenticationRequired())
     }
@@ -69,6 +72,8 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
 
     const limited = checkLimit(route, head, authenticated, exchange)
     if (limited instanceof Failure) return reply(limited)
+    const overBudget = checkBudget(route, client, exchange)
+    if (overBudget !== undefined) return reply(overBudget)
     // What comes behind the limit waits where the verdict does. A body is read meanwhile, and looked at afterwards.
     const withinLimit = (proceed: () => Reply | Promise<Reply>) =>
       limited === undefined ? proceed() : limited.then((failure) => (failure ? reply(failure) : proceed()))
@@ -81,14 +86,17 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
       query: new URLSearchParams(head.query),
       caller: authenticated?.caller,
       callerIndex: authenticated?.index ?? -1,
+      client,
       body: NO_BODY,
     }
     if (!route.takesBody) return withinLimit(() => answer(route, incoming, reply))
-    const leave = room.take(head.bodyBytes, authenticated?.caller.callerId ?? anonymousShare(route, exchange))
-    if (leave === undefined) return withinLimit(() => reply(failures.overloaded()))
+    const announced = room.announce(head.bodyBytes, client)
+    if (announced === undefined) return withinLimit(() => reply(failures.overloaded()))
     return {
-      aborted: leave,
+      aborted: announced.aborted,
       take(body) {
+        const leave = announced.arrived()
+        if (leave === undefined) return withinLimit(() => reply(failures.overloaded()))
         const outcome = withinLimit(() => answer(route, { ...incoming, body }, reply))
         if (outcome instanceof Promise) return outcome.finally(leave)
         leave()
@@ -111,10 +119,10 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
   }
 
   /** A large reply takes room until it has been sent: a client that does not read it must not fill the memory. */
-  function withRoom(outcome: Answer, { caller }: Incoming, reply: Replying): Reply | Promise<Reply> {
+  function withRoom(outcome: Answer, { client }: Incoming, reply: Replying): Reply | Promise<Reply> {
     const bodyBytes = Buffer.byteLength(outcome.body)
     if (bodyBytes < LARGE_REPLY_BYTES) return reply(outcome)
-    const sent = room.take(bodyBytes, caller?.callerId ?? ANONYMOUS)
+    const sent = room.take(bodyBytes, client)
     return reply(sent === undefined ? failures.overloaded() : { ...outcome, sent })
   }
 
@@ -131,10 +139,18 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
     const limit = limitOf[route.limit]
     const judge = (verdict: Verdict): Failure | undefined => {
       exchange.limitHeaders = limitHeaders(limit, verdict)
-      return verdict.allowed ? undefined : failures.rateLimited(verdict.retryAfterSeconds)
+      return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
     }
     const verdict = limits.take(limit, key, performance.now())
     return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
+  }
+
+  /** The limits that count requests come first: a budget is asked of memory, and never late. */
+  function checkBudget({ cost }: Route, client: string, exchange: Exchange): Failure | undefined {
+    if (cost === undefined) return undefined
+    const { budget, verdict } = compute.look(cost, client)
+    exchange.limitHeaders = limitHeaders(budget, verdict, exchange.limitHeaders)
+    return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
   }
 
   function clientOf(head: Head): string {
@@ -142,11 +158,15 @@ export function openDoor({ service, authenticate, limits, room, audit, ...told }
   }
 }
 
-/** Where nothing is limited, a share of each address: bodies that one announces and never sends must not shut a provider out. */
-function anonymousShare({ limit }: Route, exchange: Exchange): string {
-  return limit === undefined && exchange.clientAddress !== undefined
-    ? `${ANONYMOUS} ${exchange.clientAddress}`
-    : ANONYMOUS
+function refusedBy({ name }: Limit, { retryAfterSeconds }: Verdict, exchange: Exchange): Failure {
+  exchange.refusedBy = name
+  return failures.rateLimited(retryAfterSeconds)
+}
+
+/** By whom queues, shares and budgets are divided. */
+function clientNameOf({ callerId, clientAddress: address }: Exchange, { authDisabled }: Config): string {
+  if (callerId !== undefined) return callerId
+  return authDisabled || address === undefined ? ANONYMOUS : addressClient(address)
 }
 
 function openExchange(head: Head, spans: Spans | undefined): Exchange {
@@ -161,6 +181,7 @@ function openExchange(head: Head, spans: Spans | undefined): Exchange {
     callerId: undefined,
     clientAddress: undefined,
     limitHeaders: {},
+    refusedBy: undefined,
     wantsTiming: wantsTiming(head.header('prefer')),
     traceParent: spans?.parentOf((name) => head.header(name)),
   }

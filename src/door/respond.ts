@@ -21,6 +21,8 @@ export interface Exchange {
   clientAddress: string | undefined
   /** The RateLimit fields, on limited routes. */
   limitHeaders: Readonly<Record<string, string>>
+  /** The limit or budget that refused it. */
+  refusedBy: string | undefined
   /** Whether the client asked for Server-Timing. */
   readonly wantsTiming: boolean
   /** Undefined where nobody records spans. */
@@ -55,7 +57,16 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, { log, wa
     status >= 500 &&
       (cause !== undefined || (!(outcome instanceof Failure) && outcome.log?.['cause'] !== undefined)),
   )
-  watch?.replied({ method: exchange.method, path: exchange.path, route: exchange.route, outcome, status, ms })
+  watch?.replied({
+    method: exchange.method,
+    path: exchange.path,
+    route: exchange.route,
+    outcome,
+    status,
+    // What is not refused when it comes can have used up its budget by the time it would be sent to a thread.
+    limit: exchange.refusedBy ?? exchange.route?.cost,
+    ms,
+  })
   spans?.record(exchange, { status, ms, times })
   return {
     status,

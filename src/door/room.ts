@@ -1,50 +1,128 @@
-// How much the door takes in at once: requests and the bytes of their bodies, from the head to the reply (docs/design-notes.md
-// "Backpressure").
+// How much the service takes in at once (docs/design-notes.md "Backpressure"). A request holds a place from the moment its body is
+// complete until its reply; bodies that are only announced are counted apart, so that withholding them shuts nobody else out.
 
-/** Bodies on their way, waiting or at work, all callers together. */
+/** Bodies that have arrived and large replies that have not left, of all clients together. */
 const BYTES_MAX = 64 * 1024 * 1024
-/** One caller's share: bodies that are announced and never come must not shut the others out. */
-const CALLER_BYTES_MAX = BYTES_MAX / 4
+/** One client, a caller or an address, may hold this part of the places and of the bytes. */
+const CLIENT_SHARE = 4
+
+/** Gives a place back; a second call does nothing. */
+export type Leave = () => void
+
+export interface Announced {
+  /** The body is complete. out  undefined: there is no place for it */
+  readonly arrived: () => Leave | undefined
+  /** The client went away before. */
+  readonly aborted: () => void
+}
+
+export interface Taken {
+  readonly requests: number
+  readonly bytes: number
+}
 
 export interface Room {
   /**
-   * Takes a place for a request whose body is yet to come.
-   * in   caller  whose share it counts against
-   * out  gives the place back, a second call does nothing; undefined: there is no room
+   * Expects a body.
+   * in   bytes   as announced
+   *      client  whose share it counts against
+   * out  undefined: the client holds its share of what is announced, or of places, already
    */
-  readonly take: (bodyBytes: number, caller: string) => (() => void) | undefined
-  readonly taken: () => { readonly requests: number; readonly bytes: number }
+  readonly announce: (bytes: number, client: string) => Announced | undefined
+  /** Takes a place at once. out  undefined: there is none */
+  readonly take: (bytes: number, client: string) => Leave | undefined
+  readonly places: () => Taken
+  readonly announced: () => Taken
   /** Resolves when every place has been given back. */
   readonly empty: () => Promise<void>
 }
 
 export function openRoom(requestsMax: number): Room {
-  const bytesOf = new Map<string, number>()
+  const places = openShares({ requestsMax, bytesMax: BYTES_MAX })
+  // Announced, a request costs its connection and nothing else: only bytes have a bound for all clients together.
+  const announced = openShares({
+    requestsMax: Infinity,
+    bytesMax: BYTES_MAX,
+    clientRequestsMax: shareOf(requestsMax),
+  })
+  const take = (bytes: number, client: string) => places.take(bytes, client)
+
+  return {
+    announce(bytes, client) {
+      if (!places.has(bytes, client)) return undefined
+      const leave = announced.take(bytes, client)
+      if (leave === undefined) return undefined
+      return {
+        aborted: leave,
+        arrived() {
+          leave()
+          return take(bytes, client)
+        },
+      }
+    },
+    take,
+    places: places.taken,
+    announced: announced.taken,
+    empty: places.empty,
+  }
+}
+
+function shareOf(whole: number): number {
+  return Math.max(1, Math.floor(whole / CLIENT_SHARE))
+}
+
+interface SharesOptions {
+  readonly requestsMax: number
+  readonly bytesMax: number
+  readonly clientRequestsMax?: number
+}
+
+/** Requests and bytes, bounded for all clients together and for each. */
+function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(requestsMax) }: SharesOptions) {
+  const clientBytesMax = shareOf(bytesMax)
+  const ofClient = new Map<string, { requests: number; bytes: number }>()
   let requests = 0
   let bytes = 0
   let whenEmpty: (() => void) | undefined
 
+  /** Whether there is room for one more. */
+  function has(more: number, client: string): boolean {
+    const own = ofClient.get(client)
+    return (
+      requests < requestsMax &&
+      bytes + more <= bytesMax &&
+      (own?.requests ?? 0) < clientRequestsMax &&
+      (own?.bytes ?? 0) + more <= clientBytesMax
+    )
+  }
+
+  function take(more: number, client: string): Leave | undefined {
+    if (!has(more, client)) return undefined
+    let own = ofClient.get(client)
+    if (own === undefined) ofClient.set(client, (own = { requests: 0, bytes: 0 }))
+    requests++
+    bytes += more
+    own.requests++
+    own.bytes += more
+    const held = own
+    let isTaken = true
+    return () => {
+      if (!isTaken) return
+      isTaken = false
+      requests--
+      bytes -= more
+      held.requests--
+      held.bytes -= more
+      if (held.requests === 0) ofClient.delete(client)
+      if (requests === 0) whenEmpty?.()
+    }
+  }
+
   return {
-    take(bodyBytes, caller) {
-      const own = bytesOf.get(caller) ?? 0
-      if (requests >= requestsMax || bytes + bodyBytes > BYTES_MAX || own + bodyBytes > CALLER_BYTES_MAX)
-        return undefined
-      requests++
-      bytes += bodyBytes
-      bytesOf.set(caller, own + bodyBytes)
-      let taken = true
-      return () => {
-        if (!taken) return
-        taken = false
-        requests--
-        bytes -= bodyBytes
-        const left = (bytesOf.get(caller) ?? 0) - bodyBytes
-        if (left > 0) bytesOf.set(caller, left)
-        else bytesOf.delete(caller)
-        if (requests === 0) whenEmpty?.()
-      }
-    },
-    taken: () => ({ requests, bytes }),
-    empty: () => (requests === 0 ? Promise.resolve() : new Promise((resolve) => (whenEmpty = resolve))),
+    has,
+    take,
+    taken: (): Taken => ({ requests, bytes }),
+    empty: (): Promise<void> =>
+      requests === 0 ? Promise.resolve() : new Promise((resolve) => (whenEmpty = resolve)),
   }
 }

@@ -1,7 +1,7 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Dispatcher, WorkerReply } from '../door/dispatch.ts'
+import { SERVICE_CLIENT, type Dispatcher, type WorkerReply } from '../door/dispatch.ts'
 
 const SWEEP_EVERY_MS = 5_000
 /**
@@ -16,7 +16,12 @@ const LOOK_FAR_EVERY = 12
 
 /** Sweeps once, in a thread. out  200 {noticed} */
 export function sweepOnce(submit: Dispatcher['submit'], lookBackMs = LOOK_BACK_MS): Promise<WorkerReply> {
-  return submit('sweep-intents', Buffer.from(String(lookBackMs)), -1)
+  return submit({
+    operation: 'sweep-intents',
+    client: SERVICE_CLIENT,
+    caller: -1,
+    body: Buffer.from(String(lookBackMs)),
+  })
 }
 
 /** How many a sweep found that were not known to be in doubt. */

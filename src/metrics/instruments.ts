@@ -37,9 +37,13 @@ export function openInstruments() {
       ['method', 'route'],
       REQUEST_SECONDS,
     ),
-    inFlight: gauge('http_requests_in_flight', 'Requests with a body that are on their way or at work.'),
+    inFlight: gauge(
+      'http_requests_in_flight',
+      'Requests whose body is complete and that are not answered yet.',
+    ),
     inFlightMax: gauge('http_requests_in_flight_max', 'How many may be: QUEUE_REQUESTS_MAX.'),
     inFlightBytes: gauge('http_in_flight_bytes', 'Bodies of these, and large replies that are not sent yet.'),
+    bodiesAnnounced: gauge('http_bodies_announced', 'Requests whose body is announced and not complete.'),
     limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),
     audited: counter(
       'audit_events_total',
@@ -81,7 +85,10 @@ export function openInstruments() {
     ]),
     poolWaiting: gauge('database_pool_waiting', 'Who waits for a connection.', ['pool', 'thread']),
     threads: gauge('worker_threads', 'Worker threads that answered this scrape.'),
-    threadsConfigured: gauge('worker_threads_configured', 'How many there are to be: WORKER_THREADS.'),
+    threadsConfigured: gauge(
+      'worker_threads_configured',
+      'How many there are to be, those of WORKER_THREADS and those for other work.',
+    ),
     loopLag: gauge(
       'event_loop_lag_seconds',
       'How late the event loop ran since the last scrape; quantile 1 is the worst.',

@@ -10,6 +10,8 @@ export interface Replied {
   readonly route: Route | undefined
   readonly outcome: Answer | Failure
   readonly status: number
+  /** Of a 429: what was used up. */
+  readonly limit: string | undefined
   readonly ms: number
 }
 
@@ -31,7 +33,8 @@ const WEBHOOKS = '/webhooks/{provider}'
 export function watchReplies(instruments: Instruments): ReplyWatch {
   const { requests, requestSeconds, limited, audited, deliveries } = instruments
   // There from the start, so that the first one is seen as an increase.
-  for (const limit of ['execute', 'health', 'public'] as const) limited.inc({ limit }, 0)
+  for (const limit of ['execute', 'health', 'public', 'compute', 'administration'] as const)
+    limited.inc({ limit }, 0)
   return {
     replied(reply) {
       const { route, status, ms } = reply
@@ -39,7 +42,7 @@ export function watchReplies(instruments: Instruments): ReplyWatch {
       const path = route?.path ?? 'none'
       requests.inc({ method, route: path, status })
       requestSeconds.observe({ method, route: path }, ms / 1_000)
-      if (status === 429 && route?.limit !== undefined) limited.inc({ limit: route.limit })
+      if (status === 429 && reply.limit !== undefined) limited.inc({ limit: reply.limit })
       if (path === WEBHOOKS)
         deliveries.inc({ provider: providerOf(reply.path), outcome: deliveryOutcome(reply) })
     },

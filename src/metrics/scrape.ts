@@ -15,7 +15,6 @@ export interface Scraped {
   readonly pool: Pool
   /** Every pool of the main thread, by its name; undefined: this service has none. */
   readonly pools: Readonly<Record<string, Pool | undefined>>
-  readonly workerThreads: number
   readonly queueRequestsMax: number
   readonly build: { readonly version: string; readonly listener: string }
 }
@@ -31,11 +30,10 @@ export function openScrape(
   const { version, listener } = scraped.build
   instruments.build.set({ version, listener, node: process.version }, 1)
   instruments.inFlightMax.set(scraped.queueRequestsMax)
-  instruments.threadsConfigured.set(scraped.workerThreads)
   let underway: Promise<string> | undefined
 
   async function scrape(): Promise<string> {
-    const [database, reports] = await Promise.all([probe(), threads.ask(scraped.workerThreads)])
+    const [database, reports] = await Promise.all([probe(), threads.ask(scraped.dispatcher.threads())])
     look(instruments, scraped)
     const { databaseUp, inDoubt, poolConnections, poolWaiting, loopLag, loopUtilization } = instruments
     databaseUp.set(Number(database.up))
@@ -48,9 +46,10 @@ export function openScrape(
       if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
     setLoop(instruments, 'main', mainLoop.sinceLastAsked())
     instruments.threads.set(reports.length)
+    instruments.threadsConfigured.set(scraped.dispatcher.threads())
     for (const { thread, loop, pool } of reports) {
-      setLoop(instruments, String(thread), loop)
-      setPool(instruments, { pool: 'worker', thread: String(thread) }, pool)
+      setLoop(instruments, thread, loop)
+      setPool(instruments, { pool: 'worker', thread }, pool)
     }
     return instruments.registry.metrics()
   }
@@ -63,7 +62,7 @@ export function openScrape(
 
 /** What the main thread knows by itself. */
 function look(
-  { queued, batchesRunning, inFlight, inFlightBytes, owed }: Instruments,
+  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, owed }: Instruments,
   scraped: Scraped,
 ): void {
   const { dispatcher, room } = scraped
@@ -74,8 +73,9 @@ function look(
     queued.set({ operation }, 0)
   }
   for (const [operation, count] of waiting) queued.set({ operation }, count)
-  inFlight.set(room.taken().requests)
-  inFlightBytes.set(room.taken().bytes)
+  inFlight.set(room.places().requests)
+  inFlightBytes.set(room.places().bytes)
+  bodiesAnnounced.set(room.announced().requests)
   owed.set(dispatcher.owed())
 }
 

@@ -14,13 +14,14 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: 'nosniff',
   },
   'RateLimit-Policy': {
-    description: 'The budget: its name, its quota `q` and its window `w` in seconds (IETF draft 11).',
-    schema: text('^"[a-z]+";q=\\d+;w=60$'),
+    description:
+      'The budget: its name, its quota `q` and its window `w` in seconds (IETF draft 11); where two apply, both. `compute` and `administration` count milliseconds of thread time.',
+    schema: text('^"[a-z]+";q=\\d+;w=60(, "[a-z]+";q=\\d+;w=60)?$'),
     example: '"execute";q=600;w=60',
   },
   RateLimit: {
     description: 'What remains of it, `r`, and in how many seconds it is whole again, `t`.',
-    schema: text('^"[a-z]+";r=\\d+;t=\\d+$'),
+    schema: text('^"[a-z]+";r=\\d+;t=\\d+(, "[a-z]+";r=\\d+;t=\\d+)?$'),
     example: '"execute";r=599;t=1',
   },
   'Retry-After': {

@@ -18,7 +18,7 @@ export function failuresOf(route: Route, operation: Operation): FailureRow[] {
     ...operation.failures,
     ...(route.open === undefined ? ['authenticationRequired' as const] : []),
     ...(route.human ? ['nonHumanCaller' as const] : []),
-    ...(route.limit === undefined ? [] : ['rateLimited' as const]),
+    ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
     ...(route.takesBody ? body : []),
     ...(operation.readsDatabase ? database : []),
   ]
@@ -75,8 +75,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
     description: rows.map((row) => shownFailures[row].message).join(' · '),
     headers: headersOf([
       ...always,
-      // 401 and 413 come before the limiter.
-      ...(status === 401 || status === 413 ? [] : limitHeaders(route, status === 429)),
+      ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
       ...ownHeaders(rows),
     ]),
     content: {
@@ -88,6 +87,11 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
   }
 }
 
+/** 401 and 413 come before the limiter, and so does the 404 of a path that the configuration does not have. */
+function isBeforeLimits({ mounted }: Route, status: number): boolean {
+  return status === 401 || status === 413 || (status === 404 && mounted !== undefined)
+}
+
 interface Header {
   readonly name: string
   readonly required: boolean
@@ -97,8 +101,8 @@ const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map
 const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
 
 /** The execute limiter is not mounted where authentication is disabled (interface §8), so its fields may be missing. */
-function limitHeaders({ limit }: Route, certain = false): Header[] {
-  if (limit === undefined) return []
+function limitHeaders({ limit, cost }: Route, certain = false): Header[] {
+  if (limit === undefined && cost === undefined) return []
   return ['RateLimit-Policy', 'RateLimit'].map((name) => ({ name, required: certain || limit !== 'execute' }))
 }
 

@@ -9,8 +9,8 @@ import type { Handler } from './route.ts'
 
 /** The kind reads the parameters of the path, whatever they are called, beside the body. */
 export function proposeChange(kind: ChangeKindName): Handler {
-  return ({ body, callerIndex, params }, { dispatcher }) =>
-    dispatcher.submit('propose-change', body, callerIndex, { ...params, kind })
+  return ({ body, callerIndex: caller, client, params }, { dispatcher }) =>
+    dispatcher.submit({ operation: 'propose-change', client, caller, body, params: { ...params, kind } })
 }
 
 export function listChanges(kind: ChangeKindName): Handler {
@@ -35,8 +35,9 @@ export function showChange(kind: ChangeKindName): Handler {
 
 /** The path names the change `{id}`. */
 export function resolveChange(kind: ChangeKindName, action: 'approve' | 'reject'): Handler {
-  return async ({ body, callerIndex, params: { id = '' } }, { dispatcher, authority }) => {
-    const reply = await dispatcher.submit('resolve-change', body, callerIndex, { kind, action, id })
+  return async ({ body, callerIndex: caller, client, params: { id = '' } }, { dispatcher, authority }) => {
+    const params = { kind, action, id }
+    const reply = await dispatcher.submit({ operation: 'resolve-change', client, caller, body, params })
     // In effect here before it is answered. Where the database has gone since, the change stands all the same: the watch, which
     // says so in the log, takes it up later.
     if (reply.status === 200 && action === 'approve') await authority.refresh().catch(() => undefined)

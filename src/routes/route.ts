@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import type { AuthorityWatch } from '../authority/watch.ts'
 import type { Caller, Config } from '../config.ts'
+import type { Cost } from '../door/compute.ts'
 import type { Dispatcher } from '../door/dispatch.ts'
 import type { Audited, Failure } from '../errors.ts'
 import type { RequestTimes } from '../metrics/times.ts'
@@ -27,6 +28,8 @@ export interface Service {
   readonly warnings: readonly string[]
   /** True from the first signal to stop. */
   readonly stopping: () => boolean
+  /** Why this instance cannot keep up at this moment, a sentence; undefined: it can. */
+  readonly overload: () => string | undefined
 }
 
 export type Params = Readonly<Record<string, string>>
@@ -39,6 +42,8 @@ export interface Incoming {
   readonly caller: Caller | undefined
   /** Position of the caller in the configured list, -1 without one. */
   readonly callerIndex: number
+  /** By whom queues and budgets are divided: the callerId, or the address of a client without a key. */
+  readonly client: string
   /** Empty unless the route takes a body. */
   readonly body: Uint8Array
 }
@@ -71,6 +76,8 @@ export interface Route {
   /** Needs no credential (interface §5.2). */
   readonly open?: true
   readonly limit?: 'execute' | 'health' | 'public'
+  /** Which budget of thread time it is charged to; without one it costs little or is limited otherwise. */
+  readonly cost?: Cost
   /** For humans only: others get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
   /** Takes a body, which then counts against the queues while it is on its way. */

@@ -12,7 +12,7 @@ export const root: Handler = () => json({ name: NAME, status: 'UP' })
 /** Whenever the process runs; checks nothing else. */
 export const health: Handler = () => json({ status: 'UP' })
 
-/** Whether executions can be stored, asked of the database each time. */
+/** Whether executions can be stored, asked of the database each time, and whether this instance keeps up with them. */
 export const ready: Handler = async (_request, service) => {
   if (service.stopping()) return notReady(service, 'The service is stopping.')
   const unusable = await whyUnusable(service.readyPool)
@@ -22,6 +22,8 @@ export const ready: Handler = async (_request, service) => {
       log: { cause: String(unusable.cause) },
     }
   }
+  const overload = service.overload()
+  if (overload !== undefined) return { ...notReady(service, overload), log: { cause: overload } }
   const { warnings } = service
   return json({
     status: 'READY',

@@ -1,5 +1,5 @@
-// POST /webhooks/<provider> (interface §6, decisions §10): what a provider sends, authenticated by its signature. No limiter: a provider
-// that is told to slow down has to send the same again, and what is not signed costs no more than a hash.
+// POST /webhooks/<provider> (interface §6, decisions §10): what a provider sends, authenticated by its signature. What verifies is
+// not limited: a provider that is told to slow down has to send the same again. What does not is charged to its address.
 import type { Config } from '../config.ts'
 import { failures, type Failure } from '../errors.ts'
 import { webhookHeaders } from '../webhooks/providers.ts'
@@ -27,5 +27,5 @@ export function deliveryHead(
   return { provider, signature, webhookEventId: header(names.eventId) ?? '' }
 }
 
-export const receiveWebhook: Handler = ({ body, params }, { dispatcher }) =>
-  dispatcher.submit('receive-webhook', body, -1, params)
+export const receiveWebhook: Handler = ({ body, client, params }, { dispatcher }) =>
+  dispatcher.submit({ operation: 'receive-webhook', client, caller: -1, body, params })

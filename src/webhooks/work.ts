@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
-import type { Dispatcher } from '../door/dispatch.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../door/dispatch.ts'
 import { openPool } from '../tables/sql.ts'
 import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from './queue.ts'
 
@@ -65,7 +65,13 @@ export async function startWebhookWork({
       const request: ProcessRequest = {
         jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id, bytes: data.bytes })),
       }
-      const reply = await submit('process-webhooks', Buffer.from(JSON.stringify(request)), -1)
+      const body = Buffer.from(JSON.stringify(request))
+      const reply = await submit({
+        operation: 'process-webhooks',
+        client: SERVICE_CLIENT,
+        caller: -1,
+        body,
+      })
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
       const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessReply

@@ -645,6 +645,68 @@ const deliveries: readonly Abuse[] = [
   },
 ]
 
+const unharmed = 'executions of others go on while'
+
+const neighbours: readonly Abuse[] = [
+  {
+    tried: 'Four connections of a key without capabilities post 96 KB bodies to `/sandbox/evaluate`',
+    refused:
+      'every execution of another caller is 200, about as fast as before; 429 when the thread time is used up',
+    tests: {
+      'abuse/neighbours': [
+        `${unharmed} › a key without capabilities has 96 KB bodies evaluated over four connections`,
+      ],
+      'http/compute-limits': [
+        'POST /sandbox/evaluate 429 rateLimited › a caller that has used up its thread time waits; others, and its own executions, do not',
+        'POST /sandbox/evaluate 429 rateLimited › what waits for a thread when the budget is used up is refused too, not only what comes later',
+      ],
+    },
+  },
+  {
+    tried: 'Sixteen connections of one address, without a key, post 96 KB bodies to `/refusal/verify`',
+    refused: 'the same; an address has a fifth of a caller’s thread time',
+    tests: {
+      'abuse/neighbours': [
+        `${unharmed} › an address without a key has 96 KB bodies verified over sixteen connections`,
+      ],
+      'http/compute-limits': [
+        'POST /refusal/verify 429 rateLimited › a client address has a fifth of what a caller has, shared by the open routes',
+      ],
+    },
+  },
+  {
+    tried:
+      '4,096 connections announce a one-byte body to `/webhooks/<provider>` or `/execute` and never send it',
+    refused:
+      'a body takes a place when it is complete; of what is announced one client has a quarter, then 503 `OVERLOADED`',
+    tests: {
+      'abuse/neighbours': [`${unharmed} › 4,096 connections announce a body to %s and never send it`],
+      'door/room': ['a body that is announced › holds no place until it is there'],
+    },
+  },
+  {
+    tried: 'Executions of 96 KB of one caller within its limit',
+    refused: 'they have a thread of their own; executions of others are about as fast as before',
+    tests: {
+      'abuse/neighbours': [
+        `${unharmed} › a caller sends executions of 96 KB within its limit over eight connections`,
+      ],
+    },
+  },
+  {
+    tried: '210 simulations of one caller wait',
+    refused: 'a human’s governance change is answered at once, on a thread that nobody’s bulk work reaches',
+    tests: {
+      'abuse/neighbours': [
+        "a human's change is answered before the 210 simulations of one caller that wait already",
+      ],
+      'door/fair-queue': [
+        'a client that waits is served within one item of every other, whatever was pushed and taken before',
+      ],
+    },
+  },
+]
+
 export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Changes and step-ups': changes,
   'Approvals and verified state': approvals,
@@ -652,4 +714,5 @@ export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Calls to the outside': outside,
   Policies: policies,
   'Deliveries of providers': deliveries,
+  'Stopping others': neighbours,
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PROVEN_AT_ONCE } from '../../workers/execute/admit-proven.ts'
+import { connectionsOf } from '../../workers/connections.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { chapters } from '../handbook.ts'
 import { startService, type TestService } from '../service.ts'
@@ -47,31 +47,48 @@ function poolsOf(file: string, but = /(?!)/): number {
   function valueOf(size: string): number {
     if (/^\d+$/.test(size)) return Number(size)
     const [, value = ''] = new RegExp(`^const ${size} = (.*)$`, 'm').exec(text) ?? []
-    const terms = value
-      .split(' + ')
-      .map((term) => (term === 'PROVEN_AT_ONCE' ? PROVEN_AT_ONCE : Number(term)))
-    return terms.reduce((a, b) => a + b, 0)
+    return Number(value)
   }
 }
 
 test('the table of the chapter is what the code opens', () => {
-  expect({
-    main: said('the main thread'),
-    webhooks: said('webhooks'),
-    thread: said('each of `WORKER_THREADS`'),
-  }).toEqual({
+  expect(parts()).toEqual({
     main: poolsOf('src/pools.ts', /^replica$/) + poolsOf('src/main.ts'),
     webhooks: poolsOf('src/webhooks/work.ts'),
-    thread: poolsOf('workers/thread.ts'),
+    execution: connectionsOf('execution'),
+    large: connectionsOf('large-execution'),
+    background: connectionsOf('background'),
+    administration: connectionsOf('administration'),
   })
-  const [, main, webhooks, thread] =
-    /instances × \((\d+) \+ (\d+) \+ (\d+) × `WORKER_THREADS`\)/.exec(page) ?? []
-  expect([main, webhooks, thread].map(Number)).toEqual([said('the main'), said('webhooks'), said('each of')])
+  const { main, webhooks, large, administration, execution, background } = parts()
+  const [, ...terms] =
+    /instances × \((\d+) \+ (\d+) \+ (\d+) \+ (\d+) \+ (\d+) × `WORKER_THREADS` \+ (\d+) × ⌈`WORKER_THREADS` ÷ 4⌉\)/.exec(
+      page,
+    ) ?? []
+  expect(terms.map(Number)).toEqual([main, webhooks, large, administration, execution, background])
   const [, threads, instances, each, sum] =
     /with (\d+) threads and a provider: (\d+) × (\d+) = (\d+),/.exec(page) ?? []
-  expect(Number(each)).toBe(Number(main) + Number(webhooks) + Number(thread) * Number(threads))
+  expect(Number(each)).toBe(mostOf(Number(threads)))
   expect(Number(sum)).toBe(Number(instances) * Number(each))
 })
+
+/** The rows of the table. */
+function parts() {
+  return {
+    main: said('the main thread'),
+    webhooks: said('webhooks'),
+    execution: said('each of `WORKER_THREADS`'),
+    large: said('the thread for large executions'),
+    background: said('other work'),
+    administration: said('administration'),
+  }
+}
+
+/** Of an instance with a provider. */
+function mostOf(threads: number): number {
+  const { main, webhooks, large, administration, execution, background } = parts()
+  return main + webhooks + large + administration + execution * threads + background * Math.ceil(threads / 4)
+}
 
 /** Ten executions with a list each. out  the most connections of the service that were there in between */
 async function load(): Promise<number> {
@@ -93,7 +110,7 @@ async function load(): Promise<number> {
 
 test('an instance under load takes no more than that', async () => {
   const most = Math.max(...(await Promise.all(Array.from({ length: 24 }, load))))
-  const bound = said('the main thread') + said('webhooks') + THREADS * said('each of `WORKER_THREADS`')
+  const bound = mostOf(THREADS)
   expect(most).toBeLessThanOrEqual(bound)
   // Idle from the start on: readiness, authority and webhooks; the rest came with the load.
   expect(most).toBeGreaterThan(bound / 3)

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 function open(perMinute = 1_000_000): Audit {
   return openAudit({
-    async submit(operation, body, caller) {
+    async submit({ operation, caller, body }) {
       expect([operation, caller]).toEqual(['record-audit-event', -1])
       const event = JSON.parse(Buffer.from(body).toString()) as Event
       submitted.push(event)

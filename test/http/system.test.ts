@@ -1,8 +1,9 @@
 // The system routes of interface §4.1, keys aside.
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const scoped = aCaller('acme', {
@@ -126,5 +127,29 @@ describe('GET /ready 503 NOT_READY', () => {
     await database.recreate()
     expect((await ready()).status).toBe(200)
     expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  })
+
+  test('while executions wait for a thread longer than two seconds, and again READY when they do not', async () => {
+    const slow = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '1' } })
+    const client = new Client({ connectionString: database.url })
+    await client.connect()
+    await client.query('BEGIN; LOCK TABLE business_transactions')
+    // More than the batches that a thread takes: what is left waits for it.
+    const note = 'x'.repeat(15_000)
+    const executions = Array.from({ length: 80 }, () =>
+      slow.post('/execute', aTransaction({ intent: { parameters: { amount: 42, note } } })),
+    )
+    const overloaded = await until(async () => {
+      const answer = await slow.get('/ready')
+      return answer.status === 503 ? answer : undefined
+    }, 'an instance that is not ready')
+    expect(overloaded.body).toMatchObject({
+      status: 'NOT_READY',
+      reason: 'The service is overloaded: executions wait more than 2 seconds for a thread.',
+    })
+    await client.end()
+    await Promise.all(executions)
+    expect((await slow.get('/ready')).status).toBe(200)
+    expect(await slow.stop()).toBe(0)
   })
 })

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ReportAsked, ThreadReport } from '../../workers/protocol.ts'
 import { openThreads } from '../../src/metrics/threads.ts'
 
-const aReport = ({ asked }: ReportAsked, thread: number): ThreadReport => ({
+const aReport = ({ asked }: ReportAsked, thread: string): ThreadReport => ({
   asked,
   thread,
   loop: { lagSeconds: { p50: 0, p99: 0, max: 0 }, utilization: 0 },
@@ -30,19 +30,22 @@ function opened() {
 
 test('the answers of all threads are there as soon as the last one is', async () => {
   const threads = opened()
-  answering(threads.channelName, (asked) => [aReport(asked, 1), aReport(asked, 2)])
+  answering(threads.channelName, (asked) => [aReport(asked, 'a-1'), aReport(asked, 'a-2')])
   const reports = await threads.ask(2)
-  expect(reports.map(({ thread }) => thread)).toEqual([1, 2])
+  expect(reports.map(({ thread }) => thread)).toEqual(['a-1', 'a-2'])
 })
 
 test('a thread that does not answer is left out', async () => {
   const threads = opened()
-  answering(threads.channelName, (asked) => [aReport(asked, 1)])
-  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual([1])
+  answering(threads.channelName, (asked) => [aReport(asked, 'a-1')])
+  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual(['a-1'])
 })
 
 test('an answer to an earlier question counts for none', async () => {
   const threads = opened()
-  answering(threads.channelName, ({ asked }) => [aReport({ asked: asked - 1 }, 1), aReport({ asked }, 2)])
-  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual([2])
+  answering(threads.channelName, ({ asked }) => [
+    aReport({ asked: asked - 1 }, 'a-1'),
+    aReport({ asked }, 'a-2'),
+  ])
+  expect((await threads.ask(2)).map(({ thread }) => thread)).toEqual(['a-2'])
 })

@@ -61,6 +61,7 @@ export function aRequest(transaction: object): Travelling {
       caller: { callerId: 'tester', reads: 'tester', scope: 'unchecked' },
       body: Buffer.from(JSON.stringify(transaction)),
       params: {},
+      costMs: 0,
     },
   }
 }

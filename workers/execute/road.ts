@@ -16,6 +16,8 @@ export interface Caller {
 
 export interface Request {
   readonly ticket: number
+  /** Thread time that its steps took so far, milliseconds. */
+  costMs: number
   readonly caller: Caller
   readonly body: Uint8Array
   /** Of its path, where the operation needs them. */
@@ -82,10 +84,13 @@ export function forward<In extends Travelling, Out extends Travelling>(
 ): (Out | Answered)[] {
   return items.map((item) => {
     if (item instanceof Answered) return item
+    const startedMs = performance.now()
     try {
       return arrived(item, step(item))
     } catch (error) {
       return new Answered(item.request, thrown(error))
+    } finally {
+      item.request.costMs += performance.now() - startedMs
     }
   })
 }
@@ -99,8 +104,12 @@ export function forwardAsync<In extends Travelling, Out extends Travelling>(
   return Promise.all(
     items.map(async (item) => {
       if (item instanceof Answered) return item
+      const startedMs = performance.now()
       try {
-        return arrived(item, await step(item))
+        const working = step(item)
+        // Up to its first wait; what a signature takes on the libuv pool is no time of this thread.
+        item.request.costMs += performance.now() - startedMs
+        return arrived(item, await working)
       } catch (error) {
         return new Answered(item.request, thrown(error))
       }

@@ -18,7 +18,7 @@ export interface Finding {
   readonly message: string
 }
 
-const FINDINGS_MAX = 100
+const FINDINGS_MAX = 50
 const CHARACTERS_MAX = 200_000
 
 /** As many as an answer has room for: a body of 100 KB can have thousands, each with a path of 50 KB. */

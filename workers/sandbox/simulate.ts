@@ -14,7 +14,7 @@ const EXAMINED_MAX = 500
 const ROWS_READ = 50
 /** Of all chunks of a batch together; each examines one transaction at least. */
 const WORK_MS = 100
-/** After so much work a thread rests as long: half of its time is left to executions. */
+/** After so much work a simulation rests as long: half of the time is left to the other work of its thread. */
 const SLICE_MS = 5
 
 /** Each after the other: the requests of a batch share the pace of one. */
@@ -73,6 +73,7 @@ async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; wor
     complete = looked === rows.length
   }
 
+  request.costMs += pace.workedMs()
   const until = complete ? range.since : below.createdAt
   return {
     complete,

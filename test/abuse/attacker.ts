@@ -1,0 +1,55 @@
+// A client that wants to stop others: a process of its own, so that it takes no time from whoever measures.
+// Started with an Attack as JSON; runs until it is ended, and then prints how often each status was answered, as JSON.
+import { connect, type Socket } from 'node:net'
+
+export interface Attack {
+  readonly port: number
+  readonly path: string
+  readonly connections: number
+  /** Whole header lines beside Host and Content-Length. */
+  readonly headers: readonly string[]
+  readonly body: string
+  /** Announces the body and never sends it. */
+  readonly withhold?: true
+}
+
+const attack = JSON.parse(process.argv[2] ?? '') as Attack
+const head = [
+  `POST ${attack.path} HTTP/1.1`,
+  'Host: 127.0.0.1',
+  `Content-Length: ${Buffer.byteLength(attack.body)}`,
+  ...attack.headers,
+  '\r\n',
+].join('\r\n')
+const request = attack.withhold ? head : head + attack.body
+const statuses: Record<string, number> = {}
+
+function open(): void {
+  const socket: Socket = connect(attack.port, '127.0.0.1')
+  socket.setNoDelay(true)
+  let reply = ''
+  socket.on('connect', () => socket.write(request))
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk: string) => {
+    reply += chunk
+    for (;;) {
+      const end = reply.indexOf('\r\n\r\n')
+      if (end === -1) return
+      const bytes = Number(/^content-length: (\d+)/im.exec(reply.slice(0, end))?.[1] ?? 0)
+      if (reply.length < end + 4 + bytes) return
+      const status = reply.slice(9, 12)
+      statuses[status] = (statuses[status] ?? 0) + 1
+      reply = reply.slice(end + 4 + bytes)
+      // Withheld, the next head would only be taken for the body.
+      if (!attack.withhold) socket.write(request)
+    }
+  })
+  socket.on('error', () => undefined)
+  socket.on('close', () => setTimeout(open, attack.withhold ? 1_000 : 10))
+}
+
+for (let i = 0; i < attack.connections; i++) open()
+process.stdout.write('ready\n')
+process.once('SIGTERM', () => {
+  process.stdout.write(JSON.stringify(statuses), () => process.exit(0))
+})

@@ -1,0 +1,197 @@
+// One client tries to stop the others, with real load from a process of its own, against a service with the default limits. What its
+// neighbour sees is compared with what it saw a moment before, when nobody attacked: on a busy machine both are slow.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCaller, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import type { Attack } from './attacker.ts'
+
+const ATTACKER = join(import.meta.dirname, 'attacker.ts')
+const PROVIDER = 'acme'
+/** The defaults, which test/service.ts raises for other tests. */
+const DEFAULTS = {
+  RATE_LIMIT_EXECUTE_PER_MINUTE: '600',
+  RATE_LIMIT_HEALTH_PER_MINUTE: '1200',
+  RATE_LIMIT_PUBLIC_PER_MINUTE: '1200',
+  RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '6000',
+}
+
+/** Executions of the neighbour in each phase. */
+const SAMPLES = 25
+/** How much slower the slowest tenth may be while somebody attacks. */
+const SLOWER_MAX = 3
+/** One phase in which the machine itself stood still proves nothing: the best of so many counts. */
+const ROUNDS = 4
+
+const victim = aCaller('victim')
+const attacker = aCaller('attacker', { allowedCapabilities: [] })
+const capable = aCaller('capable')
+/** Has a limit of its own to spend. */
+const withholding = aCaller('withholding')
+const human = aCaller('human', { credentialHolderType: 'USER' })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [victim, attacker, capable, withholding, human].map(({ entry }) => entry),
+    env: { ...DEFAULTS, [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: 'a-secret-of-many-characters' },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const bearer = (key: string) => [`Authorization: Bearer ${key}`, 'Content-Type: application/json']
+
+/** A transaction of 96 KB, most of it signals that are none. */
+function heavyBody(): string {
+  const signals = Object.fromEntries(Array.from({ length: 7_600 }, (_, i) => [`s${i}`, 'x']))
+  return JSON.stringify({ ...aTransaction(), signals })
+}
+
+/** Runs an attack until the returned function is called, which tells how often each status was answered. */
+async function attackWith(attack: Omit<Attack, 'port'>): Promise<() => Promise<Record<string, number>>> {
+  const port = Number(new URL(service.url).port)
+  const child = spawn(process.execPath, [ATTACKER, JSON.stringify({ ...attack, port })], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  await once(child.stdout, 'data')
+  return async () => {
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    await exited
+    return JSON.parse(output.replace('ready\n', '')) as Record<string, number>
+  }
+}
+
+/** Executions of the neighbour, one after the other. out  milliseconds of each, in order of size */
+async function executions(): Promise<number[]> {
+  const times: number[] = []
+  for (let i = 0; i < SAMPLES; i++) {
+    const startedMs = performance.now()
+    const { status, body } = await service.post(
+      '/execute',
+      aTransaction({ authority: { principalId: 'victim' } }),
+      victim,
+    )
+    expect({ status, body: status === 200 ? undefined : body }).toEqual({ status: 200, body: undefined })
+    times.push(performance.now() - startedMs)
+  }
+  return times.toSorted((a, b) => a - b)
+}
+
+/** Nine tenths are faster. */
+const slowOf = (times: readonly number[]) => times[Math.floor(times.length * 0.9)] ?? Infinity
+
+/** Every execution beside the attack succeeds, and in one of a few rounds they are about as fast as without it. */
+async function expectUnharmed(attack: Omit<Attack, 'port'>): Promise<Record<string, number>> {
+  const statuses: Record<string, number> = {}
+  const ratios: number[] = []
+  await executions()
+  while (ratios.length < ROUNDS && !ratios.some((ratio) => ratio <= SLOWER_MAX)) {
+    const quiet = slowOf(await executions())
+    const stop = await attackWith(attack)
+    const attacked = slowOf(await executions())
+    expect((await service.get('/ready')).status).toBe(200)
+    for (const [status, count] of Object.entries(await stop()))
+      statuses[status] = (statuses[status] ?? 0) + count
+    ratios.push(attacked / quiet)
+  }
+  expect(
+    Math.min(...ratios),
+    `slower by ${ratios.map((ratio) => ratio.toFixed(1)).join(', ')}`,
+  ).toBeLessThanOrEqual(SLOWER_MAX)
+  return statuses
+}
+
+describe('executions of others go on while', () => {
+  test('a key without capabilities has 96 KB bodies evaluated over four connections', async () => {
+    const statuses = await expectUnharmed({
+      path: '/sandbox/evaluate',
+      connections: 4,
+      headers: bearer(attacker.key),
+      body: heavyBody(),
+    })
+    expect(statuses['200']).toBeGreaterThan(0)
+  })
+
+  test('an address without a key has 96 KB bodies verified over sixteen connections', async () => {
+    const statuses = await expectUnharmed({
+      path: '/refusal/verify',
+      connections: 16,
+      headers: ['Content-Type: application/json'],
+      body: heavyBody(),
+    })
+    expect(statuses['429']).toBeGreaterThan(0)
+  })
+
+  test.each([
+    ['/execute', () => bearer(withholding.key)],
+    [`/webhooks/${PROVIDER}`, () => [`X-Acme-Signature: ${'a'.repeat(64)}`]],
+  ])('4,096 connections announce a body to %s and never send it', async (path, headers) => {
+    const statuses = await expectUnharmed({
+      path,
+      connections: 4_096,
+      headers: headers(),
+      body: 'x',
+      withhold: true,
+    })
+    expect(statuses['503'] ?? statuses['429']).toBeGreaterThan(0)
+  })
+
+  test('a caller sends executions of 96 KB within its limit over eight connections', async () => {
+    const statuses = await expectUnharmed({
+      path: '/execute',
+      connections: 8,
+      headers: bearer(capable.key),
+      body: heavyBody(),
+    })
+    expect(statuses['400']).toBeGreaterThan(0)
+  })
+})
+
+/** One that takes milliseconds to compile. */
+function aLongRule(i: number) {
+  return {
+    id: `r${i}`,
+    when: Array.from({ length: 30 }, (_, j) => `signals.amount != ${i * 100 + j}.5`).join(' && '),
+    outcome: 'reject',
+    reason: 'No.',
+  }
+}
+
+test("a human's change is answered before the 210 simulations of one caller that wait already", async () => {
+  const policy = {
+    policyId: 'sandbox-echo',
+    policyVersion: '9.0.0',
+    schemaVersion: '1.0.0',
+    description: 'Long.',
+    capabilities: ['sandbox:echo'],
+    signals: { approved: 'boolean', amount: 'number' },
+    rules: Array.from({ length: 60 }, (_, i) => aLongRule(i)),
+  }
+  let answered = 0
+  const simulations = Array.from({ length: 210 }, async () => {
+    const { status } = await service.post('/sandbox/policies/simulate', { policy }, capable)
+    answered++
+    return status
+  })
+  const proposed = await service.post('/approvers/changes', { action: 'revoke' }, human)
+  expect(proposed.status).toBe(400)
+  expect(answered).toBeLessThan(105)
+  const statuses = new Set(await Promise.all(simulations))
+  // What its budget does not pay for is refused; nobody waits for it.
+  expect([...statuses].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
+}, 120_000)

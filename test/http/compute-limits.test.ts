@@ -1,0 +1,115 @@
+// Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCaller, reply, startService, type Called, type CallOptions, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const COMPUTE_MS = 50
+
+const busy = aCaller('busy')
+const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
+const human = aCaller('human', { credentialHolderType: 'USER' })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [busy.entry, other.entry, human.entry],
+    env: { RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS), TRUST_PROXY_HOPS: '1' },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const refused = {
+  status: 429,
+  body: { error: 'Rate limit exceeded. Try again later.', code: 'RATE_LIMITED' },
+}
+
+/** JSON that costs a thread milliseconds. */
+function heavy(): object {
+  return {
+    ...aTransaction(),
+    signals: Object.fromEntries(Array.from({ length: 8_000 }, (_, i) => [`s${i}`, 1])),
+  }
+}
+
+/** Posts until the budget is used up. out  the refusal, and how many were answered before it */
+async function spend(
+  path: string,
+  body: unknown,
+  call: CallOptions,
+): Promise<{ last: Called; answered: number }> {
+  for (let answered = 0; answered < 1_000; answered++) {
+    const last = await service.post(path, body, call)
+    if (last.status === 429) return { last, answered }
+    expect(last.status).toBeLessThan(500)
+  }
+  throw new Error('the budget is never used up')
+}
+
+const from = (forwardedFor: string): CallOptions => ({
+  key: null,
+  headers: { 'X-Forwarded-For': forwardedFor },
+})
+
+describe('POST /sandbox/evaluate 429 rateLimited', () => {
+  test('a caller that has used up its thread time waits; others, and its own executions, do not', async () => {
+    const { last, answered } = await spend('/sandbox/evaluate', heavy(), busy)
+    expect(reply(last)).toEqual(refused)
+    expect(answered).toBeGreaterThan(0)
+    expect(last.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
+    expect(last.headers.get('ratelimit')).toMatch(/^"compute";r=0;t=\d+$/)
+    expect(Number(last.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+    for (const path of ['/verify', '/receipt', '/replay', '/approvals', '/sandbox/policies/simulate'])
+      expect(reply(await service.post(path, {}, busy)), path).toEqual(refused)
+    expect((await service.post('/sandbox/evaluate', aTransaction(), other)).status).toBe(200)
+    const executed = await service.post(
+      '/execute',
+      aTransaction({ authority: { principalId: 'busy' } }),
+      busy,
+    )
+    expect(executed.status).toBe(200)
+    expect(executed.headers.get('ratelimit-policy')).toMatch(/^"execute";/)
+  })
+
+  test('what waits for a thread when the budget is used up is refused too, not only what comes later', async () => {
+    const caller = { key: service.key }
+    const flood = await Promise.all(
+      Array.from({ length: 60 }, () => service.post('/sandbox/evaluate', heavy(), caller)),
+    )
+    const statuses = flood.map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    // Sixty of these take a thread many times the budget.
+    expect(statuses.filter((status) => status === 200).length).toBeLessThan(60)
+    const late = flood.find(({ status }) => status === 429)
+    expect(late && reply(late)).toEqual(refused)
+  })
+})
+
+describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () => {
+  test('governing has a budget of its own: a human who has simulated much can still revoke', async () => {
+    await spend('/sandbox/evaluate', heavy(), human)
+    const proposed = await service.post('/approvers/changes', {}, human)
+    expect(proposed.status).toBe(400)
+    expect(proposed.headers.get('ratelimit-policy')).toBe(`"administration";q=${COMPUTE_MS};w=60`)
+  })
+})
+
+describe('POST /refusal/verify 429 rateLimited', () => {
+  test('a client address has a fifth of what a caller has, shared by the open routes', async () => {
+    const { last } = await spend('/refusal/verify', heavy(), from('198.51.100.1'))
+    expect(reply(last)).toEqual(refused)
+    expect(last.headers.get('ratelimit-policy')).toMatch(
+      new RegExp(`^"public";q=\\d+;w=60, "compute";q=${COMPUTE_MS / 5};w=60$`),
+    )
+    expect(reply(await service.post('/audit/verify', {}, from('198.51.100.1')))).toEqual(refused)
+    expect((await service.post('/audit/verify', {}, from('198.51.100.2'))).status).not.toBe(429)
+  })
+})

@@ -1,0 +1,12 @@
+// How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
+import { PROVEN_AT_ONCE } from './execute/admit-proven.ts'
+import type { LaneName } from './protocol.ts'
+
+/** One for each batch in flight, one for deferred executions; and those of executions that verify state. */
+const EXECUTION_CONNECTIONS = 4 + PROVEN_AT_ONCE
+/** More batches than that wait for one that is free. */
+const OTHER_CONNECTIONS = 4
+
+export function connectionsOf(lane: LaneName): number {
+  return lane === 'execution' || lane === 'large-execution' ? EXECUTION_CONNECTIONS : OTHER_CONNECTIONS
+}
