@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { limitHeaders, openMemoryLimits, type Limit } from '../../src/door/limit.ts'
+import { limitHeaders, openBudgets, openMemoryLimits, type Limit } from '../../src/door/limit.ts'
 
 const limit = (perMinute: number, name = 'execute'): Limit => ({ name, perMinute })
 
@@ -123,5 +123,45 @@ test('the fields are those of the IETF draft, with names as strings', () => {
   expect(limitHeaders(limit(600), verdict)).toEqual({
     'RateLimit-Policy': '"execute";q=600;w=60',
     RateLimit: '"execute";r=599;t=1',
+  })
+})
+
+describe('a budget of thread time', () => {
+  const budget: Limit = { name: 'compute', perMinute: 600 }
+  const start = 1e6
+
+  test('lets in while anything is left, and charges what it took when that is known', () => {
+    const budgets = openBudgets()
+    expect(budgets.look(budget, 'a', start)).toMatchObject({ allowed: true, remaining: 600 })
+    budgets.charge(budget, 'a', 599, start)
+    expect(budgets.look(budget, 'a', start)).toMatchObject({ allowed: true, remaining: 1 })
+    budgets.charge(budget, 'a', 1, start)
+    expect(budgets.look(budget, 'a', start)).toMatchObject({ allowed: false, remaining: 0 })
+    expect(budgets.look(budget, 'b', start)).toMatchObject({ allowed: true })
+  })
+
+  test('comes back evenly over the minute, and who comes when told to is let in', () => {
+    const budgets = openBudgets()
+    budgets.charge(budget, 'a', 600, start)
+    const refused = budgets.look(budget, 'a', start)
+    expect(budgets.look(budget, 'a', start + refused.retryAfterSeconds * 1_000).allowed).toBe(true)
+    expect(budgets.look(budget, 'a', start + 30_000)).toMatchObject({ allowed: true, remaining: 300 })
+    expect(budgets.look(budget, 'a', start + 60_000)).toMatchObject({ allowed: true, remaining: 600 })
+  })
+
+  test('what was under way may overdraw it, and is paid back by waiting', () => {
+    const budgets = openBudgets()
+    budgets.charge(budget, 'a', 900, start)
+    expect(budgets.look(budget, 'a', start + 29_000).allowed).toBe(false)
+    expect(budgets.look(budget, 'a', start + 31_000).allowed).toBe(true)
+  })
+
+  test('budgets of another name are counted apart, and memory is bounded', () => {
+    const budgets = openBudgets(100)
+    budgets.charge(budget, 'a', 600, start)
+    expect(budgets.look({ ...budget, name: 'administration' }, 'a', start).allowed).toBe(true)
+    for (let i = 0; i < 1_000; i++) budgets.charge(budget, `b${i}`, 600, start)
+    expect(budgets.look(budget, 'a', start).allowed).toBe(true)
+    expect(budgets.look(budget, 'b999', start).allowed).toBe(false)
   })
 })

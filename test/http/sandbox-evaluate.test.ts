@@ -343,3 +343,10 @@ test('nothing changes: no row of any table, and the id stays free', async () => 
   // A taken id is not looked at.
   expect((await evaluate(transaction)).wouldAnswer).toEqual({ status: 200 })
 })
+
+test('of thousands of problems the first fifty are told, and that there are more', async () => {
+  const signals = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`s${i}`, 'x']))
+  const { problems } = await evaluate(aTransaction({ signals }))
+  expect(problems).toHaveLength(51)
+  expect(problems.at(-1)).toEqual({ path: '', message: 'There is more; it is told once these are gone.' })
+})
