@@ -109,7 +109,7 @@ export function openDoor({ service, authenticate, limits, compute, room, audit, 
   function answer(route: Route, incoming: Incoming, reply: Replying): Reply | Promise<Reply> {
     const thrown = (error: unknown) => reply(failureOf(error))
     const handled = (outcome: Answer | Failure) =>
-      route.takesBody || outcome instanceof Failure ? reply(outcome) : withRoom(outcome, incoming, reply)
+      route.takesBody || outcome instanceof Failure ? reply(outcome) : read(route, outcome, incoming, reply)
     try {
       const outcome = route.handle(incoming, service)
       return outcome instanceof Promise ? outcome.then(handled, thrown) : handled(outcome)
@@ -119,8 +119,14 @@ export function openDoor({ service, authenticate, limits, compute, room, audit, 
   }
 
   /** A large reply takes room until it has been sent: a client that does not read it must not fill the memory. */
-  function withRoom(outcome: Answer, { client }: Incoming, reply: Replying): Reply | Promise<Reply> {
+  function read(
+    { cost }: Route,
+    outcome: Answer,
+    { client }: Incoming,
+    reply: Replying,
+  ): Reply | Promise<Reply> {
     const bodyBytes = Buffer.byteLength(outcome.body)
+    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
     if (bodyBytes < LARGE_REPLY_BYTES) return reply(outcome)
     const sent = room.take(bodyBytes, client)
     return reply(sent === undefined ? failures.overloaded() : { ...outcome, sent })

@@ -47,7 +47,7 @@ const table = [
     takesBody: true,
     handle: submitted('execute', { as: 201 }),
   },
-  { method: 'GET', path: '/transactions', handle: transactions },
+  { method: 'GET', path: '/transactions', cost: 'compute', handle: transactions },
   { method: 'GET', path: '/transactions/{id}', handle: transaction },
 
   { method: 'POST', path: '/verify', cost: 'compute', takesBody: true, handle: submitted('verify') },
@@ -55,7 +55,7 @@ const table = [
   { method: 'POST', path: '/receipt', cost: 'compute', takesBody: true, handle: submitted('receipt') },
   { method: 'GET', path: '/receipt/latest/{id}', handle: latestReceipt },
   { method: 'POST', path: '/replay', cost: 'compute', takesBody: true, handle: submitted('replay') },
-  { method: 'GET', path: '/trust-records', handle: trustRecords },
+  { method: 'GET', path: '/trust-records', cost: 'compute', handle: trustRecords },
   { method: 'GET', path: '/trust-records/{id}', handle: trustRecord },
 
   {
@@ -231,7 +231,7 @@ const table = [
     takesBody: true,
     handle: submitted('verify-refusal'),
   },
-  { method: 'GET', path: '/audit/events', handle: auditEvents },
+  { method: 'GET', path: '/audit/events', cost: 'compute', handle: auditEvents },
   {
     method: 'POST',
     path: '/audit/verify',

@@ -8,6 +8,7 @@ const COMPUTE_MS = 50
 
 const busy = aCaller('busy')
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
+const reader = aCaller('reader')
 const human = aCaller('human', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
@@ -17,7 +18,7 @@ beforeAll(async () => {
   database = await createDatabase()
   service = await startService({
     databaseUrl: database.url,
-    callers: [busy.entry, other.entry, human.entry],
+    callers: [busy, other, reader, human].map(({ entry }) => entry),
     env: { RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS), TRUST_PROXY_HOPS: '1' },
   })
 })
@@ -111,5 +112,17 @@ describe('POST /refusal/verify 429 rateLimited', () => {
     )
     expect(reply(await service.post('/audit/verify', {}, from('198.51.100.1')))).toEqual(refused)
     expect((await service.post('/audit/verify', {}, from('198.51.100.2'))).status).not.toBe(429)
+  })
+})
+
+describe('GET /trust-records 429 rateLimited', () => {
+  test('each page is charged to who reads it', async () => {
+    const first = await service.get('/transactions?pageSize=1', { key: other.key })
+    expect(first.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
+    const statuses = new Set<number>()
+    for (let i = 0; i < 1_000 && !statuses.has(429); i++)
+      for (const path of ['/trust-records', '/transactions', '/audit/events'])
+        statuses.add((await service.get(path, reader)).status)
+    expect([...statuses].toSorted()).toEqual([200, 403, 429])
   })
 })
