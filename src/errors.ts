@@ -166,6 +166,13 @@ export const failures = {
       code: 'OVERLOADED',
       headers: { 'Retry-After': '1' },
     }),
+  /** A source of verified state does not answer: nothing is stored or signed, and the id is free (decisions §12). */
+  stateUnavailable: (cause: unknown) =>
+    new Failure(503, 'The state that the policy verifies cannot be read at this moment.', {
+      code: 'STATE_UNAVAILABLE',
+      headers: { 'Retry-After': '5' },
+      cause,
+    }),
   databaseUnavailable: (cause: unknown) =>
     new Failure(503, 'Database unavailable. Nothing was executed.', {
       code: 'DATABASE_UNAVAILABLE',

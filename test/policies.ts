@@ -3,12 +3,12 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const SANDBOX_ECHO = join(import.meta.dirname, '..', 'policies', 'sandbox-echo')
+const SHIPPED = join(import.meta.dirname, '..', 'policies')
 
-/** A folder with the shipped sandbox-echo, for `addPolicy` to add to and the test to remove. */
-export function aPolicyFolder(): string {
+/** A folder with shipped policies, by default sandbox-echo alone, for `addPolicy` to add to and the test to remove. */
+export function aPolicyFolder(shipped: readonly string[] = ['sandbox-echo']): string {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-policies-'))
-  cpSync(SANDBOX_ECHO, join(folder, 'sandbox-echo'), { recursive: true })
+  for (const name of shipped) cpSync(join(SHIPPED, name), join(folder, name), { recursive: true })
   return folder
 }
 

@@ -54,6 +54,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),
   overloaded: failures.overloaded(),
+  stateUnavailable: failures.stateUnavailable(undefined),
   databaseUnavailable: failures.databaseUnavailable(undefined),
 }
 

@@ -288,7 +288,7 @@ const approvals: readonly Abuse[] = [
       'A declared state that is not the verified one: a CRM deal that differs, a velocity limit raced by forty',
     refused: '403 `POLICY_DENIED`; nothing is written',
     tests: {
-      'http/crm-deal': ['%s: denied, and nothing is written', 'a CRM that answers %d verifies nothing'],
+      'http/crm-deal': ['%s: denied, and nothing is written'],
       'http/history': [
         'lets three of forty through that all claim to be one of the first, on two instances',
         'sums as decimals, not as floating point, and takes nothing from what is no number',

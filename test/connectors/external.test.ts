@@ -175,6 +175,7 @@ describe('nothing is sent', () => {
     expect(await connector.call(anOrder())).toEqual({
       kind: 'failed',
       reason: 'the endpoint was not reached: its address is not public (ADDRESS_REFUSED)',
+      targetUnknown: true,
     })
     expect(server.connections()).toBe(0)
   })

@@ -112,7 +112,11 @@ describe.each([
 ])('%s', (action, parameters) => {
   test('a token that is not valid fails for certain, and is in no evidence', async () => {
     const { outcome } = await run(action, { parameters, token: 'pat-eu1-wrong' })
-    expect(outcome).toEqual({ kind: 'failed', reason: 'HubSpot refused with 401 INVALID_AUTHENTICATION' })
+    expect(outcome).toEqual({
+      kind: 'failed',
+      reason: 'HubSpot refused with 401 INVALID_AUTHENTICATION',
+      targetUnknown: true,
+    })
   })
 
   test('a deal that does not exist fails for certain', async () => {

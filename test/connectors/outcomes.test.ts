@@ -88,19 +88,35 @@ describe.each<[string, Case]>([
     expect(await connect(`http://127.0.0.1:${port}`, 10_000).call(order)).toEqual({
       kind: 'failed',
       reason: 'the endpoint was not reached: ECONNREFUSED',
+      targetUnknown: true,
     })
   })
 
-  test.each([400, 401, 403, 404, 405, 409, 410, 413, 422, 423, 428, 451, 477, 499])(
+  test.each([400, 404, 405, 409, 410, 413, 422, 423, 428, 451, 477, 499])(
     '%i fails for certain',
     async (status) => {
       expect(await outcomeOf(http(status, 'no'))).toEqual({ kind: 'failed', reason: refusedWith(status) })
     },
   )
 
+  test.each([401, 403, 407])(
+    '%i fails for certain, and tells nothing about the target: our credential was refused',
+    async (status) => {
+      expect(await outcomeOf(http(status, 'no'))).toEqual({
+        kind: 'failed',
+        reason: refusedWith(status),
+        targetUnknown: true,
+      })
+    },
+  )
+
   test('429 fails for certain, in the words of the contract', async () => {
     const answer = http(429, '', { 'Retry-After': '1' })
-    expect(await outcomeOf(answer)).toEqual({ kind: 'failed', reason: 'the connector is rate limited' })
+    expect(await outcomeOf(answer)).toEqual({
+      kind: 'failed',
+      reason: 'the connector is rate limited',
+      targetUnknown: true,
+    })
   })
 
   test.each([201, 202, 204, 207, 301, 302, 303, 304, 307, 308, 408, 500, 501, 502, 503, 504, 521, 599])(

@@ -1,18 +1,21 @@
 // State verified in the CRM (decisions §6 `crm-deal`): the deal is read through the connector, under an authorization of its own,
 // before anything is claimed.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { readPublicKeys } from '../../src/signing/keys.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { checkTrustRecord } from '../../src/verifier/trust-record.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { reply, startService, type TestService } from '../service.ts'
+import { closedPort } from '../connectors/loopback.ts'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 /** A CRM with one deal, 7512. */
 let deal: { amount: string | null; hs_is_closed: string }
-let status: number
+let status: number | 'reset' | 'not a deal'
 let updates: string[]
 let asked = 0
 const crm: Server = createServer(answer)
@@ -23,10 +26,23 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk))
   request.on('end', () => {
     if (request.method === 'PATCH') updates.push(body)
-    response.writeHead(status, { 'Content-Type': 'application/json' })
-    response.end(JSON.stringify({ id: '7512', properties: deal }))
+    if (status === 'reset') return request.socket.resetAndDestroy()
+    if (status === 'not a deal') return response.end('{}')
+    return response
+      .writeHead(status, { 'Content-Type': 'application/json' })
+      .end(JSON.stringify({ id: '7512', properties: deal }))
   })
 }
+
+const policyDir = aPolicyFolder(['crm-deal-update', 'vendor-payment'])
+addPolicy(policyDir, {
+  name: 'echo-by-crm',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  signals: { approved: 'boolean' },
+  rules: [{ id: 'open', when: '!signals.approved', outcome: 'approve', reason: 'The deal is open.' }],
+  verify: { approved: { by: 'crm-deal', property: 'hs_is_closed' } },
+})
 
 let database: TestDatabase
 let service: TestService
@@ -37,6 +53,7 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     env: {
+      POLICY_DIR: policyDir,
       HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test',
       HUBSPOT_BASE_URL: `http://127.0.0.1:${(crm.address() as AddressInfo).port}`,
     },
@@ -53,6 +70,7 @@ afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await database.drop()
   await new Promise((resolve) => crm.close(resolve))
+  rmSync(policyDir, { recursive: true })
 })
 
 const anUpdate = (signals: object = {}) =>
@@ -127,8 +145,125 @@ test('a transaction that is sent again is a 409, and the CRM is not asked again'
   expect(asked).toBe(before)
 })
 
-test.each([401, 404, 429, 500])('a CRM that answers %d verifies nothing', async (answered) => {
-  status = answered
-  expect((await service.post('/execute', anUpdate())).status).toBe(403)
-  expect(updates).toEqual([])
+describe('404 of the CRM', () => {
+  test('is a definite answer: there is no such deal, so what was declared of it does not hold', async () => {
+    status = 404
+    const update = anUpdate()
+    expect(reply(await service.post('/execute', update))).toEqual(
+      denied(
+        'currentAmount=1000 != verified currentAmount=null, dealClosed=false != verified dealClosed=null',
+      ),
+    )
+    expect(updates).toEqual([])
+    expect((await service.get(`/refusal/${update.businessTransactionId}`)).status).toBe(200)
+  })
+
+  test('a target that is no deal id is definite too, and nobody is asked', async () => {
+    const before = asked
+    const update = anUpdate()
+    expect(
+      (await service.post('/execute', { ...update, intent: { ...update.intent, target: 'x' } })).status,
+    ).toBe(403)
+    expect(asked).toBe(before)
+  })
+})
+
+const unreadable = {
+  status: 503,
+  body: {
+    error: 'The state that the policy verifies cannot be read at this moment.',
+    code: 'STATE_UNAVAILABLE',
+  },
+}
+
+describe.each(['/execute', '/transactions'])('POST %s while the CRM does not answer', (path) => {
+  test.each<typeof status>([401, 403, 408, 429, 500, 502, 503, 302, 'reset', 'not a deal'])(
+    '%s is a 503: nothing is stored or signed, and the id works when the CRM answers again',
+    async (answered) => {
+      status = answered
+      const update = anUpdate()
+      const called = await service.post(path, update)
+      expect(reply(called)).toEqual(unreadable)
+      expect(called.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+      expect(updates).toEqual([])
+      const id = update.businessTransactionId
+      expect(Object.values(await rowsOf(database, id))).toEqual([0, 0, 0, 0, 0, 0])
+      expect((await service.get(`/refusal/${id}`)).status).toBe(404)
+
+      status = 200
+      expect((await service.post(path, update)).status).toBe(path === '/execute' ? 200 : 201)
+    },
+  )
+})
+
+describe('POST /execute 503 stateUnavailable', () => {
+  test('where nobody listens at the address of the CRM; the log says what could not be read, the caller does not', async () => {
+    const away = await startService({
+      databaseUrl: database.url,
+      env: {
+        POLICY_DIR: policyDir,
+        HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test',
+        HUBSPOT_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
+      },
+    })
+    const update = anUpdate()
+    expect(reply(await away.post('/execute', update))).toEqual(unreadable)
+    await until(
+      () => away.lines().find(({ cause }) => /^hubspot:deal-fetch: .*ECONNREFUSED/.test(String(cause))),
+      'the log line',
+    )
+    expect(await away.stop()).toBe(0)
+    expect((await service.post('/execute', update)).status).toBe(200)
+  })
+
+  test('for a policy that rests on the CRM where its credential is not configured', async () => {
+    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
+    const echo = aTransaction({
+      policy: { name: 'echo-by-crm' },
+      intent: { target: '7512' },
+      signals: { approved: false },
+    })
+    expect(reply(await without.post('/execute', echo))).toEqual(unreadable)
+    expect(Object.values(await rowsOf(database, echo.businessTransactionId))).toEqual([0, 0, 0, 0, 0, 0])
+    expect(await without.stop()).toBe(0)
+  })
+})
+
+const noConnector = (action: string) => ({
+  status: 500,
+  body: { error: `No connector registered for action: ${action}.`, code: 'RUNTIME_ERROR' },
+})
+
+describe('an action without a connector, whatever its policy verifies', () => {
+  const payment = aTransaction({
+    policy: { name: 'vendor-payment', version: '2.0.0' },
+    intent: { action: 'vendor:pay', parameters: { amount: 42 } },
+    signals: { vendorVerified: true, paymentAmount: 42, riskScore: 1, humanApproved: true },
+  })
+
+  test('is answered before any state is verified; only the transaction is stored', async () => {
+    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
+    for (const [action, transaction] of [
+      ['hubspot:deal-update', anUpdate()],
+      ['vendor:pay', payment],
+    ] as const) {
+      expect(reply(await without.post('/execute', transaction))).toEqual(noConnector(action))
+      expect(await rowsOf(database, transaction.businessTransactionId)).toEqual({
+        business_transactions: 1,
+        execution_intents: 0,
+        trust_records: 0,
+        verifications: 0,
+        receipts: 0,
+        refusal_records: 0,
+      })
+    }
+    expect(await without.stop()).toBe(0)
+  })
+
+  test('what the rules reject stays a rejection', async () => {
+    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
+    const { status: answered, body } = await without.post('/execute', anUpdate({ dealClosed: true }))
+    expect([answered, body.error]).toEqual([500, 'Execution rejected: A closed deal is not changed.'])
+    expect(await without.stop()).toBe(0)
+  })
 })

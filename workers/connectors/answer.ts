@@ -14,8 +14,11 @@ export interface Reading {
   readonly refusal: (answered: HttpAnswer) => string
 }
 
+/** Unauthorized, Forbidden, Proxy Authentication Required: about our credential, not about what was asked for. */
+const CREDENTIAL_REFUSED: ReadonlySet<number> = new Set([401, 403, 407])
+
 export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): ConnectorOutcome {
-  if (exchange.kind === 'not-sent') return { kind: 'failed', reason: exchange.reason }
+  if (exchange.kind === 'not-sent') return { kind: 'failed', reason: exchange.reason, targetUnknown: true }
   if (exchange.kind === 'lost') return { kind: 'unknown', cause: exchange.cause }
   const { status } = exchange
   if (status === 200) {
@@ -23,9 +26,12 @@ export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): Co
     const outcome = isObject(body) ? read(body) : undefined
     return outcome ?? { kind: 'unknown', cause: 'answered 200 with a body that is no answer to this call' }
   }
-  if (status === 429) return { kind: 'failed', reason: 'the connector is rate limited' }
+  if (status === 429) return { kind: 'failed', reason: 'the connector is rate limited', targetUnknown: true }
   // 408: the server gave up waiting for something that it may have begun to work on.
-  if (status >= 400 && status < 500 && status !== 408) return { kind: 'failed', reason: refusal(exchange) }
+  if (status >= 400 && status < 500 && status !== 408) {
+    const failed = { kind: 'failed', reason: refusal(exchange) } as const
+    return CREDENTIAL_REFUSED.has(status) ? { ...failed, targetUnknown: true } : failed
+  }
   return { kind: 'unknown', cause: `answered ${status}` }
 }
 

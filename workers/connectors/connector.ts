@@ -37,5 +37,10 @@ export interface Order {
 /** How a call ended: the three outcomes of decisions §8. */
 export type ConnectorOutcome =
   | { readonly kind: 'completed'; readonly result: Json }
-  | { readonly kind: 'failed'; readonly reason: string }
+  | {
+      readonly kind: 'failed'
+      readonly reason: string
+      /** It tells nothing about the target: the other side was not reached, is rate limited, or refused our credential. */
+      readonly targetUnknown?: true
+    }
   | { readonly kind: 'unknown'; readonly cause: string }

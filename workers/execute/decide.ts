@@ -59,7 +59,10 @@ export function decide(accepted: Accepted, tools: DecideWith): Decided | Unprove
   if (version === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.policyNotFound(policy) }
   const evaluation = ruling(version, accepted.transaction, tools.now)
-  if (evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', version }
+  // No state is read for an action that nothing here can carry out: `conclude` answers it.
+  const { action } = accepted.transaction.intent
+  const executable = tools.connectors.find(action, policy.name) !== undefined
+  if (executable && evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', version }
   return conclude(accepted, evaluation, { ...tools, version })
 }
 

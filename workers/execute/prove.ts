@@ -2,6 +2,7 @@
 // independently known, and what that knowledge rests on is claimed with the execution. Everything else never comes here.
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../src/canonical.ts'
+import { Failure } from '../../src/errors.ts'
 import { denied, type Evaluation, type Mismatch } from '../../src/policy/evaluate.ts'
 import type { AdvisoryLock, Sql } from '../../src/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
@@ -22,21 +23,30 @@ export function looksOutside({ version }: Unproven): boolean {
   return version.policy.verify.some((verifier) => verifierOf(verifier).when === 'before the claim')
 }
 
-/** Asks the verifiers that look outside of the database, all at once. Nothing is claimed yet: an answer may take its time. */
-export async function observe(item: Unproven, tools: ProveWith): Promise<Observed> {
+/**
+ * Asks the verifiers that look outside of the database, all at once. Nothing is claimed yet: an answer may take its time.
+ * fails as 503 where one of them cannot read its state
+ */
+export async function observe(item: Unproven, tools: ProveWith): Promise<Observed | Failure> {
   const { policy, contentHash, limitedSince } = item.version
   const decision = { decisionId: randomUUID(), policyContentHash: contentHash }
   const asked = policy.verify.map(({ signal, ...verifier }): Asked => {
     const declared = item.transaction.signals[signal] as boolean | number
     return { signal, declared, verifier, accepted: item, decision, limitedSince, now: tools.now }
   })
-  const verified = await Promise.all(
-    asked.map(async (one): Promise<[string, Verified][]> => {
+  const observed = await Promise.all(
+    asked.map(async (one) => {
       const verifier = verifierOf(one.verifier)
-      return verifier.when === 'before the claim' ? [[one.signal, await verifier.observe(one, tools)]] : []
+      const seen = verifier.when === 'before the claim' ? await verifier.observe(one, tools) : undefined
+      return { signal: one.signal, seen }
     }),
   )
-  return { decision, asked, verified: new Map(verified.flat()) }
+  const verified = new Map<string, Verified>()
+  for (const { signal, seen } of observed) {
+    if (seen instanceof Failure) return seen
+    if (seen !== undefined) verified.set(signal, seen)
+  }
+  return { decision, asked, verified }
 }
 
 /** What has to be locked before `prove` reads, in any order. */

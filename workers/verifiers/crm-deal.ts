@@ -1,6 +1,7 @@
 // `{ by: crm-deal, property }`: the property as the CRM holds it now, of the deal that `intent.target` names. It is read through the
 // connector, under an execution authorization of its own (decisions §6).
 import { Canonical, canonicalize } from '../../src/canonical.ts'
+import { failures } from '../../src/errors.ts'
 import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import { authorize } from '../execute/authorize.ts'
 import { gatewayRefusal } from '../execute/gate.ts'
@@ -16,7 +17,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
   when: 'before the claim',
   async observe({ accepted, verifier, declared, decision, now }, { connectors, key, findKey }) {
     const connector = connectors.find(ACTION)
-    if (connector === undefined) return { value: null }
+    if (connector === undefined) return failures.stateUnavailable(`no connector is registered for ${ACTION}`)
     const { businessTransactionId, intent, policy } = accepted.transaction
     const parameters = { properties: [verifier.property] }
     const parametersText = new Canonical(canonicalize(parameters))
@@ -39,11 +40,19 @@ export const crmDeal: StateVerifier<CrmDeal> = {
       policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
       approvedBy: [],
     })
+    const unread = unreadCause(outcome)
+    if (unread !== undefined) return failures.stateUnavailable(`${ACTION}: ${unread}`)
     return {
       value: valueOf(outcome, verifier.property, typeof declared),
       evidence: { authorization: authorization.text, observedAt: new Date().toISOString() },
     }
   },
+}
+
+/** Why the state is not known. Undefined: the CRM answered about the deal, be it that there is none. */
+function unreadCause(outcome: ConnectorOutcome): string | undefined {
+  if (outcome.kind === 'unknown') return outcome.cause
+  return outcome.kind === 'failed' && outcome.targetUnknown ? outcome.reason : undefined
 }
 
 /** The CRM holds every property as text. Text that is not exactly such a value verifies nothing. */

@@ -1,5 +1,6 @@
 // What a state verifier is: where the value of a declared signal is independently known (decisions §6 "verify", §7).
 import type { Json } from '../../src/canonical.ts'
+import type { Failure } from '../../src/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
 import type { SignalVerifier } from '../../src/schemas/policy.ts'
 import type { AdvisoryLock, Sql } from '../../src/tables/sql.ts'
@@ -44,7 +45,8 @@ export type StateVerifier<V extends SignalVerifier> =
   | {
       /** Outside of the database: asked before the claim, and may take as long as its connector does. */
       readonly when: 'before the claim'
-      readonly observe: (asked: Asked<V>, tools: VerifyWith) => Promise<Verified>
+      /** A Failure where the state cannot be read: only a definite answer can make a mismatch. */
+      readonly observe: (asked: Asked<V>, tools: VerifyWith) => Promise<Verified | Failure>
     }
   | {
       /** Our own tables: read in the transaction that claims the execution. */

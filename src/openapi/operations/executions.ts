@@ -22,6 +22,7 @@ const refusals = [
   'noConnector',
   'executionFailed',
   'outcomeUnknown',
+  'stateUnavailable',
 ] as const satisfies FailureRow[]
 
 export const executions = {
