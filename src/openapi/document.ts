@@ -22,7 +22,8 @@ export function openapiTexts(sources: Sources): OpenApiTexts {
   const document = openapiDocument(sources)
   return {
     json: JSON.stringify(document),
-    yaml: stringify(document, { aliasDuplicateObjects: false, lineWidth: 110 }),
+    // YAML 1.1 readers (PyYAML, js-yaml) make dates of unquoted timestamps and booleans of `on`: such text is quoted for them.
+    yaml: stringify(document, { aliasDuplicateObjects: false, lineWidth: 110, compat: 'yaml-1.1' }),
   }
 }
 
