@@ -187,6 +187,10 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     host: config.host,
     port: config.port,
     onHead: door,
+    onDropped(reason, address) {
+      metrics?.replies.dropped(reason)
+      logger.debug({ reason, address }, 'connection dropped')
+    },
     ...(config.listener === 'auto' ? {} : { server: config.listener }),
   })
   stops.push(async () => {

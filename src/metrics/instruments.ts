@@ -14,6 +14,9 @@ export type Instruments = ReturnType<typeof openInstruments>
 export function openInstruments() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
+  // Gauges with the suffix of counters, which `promtool check metrics` refuses; what they sum stands in the metrics without it.
+  for (const kind of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${kind}_total`)
   const registers = [registry]
   const counter = <const Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `countersign_${name}`, help, labelNames, registers })
@@ -44,6 +47,9 @@ export function openInstruments() {
     inFlightMax: gauge('http_requests_in_flight_max', 'How many may be: QUEUE_REQUESTS_MAX.'),
     inFlightBytes: gauge('http_in_flight_bytes', 'Bodies of these, and large replies that are not sent yet.'),
     bodiesAnnounced: gauge('http_bodies_announced', 'Requests whose body is announced and not complete.'),
+    dropped: counter('connections_dropped_total', 'Connections dropped for a head that the guard refuses.', [
+      'reason',
+    ]),
     limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),
     audited: counter(
       'audit_events_total',
@@ -91,8 +97,8 @@ export function openInstruments() {
     ),
     loopLag: gauge(
       'event_loop_lag_seconds',
-      'How late the event loop ran since the last scrape; quantile 1 is the worst.',
-      ['thread', 'quantile'],
+      'How late the event loop ran since the last scrape; percentile 100 is the worst.',
+      ['thread', 'percentile'],
     ),
     loopUtilization: gauge(
       'event_loop_utilization_ratio',

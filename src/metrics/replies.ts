@@ -1,4 +1,5 @@
 // What the door sees of each reply.
+import { dropReasons, type DropReason } from '../door/listen/listener.ts'
 import { Failure } from '../errors.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
@@ -19,6 +20,8 @@ export interface ReplyWatch {
   readonly replied: (replied: Replied) => void
   /** in  written  false: the audit has had enough of its kind, it is only counted */
   readonly audited: (type: string, written: boolean) => void
+  /** A connection that ended without a reply. */
+  readonly dropped: (reason: DropReason) => void
 }
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -31,10 +34,11 @@ export function knownMethod(method: string): string {
 const WEBHOOKS = '/webhooks/{provider}'
 
 export function watchReplies(instruments: Instruments): ReplyWatch {
-  const { requests, requestSeconds, limited, audited, deliveries } = instruments
+  const { requests, requestSeconds, dropped, limited, audited, deliveries } = instruments
   // There from the start, so that the first one is seen as an increase.
   for (const limit of ['execute', 'health', 'public', 'compute', 'administration'] as const)
     limited.inc({ limit }, 0)
+  for (const reason of dropReasons) dropped.inc({ reason }, 0)
   return {
     replied(reply) {
       const { route, status, ms } = reply
@@ -47,6 +51,7 @@ export function watchReplies(instruments: Instruments): ReplyWatch {
         deliveries.inc({ provider: providerOf(reply.path), outcome: deliveryOutcome(reply) })
     },
     audited: (type, written) => audited.inc({ type, written: String(written) }),
+    dropped: (reason) => dropped.inc({ reason }),
   }
 }
 

@@ -98,8 +98,8 @@ function setLoop(
   thread: string,
   { lagSeconds, utilization }: LoopReport,
 ): void {
-  loopLag.set({ thread, quantile: '0.5' }, lagSeconds.p50)
-  loopLag.set({ thread, quantile: '0.99' }, lagSeconds.p99)
-  loopLag.set({ thread, quantile: '1' }, lagSeconds.max)
+  loopLag.set({ thread, percentile: '50' }, lagSeconds.p50)
+  loopLag.set({ thread, percentile: '99' }, lagSeconds.p99)
+  loopLag.set({ thread, percentile: '100' }, lagSeconds.max)
   loopUtilization.set({ thread }, utilization)
 }

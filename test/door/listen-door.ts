@@ -30,7 +30,7 @@ export interface Door extends Listener {
 
 export async function openDoor(
   server: Listener['server'],
-  options: Partial<Pick<ListenOptions, 'host' | 'port' | 'timeouts'>> = {},
+  options: Partial<Pick<ListenOptions, 'host' | 'port' | 'timeouts' | 'onDropped'>> = {},
 ): Promise<Door> {
   const seen: string[] = []
   const aborted: number[] = []

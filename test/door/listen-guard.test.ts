@@ -4,6 +4,7 @@ import { guard, headBytesMax } from '../../src/door/listen/guard.ts'
 import { answers, open, until } from './listen-client.ts'
 import { openDoor, servers } from './listen-door.ts'
 import type { Door } from './listen-door.ts'
+import type { DropReason, Head } from '../../src/door/listen/index.ts'
 
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
 const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`
@@ -103,6 +104,23 @@ describe.each(servers)('%s', (server) => {
   )
 
   test.for([
+    ['transfer-encoding', withHeaders('Transfer-Encoding: chunked') + chunked],
+    ['host', 'POST /echo HTTP/1.1\r\nX-A: b\r\n\r\n'],
+    ['target', withHeaders().replace('/echo', 'http://x/echo')],
+    ['target', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n'],
+  ] as const)('a dropped connection is told once, with its peer: %s', async ([reason, bytes]) => {
+    const dropped: string[] = []
+    const other = await openDoor(server, {
+      onDropped: (why, address) => dropped.push(`${why} ${address}`),
+    })
+    const client = await open(other.port)
+    await client.send(bytes)
+    await until(client.isClosed, client.received)
+    expect([client.received(), ...dropped]).toEqual(['', `${reason} 127.0.0.1`])
+    await other.close()
+  })
+
+  test.for([
     ['a second request', 'GET /a HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['leading zeros in Content-Length', `${withHeaders('Content-Length: 0004')}body`],
     ['blanks around Content-Length', `${withHeaders('Content-Length: \t4 \t')}body`],
@@ -116,37 +134,52 @@ describe.each(servers)('%s', (server) => {
   })
 })
 
-const head = (...headers: [string, string][]): ReturnType<typeof guard> =>
-  guard({
-    method: 'POST',
-    path: '/',
-    query: '',
-    headers: [['host', 'x'], ...headers],
-    remoteAddress: () => '::ffff:192.0.2.1',
-  })
+const raw = {
+  method: 'POST',
+  path: '/',
+  query: '',
+  headers: [['host', 'x']] as [string, string][],
+  remoteAddress: () => '::ffff:192.0.2.1',
+}
+
+function head(...headers: [string, string][]): Head {
+  const passed = guard({ ...raw, headers: [...raw.headers, ...headers] })
+  if (typeof passed === 'string') throw new Error(`dropped for its ${passed}`)
+  return passed
+}
 
 describe('guard', () => {
   test('reads the length, all values of a repeated header, and the peer as IPv4', () => {
     const passed = head(['x-a', '1'], ['content-length', '12'], ['x-a', '2'])
-    expect(passed?.bodyBytes).toBe(12)
-    expect(passed?.remoteAddress()).toBe('192.0.2.1')
-    expect(passed?.header('x-a')).toBe('1, 2')
-    expect(passed?.header('x-b')).toBeUndefined()
-    expect(head()?.bodyBytes).toBe(0)
+    expect(passed.bodyBytes).toBe(12)
+    expect(passed.remoteAddress()).toBe('192.0.2.1')
+    expect(passed.header('x-a')).toBe('1, 2')
+    expect(passed.header('x-b')).toBeUndefined()
+    expect(head().bodyBytes).toBe(0)
   })
 
   test('hands over a head without accessors, which would keep it in memory until a full collection', () => {
-    const members = Object.values(Object.getOwnPropertyDescriptors(head() ?? {}))
+    const members = Object.values(Object.getOwnPropertyDescriptors(head()))
     expect(members).toHaveLength(6)
     expect(members.filter((member) => 'get' in member)).toEqual([])
+  })
+
+  test.each<[DropReason, Partial<typeof raw>]>([
+    ['method', { method: 'post' }],
+    ['target', { path: '*' }],
+    ['host', { headers: [] }],
+    ['content-length', { headers: [['content-length', '+1']] }],
+    ['transfer-encoding', { headers: [['transfer-encoding', 'chunked']] }],
+  ])('says that it drops a connection for its %s', (reason, changed) => {
+    expect(guard({ ...raw, ...changed })).toBe(reason)
   })
 
   test('lets a hundred headers of 16 KB pass, and nothing over either', () => {
     const hundred = Array.from({ length: 99 }, (): [string, string] => ['n', ''])
     expect(head(...hundred)).toBeDefined()
-    expect(head(...hundred, ['n', ''])).toBeUndefined()
+    expect(() => head(...hundred, ['n', ''])).toThrow('size')
     const overhead = 'POST/'.length + 'host: x\r\n'.length + 'n: \r\n'.length
     expect(head(['n', 'x'.repeat(headBytesMax - overhead)])).toBeDefined()
-    expect(head(['n', 'x'.repeat(headBytesMax - overhead + 1)])).toBeUndefined()
+    expect(() => head(['n', 'x'.repeat(headBytesMax - overhead + 1)])).toThrow('size')
   })
 })

@@ -1,5 +1,5 @@
 // The guard before the door, for both servers: lets in only requests whose end no two parsers can disagree on (RFC 9112 §6.3, §11.2).
-import type { Head } from './listener.ts'
+import type { DropReason, Head } from './listener.ts'
 
 /** Request line and headers together. Over it a parser answers 431 where it can, else the guard drops the connection. */
 export const headBytesMax = 16 * 1024
@@ -17,27 +17,30 @@ export interface RawHead {
 }
 
 /**
- * The head the door may see, or undefined: drop the connection without reading on and without a reply, for what follows on it may
+ * The head the door may see, or why not: then drop the connection without reading on and without a reply, for what follows on it may
  * be a body in one reading and a second request in the other.
  * What both parsers refuse is not repeated here: folded lines, a space before the colon, bare line ends, control characters.
  */
-export function guard(raw: RawHead): Head | undefined {
+export function guard(raw: RawHead): Head | DropReason {
   const { method, path, query, headers } = raw
   // uWebSockets.js lets any bytes through as a method; node:http lets absolute-form targets through, which only proxies are sent.
-  if (!/^[A-Z][A-Z-]*$/.test(method) || !path.startsWith('/') || headers.length > headersMax) return undefined
+  if (!/^[A-Z][A-Z-]*$/.test(method)) return 'method'
+  if (!path.startsWith('/')) return 'target'
+  if (headers.length > headersMax) return 'size'
   let headBytes = method.length + path.length + query.length
   let contentLength: string | undefined
   let hosts = 0
   for (const [name, value] of headers) {
     headBytes += name.length + value.length + ': \r\n'.length
-    if (name === 'transfer-encoding') return undefined
+    if (name === 'transfer-encoding') return 'transfer-encoding'
     if (name === 'host') hosts++
     if (name !== 'content-length') continue
     // Two equal ones as well (RFC 9110 §8.6 leaves the choice). 15 digits stay exact in a double.
-    if (contentLength !== undefined || !/^\d{1,15}$/.test(value)) return undefined
+    if (contentLength !== undefined || !/^\d{1,15}$/.test(value)) return 'content-length'
     contentLength = value
   }
-  if (headBytes > headBytesMax || hosts !== 1) return undefined
+  if (headBytes > headBytesMax) return 'size'
+  if (hosts !== 1) return 'host'
   return {
     method,
     path,

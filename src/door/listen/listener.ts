@@ -16,6 +16,17 @@ export interface Head {
   header(name: string): string | undefined
 }
 
+/** The part of a head for which the guard drops its connection: a body with `transfer-encoding` (chunked) is the common one. */
+export const dropReasons = [
+  'transfer-encoding',
+  'content-length',
+  'host',
+  'target',
+  'method',
+  'size',
+] as const
+export type DropReason = (typeof dropReasons)[number]
+
 /** What goes back. Content-Length, Date and the connection's framing are the listener's. */
 export interface Reply {
   readonly status: number
@@ -44,6 +55,8 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly onHead: OnHead
+  /** Told of every connection that the guard drops, which gets no reply and no log line of a request. */
+  readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
   readonly server?: Listener['server']
   /** For node:http, default `nodeTimeouts`; those of uWebSockets.js are compiled in. */

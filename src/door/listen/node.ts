@@ -3,10 +3,11 @@ import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { backlogTaken } from './backlog.ts'
 import { exchange } from './exchange.ts'
 import { guard, headBytesMax } from './guard.ts'
-import type { ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import type { DropReason, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
 import { countUnderway } from './underway.ts'
 
 export const nodeTimeouts: Timeouts = {
@@ -22,7 +23,7 @@ const timeoutCheckMs = 1_000
 
 /** Fails with an Error that names host and port when they cannot be listened on. */
 export function listenNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, onHead, timeouts = nodeTimeouts } = options
+  const { host, port, onHead, onDropped, timeouts = nodeTimeouts } = options
   let stopping = false
   const underway = countUnderway()
   /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
@@ -50,6 +51,10 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     )
     socket.destroySoon()
   }
+  const drop = (socket: Duplex, reason: DropReason): void => {
+    onDropped?.(reason, (socket as Socket).remoteAddress ?? '')
+    socket.destroy()
+  }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket, rawHeaders, method = '', url = '' } = request
     if (socket.destroyed || ending.has(socket)) return
@@ -67,7 +72,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
       headers,
       remoteAddress: () => socket.remoteAddress ?? '',
     })
-    if (head === undefined) return void socket.destroy()
+    if (typeof head === 'string') return drop(socket, head)
     const ended = underway.begin()
     exchange(head, onHead, () => stopping, {
       endsHere: () => void ending.add(socket),
@@ -91,6 +96,8 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     })
   }
   server.on('request', onRequest)
+  // Without a listener node closes the connection by itself, and nobody would know.
+  server.on('connect', (_request, socket) => drop(socket, 'target'))
   // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
   server.on('checkContinue', onRequest)
   // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.

@@ -16,7 +16,7 @@ import { countUnderway } from './underway.ts'
 
 /** Fails with an Error that names host and port when they cannot be listened on. */
 export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Promise<Listener> {
-  const { host, port, onHead } = options
+  const { host, port, onHead, onDropped } = options
   let stopping = false
   const underway = countUnderway()
   const app = uws.App()
@@ -32,7 +32,8 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
       remoteAddress: () => remoteAddress(response),
     })
     // Not end(): it would still run what follows as a request.
-    if (head === undefined) {
+    if (typeof head === 'string') {
+      onDropped?.(head, remoteAddress(response))
       response.close()
       return
     }
