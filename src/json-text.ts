@@ -12,10 +12,10 @@ export class MalformedJson extends Error {
 /**
  * The value of a text.
  * fails MalformedJson for syntax errors, a BOM, duplicate or `__proto__` keys, lone surrogates, depth over `depthMax` and
- *       numbers that overflow
+ *       numbers that overflow, or that underflow to a zero that they are not
  */
 export function parseJsonText(text: string, depthMax: number): unknown {
-  const members = countMembers(text, depthMax)
+  const members = scan(text, depthMax)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -27,8 +27,11 @@ export function parseJsonText(text: string, depthMax: number): unknown {
   return value
 }
 
-/** Counts the colons outside of strings, one per member in valid JSON, and bounds the depth before anything recurses. */
-function countMembers(text: string, depthMax: number): number {
+/**
+ * Counts the colons outside of strings, one per member in valid JSON; bounds the depth before anything recurses; and refuses numbers
+ * that would come out as 0, which nobody can tell from the value.
+ */
+function scan(text: string, depthMax: number): number {
   let members = 0
   let depth = 0
   for (let i = 0; i < text.length; i++) {
@@ -47,9 +50,41 @@ function countMembers(text: string, depthMax: number): number {
       case 0x7d: // }
         depth--
         break
+      case 0x2e: // .
+        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1
+        break
+      case 0x45: // E
+      case 0x65: // e
+        if (text.charCodeAt(i + 1) === 0x2d) i = endOfNumber(text, i) - 1
+        break
     }
   }
   return members
+}
+
+/** With fewer zeros behind its point and no exponent below zero no number is too small for a double. */
+const SMALL = '0'.repeat(300)
+
+/** in  at  within the number · fails MalformedJson where it is not 0 and would be read as 0 */
+function endOfNumber(text: string, at: number): number {
+  let start = at
+  while (isOfNumber(text.charCodeAt(start - 1))) start--
+  let end = at + 1
+  while (isOfNumber(text.charCodeAt(end))) end++
+  const number = text.slice(start, end)
+  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson('number out of range')
+  return end
+}
+
+/** A digit, or one of `.`, `-`, `+`, `e`, `E`. */
+function isOfNumber(code: number): boolean {
+  return (
+    (code >= 0x30 && code <= 0x39) ||
+    code === 0x2e ||
+    code === 0x2d ||
+    code === 0x2b ||
+    (code | 0x20) === 0x65
+  )
 }
 
 function endOfString(text: string, start: number): number {

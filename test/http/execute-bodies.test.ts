@@ -58,6 +58,7 @@ const malformed: [title: string, body: Body][] = [
   ['__proto__ in another spelling', withParameter('{"\\u005f\\u005fproto__":1}')],
   ['__proto__ at the top', JSON.stringify(aTransaction()).replace('{', '{"__proto__":{},')],
   ['a number that overflows', withParameter('1e400')],
+  ['a number that would be read as 0', withParameter('1e-400')],
   ['depth 65', withParameter(nested(ALLOWED_DEPTH + 1))],
   ['depth 10,000', withParameter(nested(10_000))],
   ['100,000 brackets', '['.repeat(100_000)],
@@ -65,6 +66,7 @@ const malformed: [title: string, body: Body][] = [
 
 const good: [title: string, body: Body][] = [
   ['an untouched one', JSON.stringify(aTransaction())],
+  ['every way to write 0', withParameter('[0,-0,0e5,0.000e-999]')],
   ['depth 64', withParameter(nested(ALLOWED_DEPTH))],
   ['100 KB of one string', withParameter(JSON.stringify('x'.repeat(100_000)))],
   ['100 KB of one key', withParameter(JSON.stringify({ ['k'.repeat(100_000)]: 1 }))],

@@ -373,6 +373,7 @@ describe('text that is no evidence is unusable:', () => {
     ['a __proto__ key', () => genuine().replace('{', '{"__proto__":{},'), '__proto__'],
     ['a lone surrogate', () => genuine().replace('{', String.raw`{"x":"\ud800",`), 'lone surrogate'],
     ['a number out of range', () => genuine().replace('{', '{"x":1e999,'), 'out of range'],
+    ['a number that would be read as 0', () => genuine().replace('{', '{"x":1e-999,'), 'out of range'],
     ['a tower of brackets', () => '['.repeat(100_000), 'deeper than'],
   ])('%s', (_, text, message) => {
     expect(() => verifyEvidence(text(), ed25519.keySet)).toThrow(Unusable)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, Dict, List, Tuple, Union
 
 #: The greatest integer below which every integer is a double of its own (ECMA-262 Number.MAX_SAFE_INTEGER).
@@ -31,7 +32,7 @@ def parse(text: Union[str, bytes]) -> Any:
     """The value of a JSON text. Numbers are doubles as everywhere in JCS: 1E2 and 100 are the same value.
 
     Raises NotCanonical for syntax errors, bad UTF-8, a byte order mark, duplicate or ``__proto__`` keys, lone
-    surrogates, NaN, Infinity and numbers that overflow to it.
+    surrogates, NaN, Infinity, numbers that overflow to it and numbers that underflow to 0.
     """
     try:
         if isinstance(text, bytes):
@@ -134,7 +135,9 @@ def _integer(digits: str) -> Union[int, float]:
 
 def _double(digits: str) -> float:
     value = float(digits)
-    if math.isinf(value):
+    # A zero with another digit in it was too small for a double: it is refused like one that was too large.
+    underflows = value == 0 and re.search("[1-9]", re.split("[eE]", digits)[0]) is not None
+    if math.isinf(value) or underflows:
         raise NotCanonical("number out of range")
     return value
 

@@ -70,6 +70,12 @@ class Canonical(unittest.TestCase):
             with self.subTest(text=text[:20]), self.assertRaises(NotCanonical):
                 parse(text)
 
+    def test_a_number_that_would_be_read_as_zero_is_refused(self) -> None:
+        self.assertEqual(parse("[5e-324, 0, -0, 0e5, 0.000e-999]"), [5e-324, 0, 0, 0, 0])
+        for text in ("1e-400", "[-1E-400]", "1.5e-330", "0." + "0" * 340 + "1"):
+            with self.subTest(text=text[:10]), self.assertRaises(NotCanonical):
+                parse(text)
+
     @unittest.skipUnless(VECTORS.exists(), "the folder of public vectors is not beside the project")
     def test_the_published_vectors(self) -> None:
         files = sorted((VECTORS / "input").iterdir())
