@@ -1,4 +1,5 @@
 // Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+import { printable } from './printable.ts'
 import type { AuditType } from './schemas/audit-event.ts'
 
 /** The part of an audit event that whoever refuses knows (decisions §9). */
@@ -14,6 +15,9 @@ export interface Audited {
 
 /** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
 export type Ruling = 'rejected' | 'denied'
+
+/** Characters of a message in a log line: it may quote names that a caller made up. */
+const LOGGED_MAX = 300
 
 /** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
 export class Failure {
@@ -54,6 +58,12 @@ export class Failure {
       this.code === undefined ? { error: this.message } : { error: this.message, code: this.code },
     )
   }
+
+  /** For the log line: code and message. What a caller can write into these neither breaks the line nor fills the log. */
+  log(): Record<string, string> {
+    const reason = printable(this.message.slice(0, LOGGED_MAX))
+    return this.code === undefined ? { reason } : { code: this.code, reason }
+  }
 }
 
 /** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
@@ -68,9 +78,16 @@ export const failures = {
       headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
       audit: { type: 'caller.rejected' },
     }),
-  /** in  reason  as the decision holds it, see `denied` in src/policy/evaluate.ts */
-  policyDenied: (reason: string) =>
-    new Failure(403, `Execution rejected: ${reason}`, { code: 'POLICY_DENIED', ruling: 'denied' }),
+  /**
+   * in  reason     as the decision holds it, see `denied` in src/policy/evaluate.ts
+   *     refusalOf  the transaction whose Refusal Record is stored with it
+   */
+  policyDenied: (reason: string, refusalOf: string) =>
+    new Failure(403, `Execution rejected: ${reason}`, {
+      code: 'POLICY_DENIED',
+      headers: refusalLink(refusalOf),
+      ruling: 'denied',
+    }),
   nonHumanCaller: () =>
     new Failure(
       403,
@@ -120,9 +137,13 @@ export const failures = {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       audit: { type: 'rate_limited' },
     }),
-  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
-  executionRejected: (reason: string) =>
-    new Failure(500, `Execution rejected: ${reason}`, { code: 'RUNTIME_ERROR', ruling: 'rejected' }),
+  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". in  refusalOf  as above */
+  executionRejected: (reason: string, refusalOf: string) =>
+    new Failure(500, `Execution rejected: ${reason}`, {
+      code: 'RUNTIME_ERROR',
+      headers: refusalLink(refusalOf),
+      ruling: 'rejected',
+    }),
   /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
   internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
   noConnector: (action: string) =>
@@ -180,3 +201,7 @@ export const failures = {
       cause,
     }),
 } as const
+
+function refusalLink(businessTransactionId: string): Record<string, string> {
+  return { Link: `</refusal/${businessTransactionId}>; rel="refusal"` }
+}

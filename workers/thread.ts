@@ -155,7 +155,15 @@ function boot(given: Boot) {
     if (task.requests.length === 0) return { replies: [] }
     const watch = openStopwatch()
     const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
-      request: { ticket, caller: scopes[caller] ?? ANONYMOUS, body, params, costMs: 0 },
+      request: {
+        ticket,
+        caller: scopes[caller] ?? ANONYMOUS,
+        body,
+        params,
+        costMs: 0,
+        // Here from the start: an object that gains a member changes its shape.
+        businessTransactionId: undefined,
+      },
     }))
     return packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch))
   }

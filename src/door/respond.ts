@@ -51,7 +51,7 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, { log, wa
       status,
       ms: Math.round(ms * 100) / 100,
       ...(exchange.callerId === undefined ? {} : { caller: exchange.callerId }),
-      ...(outcome instanceof Failure ? {} : outcome.log),
+      ...(outcome instanceof Failure ? outcome.log() : outcome.log),
       ...(cause === undefined ? {} : { cause }),
     },
     status >= 500 &&

@@ -14,6 +14,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   authenticationRequired: failures.authenticationRequired(),
   policyDenied: failures.policyDenied(
     'declared signals do not match independently verified state (<signal>=<declared> != verified <signal>=<verified>).',
+    '<id>',
   ),
   nonHumanCaller: failures.nonHumanCaller(),
   sameActor: failures.sameActor(),
@@ -30,7 +31,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   duplicateTransaction: failures.duplicateTransaction('<id>'),
   receiptNotVerified: failures.receiptNotVerified(),
   rateLimited: failures.rateLimited(1),
-  executionRejected: failures.executionRejected('<reason>'),
+  executionRejected: failures.executionRejected('<reason>', '<id>'),
   internal: failures.internal(undefined),
   noConnector: failures.noConnector('<action>'),
   executionFailed: failures.executionFailed('<reason>'),

@@ -40,8 +40,9 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     example: 'private, no-cache',
   },
   Link: {
-    description: 'The next page, as `<…>; rel="next"`; absent on the last one.',
-    schema: text('^<[^>]+>; rel="next"$'),
+    description:
+      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`).',
+    schema: text('^<[^>]+>; rel="(next|refusal)"$'),
     example: '</trust-records?pageSize=25&cursor=…>; rel="next"',
   },
   Location: {

@@ -1,10 +1,11 @@
 // POST /execute where nothing is executed (interface §7, decisions §3): one describe per failure, in the order of checks.
 // Bad bodies stand in execute-bodies.test.ts.
+import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
@@ -185,6 +186,89 @@ describe('POST /execute 500 executionRejected', () => {
       rejected("Policy 'later' version '2.0.0' is not approved."),
     )
     expect(await upgraded.stop()).toBe(0)
+  })
+})
+
+describe('a refusal by a policy, rejected or denied', () => {
+  test.each([
+    ['rejected', aRejectedTransaction()],
+    ['denied', aMismatchedTransaction()],
+  ])(
+    '%s: Link leads to the signed Refusal Record, and the duplicate has none',
+    async (_title, transaction) => {
+      const id = transaction.businessTransactionId
+      const answer = await service.post('/transactions', transaction)
+      expect(answer.headers.get('link')).toBe(`</refusal/${id}>; rel="refusal"`)
+      const refusal = await service.get(`/refusal/${id}`)
+      expect(refusal.body).toMatchObject({ businessTransactionId: id })
+      const again = await execute(transaction)
+      expect([again.status, again.headers.get('link')]).toEqual([409, null])
+    },
+  )
+})
+
+const lineOf = (id: string, status: number) =>
+  until(
+    () => service.lines().find((line) => line['businessTransactionId'] === id && line['status'] === status),
+    `the line of ${id}`,
+  )
+
+describe('the log line of an execution', () => {
+  const policy = { name: `no\n"such"\u0085\u2028\u202e${'x'.repeat(1000)}` }
+
+  test.each<[string, ReturnType<typeof aTransaction>, number, object]>([
+    [
+      'rejected',
+      aRejectedTransaction(),
+      500,
+      { code: 'RUNTIME_ERROR', reason: 'Execution rejected: Amount above 1000.', caller: 'tester' },
+    ],
+    [
+      'denied',
+      aMismatchedTransaction(),
+      403,
+      {
+        code: 'POLICY_DENIED',
+        reason:
+          'Execution rejected: declared signals do not match independently verified state (amount=42 != verified amount=7).',
+      },
+    ],
+    [
+      'failed',
+      aTransaction({ intent: { parameters: { amount: 42, fail: true } } }),
+      500,
+      { code: 'RUNTIME_ERROR', reason: 'Execution failed: the sandbox was asked to fail.' },
+    ],
+    ['invalid', aTransaction({ intent: { target: '' } }), 400, { reason: 'intent.target is required.' }],
+    [
+      'of an unknown policy, whose name is cut and has no control character left',
+      aTransaction({ policy }),
+      404,
+      { reason: `Policy 'no\ufffd"such"\ufffd\ufffd\ufffd${'x'.repeat(1000)}`.slice(0, 300) },
+    ],
+  ])('%s names it, with code and reason', async (_title, transaction, status, line) => {
+    expect((await execute(transaction)).status).toBe(status)
+    expect(await lineOf(transaction.businessTransactionId, status)).toMatchObject(line)
+  })
+
+  test('executed, and a duplicate of it, name it too', async () => {
+    const transaction = aTransaction()
+    const id = transaction.businessTransactionId
+    const upper = JSON.stringify(transaction).replaceAll(id, id.toUpperCase())
+    expect([(await execute(upper)).status, (await execute(transaction)).status]).toEqual([200, 409])
+    expect(await lineOf(id, 200)).not.toHaveProperty('reason')
+    expect(await lineOf(id, 409)).toMatchObject({ reason: `Business Transaction '${id}' already exists.` })
+  })
+
+  test('an id that is none is no id in the log', async () => {
+    const headers = { 'X-Request-Id': randomUUID() }
+    await execute({ ...aTransaction(), businessTransactionId: 'x\ny' }, { headers })
+    const line = await until(
+      () => service.lines().find(({ requestId }) => requestId === headers['X-Request-Id']),
+      'the line',
+    )
+    expect(line).toMatchObject({ status: 400, reason: 'businessTransactionId must be a valid UUID.' })
+    expect(line).not.toHaveProperty('businessTransactionId')
   })
 })
 

@@ -76,12 +76,12 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
 /** Writes a decision down: signs what releases it, or the record of its refusal. */
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Decided {
   const { connectors, key, now, version, approvedBy = [] } = tools
-  const { intent, policy } = accepted.transaction
+  const { businessTransactionId, intent, policy } = accepted.transaction
   const decision = describeDecision(accepted, evaluation, {
     ...tools,
     policyContentHash: version.contentHash,
   })
-  const failure = failureOfEvaluation(evaluation)
+  const failure = failureOfEvaluation(evaluation, businessTransactionId)
   if (failure !== undefined) {
     const refusal = refuse(accepted, { decision, mismatches: evaluation.mismatches, key, now })
     return { ...accepted, outcome: 'refused', failure, refusal }
@@ -101,7 +101,12 @@ export function ruling({ policy, approved }: LoadedPolicy, subject: PolicySubjec
 }
 
 /** Undefined: approved. */
-export function failureOfEvaluation({ kind, reason }: Evaluation): Failure | undefined {
+export function failureOfEvaluation(
+  { kind, reason }: Evaluation,
+  businessTransactionId: string,
+): Failure | undefined {
   if (kind === 'approved') return undefined
-  return kind === 'denied' ? failures.policyDenied(reason) : failures.executionRejected(reason)
+  return kind === 'denied'
+    ? failures.policyDenied(reason, businessTransactionId)
+    : failures.executionRejected(reason, businessTransactionId)
 }

@@ -22,6 +22,8 @@ export interface Request {
   readonly body: Uint8Array
   /** Of its path, where the operation needs them. */
   readonly params: Readonly<Record<string, string>>
+  /** Of an execution, known once its body has been read and where it is a UUID: the log line has it. */
+  businessTransactionId?: string | undefined
 }
 
 /** A request that has left the road: its reply, and what its log line should know. */
@@ -38,17 +40,23 @@ export class Answered {
   constructor(request: Request, reply: Failure | { body: string; status?: number; audit?: Audited }) {
     this.request = request
     this.audit = reply.audit
+    const { businessTransactionId } = request
+    const about = businessTransactionId === undefined ? {} : { businessTransactionId }
     if (reply instanceof Failure) {
       this.status = reply.status
       this.headers = reply.headers
       this.body = reply.body()
-      this.log = reply.cause === undefined ? {} : { cause: describe(reply.cause) }
+      this.log = {
+        ...about,
+        ...reply.log(),
+        ...(reply.cause === undefined ? {} : { cause: describe(reply.cause) }),
+      }
       this.ruling = reply.ruling
     } else {
       this.status = reply.status ?? 200
       this.headers = {}
       this.body = reply.body
-      this.log = {}
+      this.log = about
       this.ruling = undefined
     }
   }

@@ -12,6 +12,7 @@ import {
   PolicyReference,
   type BusinessTransactionInput,
 } from '../../src/schemas/business-transaction.ts'
+import { isUuid } from '../../src/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
 import type { Request, Travelling } from './road.ts'
 
@@ -29,12 +30,14 @@ export interface Accepted extends Travelling {
   }
 }
 
-/** Checks one request in the order of decisions §3. Pure. */
+/** Checks one request in the order of decisions §3. Pure, but that it names the transaction in the request, for the log. */
 export function validate({ request }: Travelling, now: string): Accepted | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const rebuilt = rebuild(body)
   const [first] = problemsOf(body, rebuilt, request.caller)
+  const { businessTransactionId: id } = rebuilt
+  if (first === undefined || isUuid(id)) request.businessTransactionId = id as string
   if (first !== undefined) return first.failure
   return accept(
     request,

@@ -59,7 +59,7 @@ function look(body: unknown, caller: Caller, { policies, connectors, now }: Sand
     if (first !== undefined) return first.failure
     if (decided === undefined) return failures.policyNotFound({ name: name ?? '', version: version ?? '' })
     const noConnector = connector === undefined ? failures.noConnector(action ?? '') : undefined
-    return failureOfEvaluation(decided.evaluation) ?? noConnector
+    return failureOfEvaluation(decided.evaluation, String(rebuilt['businessTransactionId'])) ?? noConnector
   }
   const listed = shown(problems())
   return {
