@@ -102,11 +102,18 @@ program
     "an action it may invoke, '*' for all; repeatable (default: none, it may invoke nothing)",
     collected,
   )
-  .option('--principal <id>', 'a principal it may assert; repeatable (default: its callerId)', collected)
+  .option(
+    '--principal <id>',
+    'a principal it may assert, by its name; repeatable (default: its callerId)',
+    collected,
+  )
   .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
   .option('--read-all', 'may read what others submitted')
   .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
   .action((callerId: string, options: IssueOptions) => {
+    // As a capability it means all; here it would be a principal of that name, which nobody wants.
+    if (options.principal?.includes('*'))
+      throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
     const rawKey = makeRawKey()
     const entry = JSON.stringify({
       callerId,

@@ -250,6 +250,7 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
   const problems: string[] = []
   const callers: Caller[] = []
   const indexOf = new Map<string, number>()
+  const spelled = new Map<string, { readonly callerId: string; readonly index: number }>()
   const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
   for (const [index, entry] of (parsed as unknown[]).entries()) {
     const at = `${source}[${index}]`
@@ -260,6 +261,14 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
     const earlier = indexOf.get(entry.keyHash)
     if (earlier !== undefined) problems.push(`${at}.keyHash is that of ${source}[${earlier}] too.`)
     indexOf.set(entry.keyHash, index)
+    const folded = entry.callerId.toLowerCase()
+    const namesake = spelled.get(folded) ?? { callerId: entry.callerId, index }
+    // Two names that a reader takes for one: they could be the two humans of a change (decisions §7).
+    if (namesake.callerId !== entry.callerId)
+      problems.push(
+        `${at}.callerId '${entry.callerId}' and '${namesake.callerId}' of ${source}[${namesake.index}] differ only in case.`,
+      )
+    spelled.set(folded, namesake)
     if (entry.stepUpPublicKey !== undefined) {
       const pem = ed25519Pem(entry.stepUpPublicKey)
       if (pem === undefined)

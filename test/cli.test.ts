@@ -166,6 +166,11 @@ describe('callers issue', () => {
       'countersign: --holder-type must be one of: USER',
     ],
     ['an empty capability', ['a', '--capability', ''], '--capability <action>'],
+    [
+      "a principal '*', which is a name and not all",
+      ['a', '--principal', '*'],
+      "countersign: --principal has no '*' for all",
+    ],
     ['a file that is not there', ['a', '--step-up-public-key', 'none.pem'], 'none.pem'],
   ])('refuses %s and prints no key', (_, args, message) => {
     const { status, stdout, stderr } = countersign(['callers', 'issue', ...args])

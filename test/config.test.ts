@@ -347,6 +347,16 @@ describe('a caller', () => {
     ])
   })
 
+  test('has a callerId that differs from every other in more than case', () => {
+    const [Alice, alice] = [
+      anEntry({ callerId: 'Alice' }),
+      anEntry({ callerId: 'alice', keyHash: 'b'.repeat(64) }),
+    ]
+    expect(problems(() => read(Alice, anEntry({ callerId: 'bob', keyHash: 'c'.repeat(64) }), alice))).toEqual(
+      ["SERVICE_API_KEYS[2].callerId 'alice' and 'Alice' of SERVICE_API_KEYS[0] differ only in case."],
+    )
+  })
+
   test('takes an Ed25519 step-up key', () => {
     expect(read(anEntry({ credentialHolderType: 'USER', stepUpPublicKey }))[0]?.stepUpPublicKey).toBe(
       stepUpPublicKey,

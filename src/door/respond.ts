@@ -74,6 +74,7 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, { log, wa
       'Content-Type': 'application/json',
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': exchange.requestId,
+      ...(needsKey(exchange.route) ? NOT_KEPT : {}),
       ...exchange.limitHeaders,
       ...(exchange.wantsTiming ? timingHeaders(times, { startedMs: exchange.startedMs, ms }) : {}),
       ...headers,
@@ -81,6 +82,14 @@ export function respond(outcome: Answer | Failure, exchange: Exchange, { log, wa
     body,
     ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
   }
+}
+
+/** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */
+const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
+
+/** The same on every path of the service that is not open, whatever the outcome. */
+function needsKey(route: Route | undefined): boolean {
+  return route !== undefined && route.open === undefined
 }
 
 function failureReply(failure: Failure, { route }: Exchange) {

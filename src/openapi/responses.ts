@@ -50,7 +50,7 @@ function answer(route: Route, shape: AnswerShape) {
     headers: headersOf([
       ...always,
       ...limitHeaders(route),
-      ...(shape.cached ? cacheHeaders : []),
+      ...(shape.cached ? cacheHeaders : notKept(route)),
       ...(shape.headers ?? []).map((name) => ({ name, required: true })),
       ...(shape.optionalHeaders ?? []).map((name) => ({ name, required: false })),
     ]),
@@ -75,6 +75,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
     description: rows.map((row) => shownFailures[row].message).join(' · '),
     headers: headersOf([
       ...always,
+      ...notKept(route),
       ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
       ...ownHeaders(rows),
     ]),
@@ -99,6 +100,11 @@ interface Header {
 
 const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map(required)
 const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
+
+/** `private, no-store` on every reply of a route that needs a key, but for evidence that a cache may keep. */
+function notKept({ open }: Route): Header[] {
+  return open ? [] : [required('Cache-Control')]
+}
 
 /** The execute limiter is not mounted where authentication is disabled (interface §8), so its fields may be missing. */
 function limitHeaders({ limit, cost }: Route, certain = false): Header[] {

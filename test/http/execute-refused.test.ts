@@ -255,7 +255,9 @@ describe('the log line of an execution', () => {
     const transaction = aTransaction()
     const id = transaction.businessTransactionId
     const upper = JSON.stringify(transaction).replaceAll(id, id.toUpperCase())
-    expect([(await execute(upper)).status, (await execute(transaction)).status]).toEqual([200, 409])
+    const first = await execute(upper)
+    expect([first.status, (await execute(transaction)).status]).toEqual([200, 409])
+    expect(first.headers.get('cache-control')).toBe('private, no-store')
     expect(await lineOf(id, 200)).not.toHaveProperty('reason')
     expect(await lineOf(id, 409)).toMatchObject({ reason: `Business Transaction '${id}' already exists.` })
   })

@@ -1,11 +1,14 @@
 // Reading back what a caller submitted (interface §4.2, §4.3, decisions §2 "owner-scoped", §5 paging).
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { routes } from '../../src/routes/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 const PAGES = 30
+/** Immutable, or with an ETag of what has been added: a browser may keep it and ask whether it is still that. */
+const EVIDENCE = ['/trust-records/{id}', '/receipt/latest/{id}', '/execution-intents/{id}']
 
 const alice = aCaller('alice', { allowedPrincipalIds: ['tester'] })
 const aliceRotated = aCaller('alice', { allowedPrincipalIds: ['tester'] })
@@ -41,6 +44,32 @@ afterAll(async () => {
 })
 
 const get = (path: string, { key }: { key: string }) => service.get(path, { key })
+
+describe('what needs a key is kept by no cache', () => {
+  const keyed = routes.filter((route) => !('open' in route))
+
+  test.each(keyed.map(({ method, path }) => [method, path] as const))(
+    '%s %s: private, no-store; and so is its refusal',
+    async (method, path) => {
+      const at = path.replaceAll(/\{\w+\}/g, record.businessTransactionId)
+      for (const key of [human.key, null]) {
+        const body = method === 'POST' ? '{}' : undefined
+        const { status, headers } = await (body === undefined
+          ? service.get(at, { key })
+          : service.post(at, body, { key }))
+        const isEvidence = status === 200 && EVIDENCE.includes(path)
+        expect(headers.get('cache-control'), String(status)).toBe(
+          isEvidence ? 'private, no-cache' : 'private, no-store',
+        )
+      }
+    },
+  )
+
+  test('an open route says itself what may be kept', async () => {
+    const { headers } = await service.get('/health', { key: null })
+    expect(headers.get('cache-control')).toBeNull()
+  })
+})
 
 describe('GET /transactions/{id} 200', () => {
   test('answers the transaction as stored', async () => {

@@ -270,7 +270,9 @@ describe('what POST /execute answers is what the sandbox said', () => {
         executed: { status, body: { error } },
       })
       expect({ title, said }).toEqual({ title, said: { status, error } })
-      if (status === 400) expect({ title, first }).toEqual({ title, first: error })
+      // The sandbox says of an id which UUIDs are taken.
+      if (error.startsWith('businessTransactionId ')) expect(first, title).toMatch(/version 1 to 5\.$/)
+      else if (status === 400) expect({ title, first }).toEqual({ title, first: error })
       else expect(first, title).toMatch(/^\w+ (is required|must be an object)\.$/)
     }
   })
@@ -298,9 +300,28 @@ describe('JSON of any shape is answered 200', () => {
   ])('%s', async (body) => {
     const answer = await evaluate(body)
     expect(answer.valid).toBe(false)
-    expect(answer.problems[0].message).toBe('businessTransactionId must be a valid UUID.')
+    expect(answer.problems[0].message).toBe('businessTransactionId must be a UUID of version 1 to 5.')
     expect(answer.wouldAnswer).toEqual({ status: 400, error: 'businessTransactionId must be a valid UUID.' })
   })
+
+  test.each([
+    ['01932B5E-7e6c-7000-8000-000000000000', ' This one is of version 7.'],
+    ['1ef9c1de-5b10-6c2e-9c5d-000000000000', ' This one is of version 6.'],
+    ['00000000-0000-0000-0000-000000000000', ''],
+    ['6f9619ff-8b86-4d11-c42d-00c04fc964ff', ''],
+  ])(
+    'the id %s: which UUIDs are taken is said, and POST /execute answers as its contract has it',
+    async (id, more) => {
+      const answer = await evaluate(JSON.stringify({ ...aTransaction(), businessTransactionId: id }))
+      expect(answer.problems[0].message).toBe(
+        `businessTransactionId must be a UUID of version 1 to 5.${more}`,
+      )
+      expect(answer.wouldAnswer).toEqual({
+        status: 400,
+        error: 'businessTransactionId must be a valid UUID.',
+      })
+    },
+  )
 
   test('and the answer stays bounded, however much is wrong', async () => {
     const name = 'n'.repeat(20_000)

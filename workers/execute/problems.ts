@@ -27,8 +27,7 @@ const validTransaction = Compile(BusinessTransactionInput)
  *     rebuilt  the same, see `rebuild` in validate.ts
  */
 export function* problemsOf(body: unknown, rebuilt: Fields, caller: Caller): Generator<Problem, undefined> {
-  if (!isUuid(rebuilt['businessTransactionId']))
-    yield problem('businessTransactionId', failures.invalidBusinessTransactionId())
+  if (!isUuid(rebuilt['businessTransactionId'])) yield invalidId(rebuilt['businessTransactionId'])
   for (const name of NESTED_OBJECTS) {
     const value = isObject(body) ? body[name] : undefined
     if (!isObject(value)) yield missingObject(name, value)
@@ -46,6 +45,18 @@ function problem(path: string, failure: Failure): Problem {
 
 function invalid(path: string, message: string): Problem {
   return problem(path, failures.invalidTransaction(message))
+}
+
+/** The caller of POST /execute gets the sentence of the contract; the sandbox says which UUIDs are taken, since version 7 is one too. */
+function invalidId(value: unknown): Problem {
+  const [, version] =
+    /^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(text(value)) ?? []
+  const found = version === undefined ? '' : ` This one is of version ${Number.parseInt(version, 16)}.`
+  return {
+    path: 'businessTransactionId',
+    message: `businessTransactionId must be a UUID of version 1 to 5.${found}`,
+    failure: failures.invalidBusinessTransactionId(),
+  }
 }
 
 /** The contract answers it with a bare 500; what is missing stands in the log line, and in the sandbox. */
