@@ -14,8 +14,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List
 
-from countersign import Client, CountersignError, NoRecordError, check_audit_event, check_receipt, check_refusal_record
-from countersign import check_trust_record, deterministic_id, read_key_set
+from countersign import Client, CountersignError, IdUsedForAnotherIntent, NoRecordError, check_audit_event, check_receipt
+from countersign import check_refusal_record, check_trust_record, deterministic_id, read_key_set
 from countersign.__main__ import main
 
 URL = os.environ["COUNTERSIGN_URL"]
@@ -29,6 +29,14 @@ PARAMETERS = {
     "\ufb01 after \U0001f600": "é \U0001f600 / \u2028 \u007f \b\f\n\r\t\u0001",
     "numbers": [0.1, 1e-7, 1.5e-10, 4.50, 1e-21, 1.0, -1, 9007199254740991],
     "others": [True, None, [], {}],
+}
+
+REQUEST: Any = {
+    "action": "sandbox:echo",
+    "target": "built",
+    "parameters": {"amount": 42},
+    "policy": {"name": "sandbox-echo", "version": "1.0.0"},
+    "signals": {"approved": True, "amount": 42},
 }
 
 
@@ -89,6 +97,32 @@ class Service(unittest.TestCase):
         (receipt,) = self.record["receipts"]
         self.assertEqual(receipt.get("requiredAlgorithms", [receipt["algorithm"]]), ALGORITHMS)
         self.assertEqual(failing(check_receipt(receipt, self.keys)), [])
+
+    def test_a_request_becomes_a_whole_transaction_on_the_authority_of_the_caller(self) -> None:
+        record: Any = CLIENT.execute(REQUEST)
+        self.assertEqual(record["executions"][0]["status"], "COMPLETED")
+        self.assertEqual(record["transaction"]["authority"]["principalId"], "tester")
+        self.assertEqual(record["transaction"]["intent"]["parameters"], {"amount": 42})
+        self.assertEqual(failing(check_trust_record(record, self.keys)), [])
+        again: Any = CLIENT.submit_transaction(REQUEST)
+        self.assertNotEqual(again["businessTransactionId"], record["businessTransactionId"])
+        evaluated = CLIENT.evaluate(CLIENT.build(REQUEST))
+        self.assertEqual((evaluated["valid"], evaluated["wouldAnswer"]), (True, {"status": 200}))
+
+    def test_a_request_with_a_key_is_executed_once(self) -> None:
+        request: Any = {**REQUEST, "key": "invoice-1"}
+        first: Any = CLIENT.execute_or_read(request)
+        again: Any = Client(URL, os.environ["COUNTERSIGN_API_KEY"]).execute_or_read(request)
+        self.assertEqual(again["trustRecordHash"], first["trustRecordHash"])
+        self.assert_error(409, None, lambda: CLIENT.execute(request))
+        with self.assertRaises(IdUsedForAnotherIntent):
+            CLIENT.execute_or_read({**request, "target": "another"})
+
+    def test_a_key_has_the_id_that_every_client_derives(self) -> None:
+        # The TypeScript client is held to the same one (typescript.test.ts).
+        request: Any = {**REQUEST, "key": "invoice-4711"}
+        self.assertEqual(CLIENT.build(request)["businessTransactionId"], "93485c56-2062-523b-bd03-cb22fdd698dd")
+        self.assertNotEqual(AUDITOR.build(request)["businessTransactionId"], "93485c56-2062-523b-bd03-cb22fdd698dd")
 
     def test_a_duplicate_is_a_409_and_is_read(self) -> None:
         self.assert_error(409, None, lambda: CLIENT.execute(self.transaction))

@@ -13,6 +13,7 @@ import {
   IdUsedForAnotherIntentError,
   InDoubtError,
   type Countersign,
+  type ExecutionRequest,
   type Options,
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
@@ -24,6 +25,8 @@ import { answer, loseReply, loseRequest, openFlakyNetwork, type FlakyNetwork } f
 const ROOT = join(import.meta.dirname, '..', '..')
 const auditor = aCaller('auditor', { readAll: true })
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+/** Of caller `tester` and key `invoice-4711`. */
+const ID_OF_TESTER = '93485c56-2062-523b-bd03-cb22fdd698dd'
 let database: TestDatabase
 let service: TestService
 let network: FlakyNetwork
@@ -162,6 +165,84 @@ describe('every method', () => {
     }
     const error: unknown = await client.executeOrRead(other).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(IdUsedForAnotherIntentError)
+  })
+})
+
+/** What is to be done, and nothing else. */
+const request = (more: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
+  action: 'sandbox:echo',
+  target: 'built',
+  parameters: { amount: 42 },
+  policy: { name: 'sandbox-echo', version: '1.0.0' },
+  signals: { approved: true, amount: 42 },
+  ...more,
+})
+
+describe('an execution request', () => {
+  beforeAll(() => void (client = connect()))
+
+  test('becomes a whole transaction on the authority of the caller, and is executed', async () => {
+    const record = await client.execute(request())
+    expect(record.executions[0]?.status).toBe('COMPLETED')
+    expect(record.transaction).toMatchObject({
+      authority: { principalId: 'tester', authorityType: 'SERVICE' },
+      intent: { action: 'sandbox:echo', target: 'built', parameters: { amount: 42 } },
+      signals: { approved: true, amount: 42 },
+    })
+    const other = await client.execute(request())
+    expect(other.businessTransactionId).not.toBe(record.businessTransactionId)
+  })
+
+  test('with a key is executed once, whoever repeats it', async () => {
+    const first = await client.executeOrRead(request({ key: 'invoice-1' }))
+    expect(await connect().executeOrRead(request({ key: 'invoice-1' }))).toEqual(first)
+    await expect(client.execute(request({ key: 'invoice-1' }))).rejects.toMatchObject({ status: 409 })
+    const another = request({ key: 'invoice-1', target: 'another' })
+    await expect(client.executeOrRead(another)).rejects.toBeInstanceOf(IdUsedForAnotherIntentError)
+    expect(await rowsOf(database, first.businessTransactionId)).toMatchObject({ execution_intents: 1 })
+  })
+
+  test('with a key has the id that every client derives: of caller and key', async () => {
+    // The Python client is held to the same one (test/clients/python_service.py).
+    const { businessTransactionId } = await client.build(request({ key: 'invoice-4711' }))
+    expect(businessTransactionId).toBe(ID_OF_TESTER)
+    const other = await connect({ apiKey: auditor.key }).build(request({ key: 'invoice-4711' }))
+    expect(other.businessTransactionId).not.toBe(ID_OF_TESTER)
+  })
+
+  test('may name its id and its principal, and then nobody is asked', async () => {
+    network = await openFlakyNetwork(service.url)
+    const counted = connect({ baseUrl: network.url })
+    const businessTransactionId = deterministicId('9d1e6a52-7b7f-4e0c-8a36-5f2b9c0d4e11', 'order-1')
+    const named = request({ businessTransactionId, principalId: 'tester' })
+    expect((await counted.execute(named)).businessTransactionId).toBe(businessTransactionId)
+    expect(network.seen).toEqual(['POST /execute'])
+    await network.close()
+  })
+
+  test('is sent under one id, however often it has to be sent', async () => {
+    network = await openFlakyNetwork(service.url)
+    network.plan('POST /execute', loseRequest, loseReply)
+    const { businessTransactionId: id } = await connect({ baseUrl: network.url }).execute(request())
+    expect(sent('POST /execute')).toBe(2)
+    expect(network.seen.filter((route) => route === `GET /trust-records/${id}`)).toHaveLength(2)
+    expect(await rowsOf(database, id)).toMatchObject({ execution_intents: 1, trust_records: 1 })
+    await network.close()
+  })
+
+  test('is what the sandbox evaluates once it is built', async () => {
+    expect(await client.evaluate(await client.build(request()))).toMatchObject({
+      valid: true,
+      wouldAnswer: { status: 200 },
+    })
+  })
+
+  test.each<[string, object]>([
+    ["no member 'signal'", { signal: {} }],
+    ['not both', { key: 'a', businessTransactionId: ID_OF_TESTER }],
+    ['is empty', { key: '' }],
+  ])('is refused before anything is sent: %s', async (message, more) => {
+    await expect(connect({ baseUrl: 'http://127.0.0.1:1' }).execute(request(more))).rejects.toThrow(message)
   })
 })
 

@@ -9,9 +9,12 @@ from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple, Unio
 from urllib.parse import parse_qs, quote, urlsplit
 
 from . import shapes
+from .build import build_transaction, is_request
 from .canonical import canonicalize
 from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
 from .http import Answer, Exchange
+
+Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
 
 #: A wait before a repeat that the service did not name.
 _WAIT_SECONDS = 1.0
@@ -48,6 +51,7 @@ class Client:
         self._attempts = attempts
         self._wait_max_seconds = wait_max_seconds
         self._sleep = sleep
+        self._caller_id: Optional[str] = None
 
     # System, interface §4.1
 
@@ -121,8 +125,14 @@ class Client:
 
     # Execution and transactions, interface §4.2
 
-    def execute(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+    def build(self, request: shapes.ExecutionRequest) -> shapes.BusinessTransaction:
+        """The transaction that ``execute`` sends for a request, with all its linked ids: for ``evaluate``, or to keep it."""
+        return build_transaction(request, self._caller)
+
+    def execute(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /execute: at most one execution, whatever happens to the connection.
+
+        Takes what is to be done (``action``, ``target``, ``parameters``, ``policy``, ``signals``, ``key``), or a whole transaction.
 
         A 429 stored nothing and is repeated. After a lost connection, 502, 503 or 504 the record is read before
         anything is sent again: it is returned where it exists; only a transaction that the service does not know is sent again.
@@ -130,29 +140,43 @@ class Client:
         Raises CountersignError 409 where the id was used before this call (see ``execute_or_read``), and NoRecordError
         where the transaction turns out to be stored without a record.
         """
-        return self._execute("/execute", transaction)
+        return self._execute("/execute", self._whole(transaction))
 
-    def submit_transaction(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+    def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
-        return self._execute("/transactions", transaction)
+        return self._execute("/transactions", self._whole(transaction))
 
-    def execute_or_read(self, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
-        """Executes, or reads the record of the execution that this id already had: 409 means 'already submitted; read it'.
+    def execute_or_read(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
+        """Executes, or reads the record of the execution that this id, or the id of this ``key``, already had: 409 means
+        'already submitted; read it'.
 
         Raises IdUsedForAnotherIntent where that record is of another intent, NoRecordError where there is none, and
         the CountersignError 409 itself where the id is another caller's.
         """
+        whole = self._whole(transaction)
         try:
-            return self.execute(transaction)
+            return self.execute(whole)
         except CountersignError as error:
             if error.status != 409:
                 raise
-            record = self._settled(transaction["businessTransactionId"])
+            record = self._settled(whole["businessTransactionId"])
             if record is None:
                 raise
-        if _bound_intent(record["transaction"]) != _bound_intent(transaction):
+        if _bound_intent(record["transaction"]) != _bound_intent(whole):
             raise IdUsedForAnotherIntent(record)
         return record
+
+    def _whole(self, submitted: Submitted) -> shapes.BusinessTransaction:
+        if is_request(submitted):
+            return build_transaction(submitted, self._caller)
+        return cast(shapes.BusinessTransaction, submitted)
+
+    def _caller(self) -> str:
+        """Where authentication is disabled nobody has an identity, and the service calls every caller ``anonymous``."""
+        if self._caller_id is None:
+            answer = self._read("/callers/me", answers=(200, 404))
+            self._caller_id = answer.value()["callerId"] if answer.status == 200 else "anonymous"
+        return self._caller_id
 
     def transactions(
         self, *, page: Optional[int] = None, page_size: Optional[int] = None

@@ -57,6 +57,23 @@ class BusinessTransaction(TypedDict, total=False):
     createdAt: str
 
 
+class ExecutionRequest(TypedDict, total=False):
+    """What is to be done; ``action``, ``target`` and ``policy`` are needed. The client makes the transaction."""
+
+    action: str
+    target: str
+    parameters: Dict[str, Any]
+    policy: Policy
+    signals: Signals
+    #: Your own key for the work, e.g. ``invoice-4711``: the id is derived from it and the callerId, so that this caller
+    #: executes the work at most once, whoever repeats it. Without a key or an id each call is new work.
+    key: str
+    #: The id itself, a UUID of version 1 to 5; not together with ``key``. See ``deterministic_id``.
+    businessTransactionId: str
+    #: On whose authority; the callerId where left out.
+    principalId: str
+
+
 class Decision(TypedDict, total=False):
     decisionId: str
     intentId: str

@@ -112,6 +112,40 @@ class Reads(ClientCase):
         self.assertEqual(list(client.export_trust_records(page_size=2)), [1, 2, 3])
 
 
+class Requests(ClientCase):
+    REQUEST: Any = {**INTENT, "policy": {"name": "p", "version": "1"}, "businessTransactionId": ID, "principalId": "a"}
+
+    def test_a_request_that_names_id_and_principal_asks_nobody_and_is_sent_under_that_id(self) -> None:
+        client = self.against(LOST, *UNKNOWN, Scripted(POST, 200, RECORD))
+        self.assertEqual(client.execute(self.REQUEST), RECORD)
+        first, *_, last = (seen.body for seen in self.service.seen)
+        self.assertEqual(first, last)
+        self.assertEqual((first["businessTransactionId"], first["authority"]["principalId"]), (ID, "a"))
+        self.assertEqual(first["metadata"]["businessTransactionId"], ID)
+        self.assertEqual(first["authorization"]["authorityId"], first["authority"]["authorityId"])
+        self.assertEqual(first["intent"]["authorizationId"], first["authorization"]["authorizationId"])
+
+    def test_the_caller_is_asked_for_once_and_is_anonymous_where_nobody_has_an_identity(self) -> None:
+        nobody = {"error": "No authenticated caller identity available."}
+        client = self.against(Scripted("GET /callers/me", 404, nobody))
+        request: Any = {**INTENT, "policy": {"name": "p", "version": "1"}, "key": "k"}
+        first, second = client.build(request), client.build(request)
+        self.assertEqual(first["authority"]["principalId"], "anonymous")
+        self.assertEqual(first["businessTransactionId"], second["businessTransactionId"])
+        self.assertNotEqual(first["intent"]["intentId"], second["intent"]["intentId"])
+
+    def test_a_request_that_says_too_much_or_too_little_is_refused_before_anything_is_sent(self) -> None:
+        client = self.against()
+        for changed, message in (
+            ({"signal": {}}, "no member 'signal'"), ({"key": "a"}, "not both"), ({"key": "", "businessTransactionId": None}, "empty"),
+        ):  # fmt: skip
+            with self.subTest(message=message), self.assertRaisesRegex(ValueError, message):
+                client.execute({**self.REQUEST, **changed})
+        with self.assertRaisesRegex(ValueError, "needs 'policy'"):
+            client.execute(INTENT)
+        self.assertEqual(self.service.asked(), [])
+
+
 class Writes(ClientCase):
     def test_a_lost_verify_is_not_sent_again(self) -> None:
         client = self.against(Scripted("POST /verify", None))

@@ -1,10 +1,13 @@
 // The client of a Countersign service: one method per route (interface §4), typed by the service's OpenAPI document.
 import createClient, { type Client } from 'openapi-fetch'
 import { authorityMethods } from './authority.ts'
+import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
+import { CountersignError } from './errors.ts'
 import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
 
+export type { ExecutionRequest } from './build.ts'
 export { CountersignError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
 export { deterministicId } from './ids.ts'
 export type { components, operations, paths } from './schema.ts'
@@ -57,25 +60,39 @@ export function createCountersign(options: Options) {
     transaction: () => transaction(submitted.businessTransactionId),
   })
 
+  const callerIdentity = () => read(() => http.GET('/callers/me'))
+  let knownCallerId: string | undefined
+  const callerId = async () => (knownCallerId ??= await callerIdOf(callerIdentity()))
+  const build = (request: ExecutionRequest) => buildTransaction(request, callerId)
+  const whole = (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) =>
+    isRequest(submitted) ? build(submitted) : Promise.resolve(submitted)
+
   return {
     /** The typed client below the methods: one request a call, errors as values. */
     http,
 
+    /** The transaction that `execute` sends for a request, with all its linked ids: for `evaluate`, or to keep it. */
+    build,
     /**
      * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
      * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
      *
+     * in    what is to be done, or a whole transaction
      * fails CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again
      */
-    execute: (submitted: Schemas['SubmittedTransaction']) =>
-      executeOnce(submitted.businessTransactionId, callsOf(submitted), pacing),
+    execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
+      const built = await whole(submitted)
+      return executeOnce(built.businessTransactionId, callsOf(built), pacing)
+    },
     /**
-     * Executes, or reads the record of the execution that this id already had.
+     * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.
      *
      * fails IdUsedForAnotherIntentError where that record is of another intent; otherwise as `execute`
      */
-    executeOrRead: (submitted: Schemas['SubmittedTransaction']) =>
-      executeOrRead(submitted, callsOf(submitted), pacing),
+    executeOrRead: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
+      const built = await whole(submitted)
+      return executeOrRead(built, callsOf(built), pacing)
+    },
 
     transaction,
     /** GET /transactions: a page, newest first. */
@@ -113,10 +130,20 @@ export function createCountersign(options: Options) {
 
     key: (keyId: string) => read(() => http.GET('/keys/{keyId}', { params: { path: { keyId } } })),
     keySet: () => read(() => http.GET('/.well-known/jwks.json')),
-    callerIdentity: () => read(() => http.GET('/callers/me')),
+    callerIdentity,
     version: () => read(() => http.GET('/version')),
     /** GET /ready: NOT_READY is an answer too, with its `reason`. */
     ready: () => read(() => asAnswer(http.GET('/ready'), [503], 'status')),
+  }
+}
+
+/** Where authentication is disabled nobody has an identity, and the service calls every caller `anonymous`. */
+async function callerIdOf(identity: Promise<Schemas['CallerIdentity']>): Promise<string> {
+  try {
+    return (await identity).callerId
+  } catch (error) {
+    if (error instanceof CountersignError && error.status === 404) return 'anonymous'
+    throw error
   }
 }
 
