@@ -116,7 +116,10 @@ describe.each(servers)('%s', (server) => {
     const client = await open(other.port)
     await client.send(bytes)
     await until(client.isClosed, client.received)
-    expect([client.received(), ...dropped]).toEqual(['', `${reason} 127.0.0.1`])
+    // uWebSockets.js answers a missing Host and a foreign target by itself.
+    const isItsOwn = server === 'uWebSockets.js' && reason !== 'transfer-encoding'
+    expect(client.received()).toMatch(isItsOwn ? /^HTTP\/1\.1 (400|505) / : /^$/)
+    expect(dropped).toEqual(isItsOwn ? [] : [`${reason} 127.0.0.1`])
     await other.close()
   })
 
