@@ -19,7 +19,8 @@ const SHOWN = 'http://127.0.0.1:3000'
 const read = (...path: string[]) => readFileSync(join(...path), 'utf8')
 
 test.for(['interface.md', 'decisions.md'])('%s is the one that was agreed on', (name, { skip }) => {
-  skip(!existsSync(AGREED), 'the agreed documents are not beside this checkout')
+  const mayBeAbsent = process.env['CI'] !== 'true'
+  skip(mayBeAbsent && !existsSync(AGREED), 'the agreed documents are not beside this checkout')
   expect(read(ROOT, 'docs', name)).toBe(read(AGREED, name))
 })
 

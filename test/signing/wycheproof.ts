@@ -1,5 +1,5 @@
-// Project Wycheproof's verification vectors, read in place: they are not copied into the project.
-import { existsSync, readFileSync } from 'node:fs'
+// Project Wycheproof's verification vectors (test/vectors/README.md).
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -32,10 +32,9 @@ export interface VerifyCase {
   readonly valid: boolean
 }
 
-/** Undefined where the folder of vectors is not beside the project. fails when the file is no vector file */
-export function verifyCases(name: string): VerifyCase[] | undefined {
-  const file = join(import.meta.dirname, '../../../shared/vectors/wycheproof', name)
-  if (!existsSync(file)) return undefined
+/** fails when the file is no vector file */
+export function verifyCases(name: string): VerifyCase[] {
+  const file = join(import.meta.dirname, '..', 'vectors', 'wycheproof', name)
   const { testGroups } = Compile(Vectors).Parse(JSON.parse(readFileSync(file, 'utf8')))
   return testGroups.flatMap(({ publicKey, tests }) =>
     tests.map((test) => ({
