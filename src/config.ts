@@ -350,11 +350,11 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   }
   if (given['SERVICE_API_KEYS'] === undefined && !authDisabled)
     problems.push(
-      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: npx countersign callers issue <callerId>',
+      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: countersign callers issue <callerId>',
     )
   if (given['SIGNING_KEY_DIR'] === undefined)
     problems.push(
-      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: npx countersign keys generate --dir <folder>',
+      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: countersign keys generate --dir <folder>',
     )
   return problems
 }

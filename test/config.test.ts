@@ -278,8 +278,8 @@ describe('together', () => {
 
   test('with DATABASE_URL nothing is provisioned: what is missing is named with the command that makes it', () => {
     expect(problems(() => readConfig({ DATABASE_URL: database.DATABASE_URL }))).toEqual([
-      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: npx countersign callers issue <callerId>',
-      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: npx countersign keys generate --dir <folder>',
+      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: countersign callers issue <callerId>',
+      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: countersign keys generate --dir <folder>',
     ])
     expect(problems(() => readConfig(database))).toEqual([])
   })

@@ -63,7 +63,7 @@ export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorit
   const signerOf = (algorithm: Algorithm): SigningKey => {
     const key = greatest.get(algorithm)
     if (key !== undefined) return key
-    throw new Error(`No ${algorithm} key in ${dir}. To make one: npx countersign keys generate --dir ${dir}`)
+    throw new Error(`No ${algorithm} key in ${dir}. To make one: countersign keys generate --dir ${dir}`)
   }
   return { ed25519: signerOf('ed25519'), receipt: receiptAlgorithms.map(signerOf) }
 }

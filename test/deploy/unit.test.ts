@@ -40,7 +40,7 @@ test.skipIf(skipped)(
 
 test('starts the service with the arguments of npm start', () => {
   const [, ...start] = npmStart
-  expect(start).toEqual([expect.stringMatching(/^--/), 'src/main.ts'])
+  expect(start).toEqual([expect.stringMatching(/^--/), 'bin/start.js'])
   expect(valuesOf('ExecStart')).toEqual([expect.stringMatching(new RegExp(`/node ${start.join(' ')}$`))])
 })
 

@@ -142,7 +142,7 @@ describe('reading', () => {
 
 describe('refusing', () => {
   test('a folder without a key of an algorithm names the command that makes one', () => {
-    const command = `To make one: npx countersign keys generate --dir ${dir}`
+    const command = `To make one: countersign keys generate --dir ${dir}`
     expect(() => readSigningKeys(dir, [])).toThrow(`No ed25519 key in ${dir}. ${command}`)
     generateKeys({ dir, now, algorithms: ['ed25519'] })
     expect(() => readSigningKeys(dir, both)).toThrow(`No ml-dsa-65 key in ${dir}. ${command}`)

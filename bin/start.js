@@ -1,0 +1,9 @@
+// Starts the service: what `npm start`, the image and the systemd unit run.
+import { nodeIsNewEnough } from './node-version.js'
+
+if (nodeIsNewEnough()) {
+  const { main } = await import('../src/main.ts')
+  process.exit(await main(process.env))
+} else {
+  process.exitCode = 1
+}
