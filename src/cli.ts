@@ -5,10 +5,12 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
 import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
+import { collected } from './collected.ts'
 import { ConfigError, makeRawKey, parseCallers, signingKeyDir } from './config.ts'
 import { algorithms, generateKeys, generateMissingKeys, keyIds, readPublicKeys } from './signing/keys.ts'
 import type { Algorithm, PublicKey } from './signing/keys.ts'
 import { sha256Hex } from './signing/sha256.ts'
+import { defineVerify } from './verify-program.ts'
 
 const program = new Command('countersign')
   .description(packageJson.description)
@@ -222,22 +224,7 @@ approver
     signStepUp(options, new Date())
   })
 
-program
-  .command('verify')
-  .description('verify saved evidence offline; exits 0 valid, 1 invalid, 2 unusable')
-  .argument('<file>', "evidence as the service answered it, or a page of it; '-' reads stdin")
-  .requiredOption(
-    '--jwks <file>',
-    'saved keys: the answer of GET /.well-known/jwks.json, or of GET /keys/{keyId} for an approver; may be repeated',
-    collected,
-  )
-  .option('--json', 'print the report as JSON')
-  // Commander would exit 1, which a script must be able to read as "invalid".
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-  .action(async (file: string, options: { jwks: string[]; json?: true }) => {
-    const { verifyCommand } = await import('./verify-command.ts')
-    process.exitCode = verifyCommand({ file, jwks: options.jwks, json: options.json === true })
-  })
+defineVerify(program.command('verify'))
 
 program
   .command('simulate')
@@ -279,12 +266,6 @@ function databaseUrl(): string {
 function wholeNumber(value: string): number {
   if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')
   return Number(value)
-}
-
-/** Not `<action...>`, which would take the callerId behind it for one more action. */
-function collected(value: string, earlier: string[] = []): string[] {
-  if (value === '') throw new InvalidArgumentError('It is empty.')
-  return [...earlier, value]
 }
 
 /** Which argument of `callers issue` a member of the entry comes from. */

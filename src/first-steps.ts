@@ -1,6 +1,7 @@
-// What an embedded start prints: the local caller's key, once, and a line to paste; later, what became of that key (decisions §1
-// "Embedded start").
+// What a start prints for whoever reads it: where the pages are and, of an embedded one, the local caller's key, once, and a line to
+// paste; later, what became of that key (decisions §1 "Embedded start").
 import { randomUUID } from 'node:crypto'
+import { pages } from './pages/home.ts'
 
 /** The caller that a start without configured callers makes. */
 export const LOCAL_CALLER = 'local-dev'
@@ -35,6 +36,17 @@ curl -sS -w '\\n' ${url}/execute -H 'Authorization: Bearer ${rawKey}' -H 'Conten
 export function laterStartText(url: string, callersFile: string): string {
   return `Countersign is ready at ${url}. The key of ${LOCAL_CALLER} was shown at its first start; if it is lost, delete ${callersFile} and start again.
 `
+}
+
+/** Of a start whose callers are configured. */
+export function readyText(url: string): string {
+  return `Countersign is ready at ${url}.\n`
+}
+
+/** Of every start. in  url  where the service listens */
+export function pagesText(url: string): string {
+  const widest = Math.max(...pages.map(({ title }) => title.length))
+  return `${pages.map(({ path, title }) => `  ${title.padEnd(widest)}  ${url}${path}\n`).join('')}\n`
 }
 
 function firstTransaction(callerId: string) {

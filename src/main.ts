@@ -16,7 +16,14 @@ import { openRoom } from './door/room.ts'
 import { openSharedLimits } from './door/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
-import { firstCallText, firstKeyText, laterStartText, type FirstKey } from './first-steps.ts'
+import {
+  firstCallText,
+  firstKeyText,
+  laterStartText,
+  pagesText,
+  readyText,
+  type FirstKey,
+} from './first-steps.ts'
 import { startSweeping } from './intents/sweep.ts'
 import { openLog, type Log } from './log.ts'
 import { openSpans } from './metrics/spans.ts'
@@ -222,6 +229,8 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   logger.info({ url, server: listener.server, threads: config.workerThreads }, 'listening')
   if (firstKey !== undefined) process.stdout.write(firstCallText(url, firstKey))
   else if (callersFile !== undefined) process.stdout.write(laterStartText(url, callersFile))
+  else process.stdout.write(readyText(url))
+  process.stdout.write(pagesText(url))
 }
 
 interface OpenedDatabase {

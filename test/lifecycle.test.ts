@@ -175,10 +175,24 @@ describe('stop', () => {
   )
 })
 
+/** What every start ends with: where the pages for people are. */
+const pagesOf = (url: string) =>
+  ['documentation', 'reference', 'handbook', 'verifier']
+    .map((name) => `  ${`${name[0]?.toUpperCase()}${name.slice(1)}`.padEnd(13)}  ${url}/${name}\n`)
+    .join('')
+
+test('a start with callers of its own says where it is and where its pages are', async () => {
+  const service = await startService({ databaseUrl: database.url })
+  const said = `Countersign is ready at ${service.url}.\n${pagesOf(service.url)}`
+  await until(() => service.output().includes(said), 'the sentence')
+  expect(await service.stop()).toBe(0)
+})
+
 test('a later start says what became of the first key, and GET /ready which approved policy has another file, without its path', async () => {
   const env = { DATA_DIR: aFolder(), SERVICE_API_KEYS: '' }
   const first = await startService({ env })
   await until(() => first.output().includes('curl -sS'), 'the first steps')
+  await until(() => first.output().includes(pagesOf(first.url)), 'the pages')
   expect(first.output()).not.toContain('if it is lost')
   expect(await first.stop()).toBe(0)
 
@@ -188,7 +202,7 @@ test('a later start says what became of the first key, and GET /ready which appr
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('1000', '5000'))
   const second = await startService({ env: { ...env, POLICY_DIR: policyDir, LOG_LEVEL: 'debug' } })
   const said = `Countersign is ready at ${second.url}. The key of local-dev was shown at its first start; if it is lost, delete ${env.DATA_DIR}/callers.json and start again.\n`
-  await until(() => second.output().includes(said), 'the sentence')
+  await until(() => second.output().includes(said + pagesOf(second.url)), 'the sentence')
   expect(second.output()).not.toContain('csk_')
   const warning = "Policy 'sandbox-echo' version '1.0.0' keeps its approved content; its file differs."
   expect((await second.get('/ready')).body).toEqual({
@@ -251,7 +265,7 @@ describe('a start that cannot be', () => {
     const folder = join(aFolder(), 'none')
     expect(await failedStart({ ...withOwnDatabase(), SIGNING_KEY_DIR: folder })).toEqual({
       exitCode: 1,
-      said: `countersign: No ed25519 key in ${folder}. To make one: npx countersign keys generate --dir ${folder}\n`,
+      said: `countersign: No ed25519 key in ${folder}. To make one: countersign keys generate --dir ${folder}\n`,
     })
   })
 

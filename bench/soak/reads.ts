@@ -140,6 +140,7 @@ export const readStories: readonly Story[] = [
     'GET /reference',
     'GET /handbook',
     'GET /verifier',
+    'GET /verifier/countersign-verify.mjs',
   ]),
   withParams('GET /keys/{keyId}', ({ publicKeyIds }) => ({ keyId: anyOf(publicKeyIds) })),
   withParams('GET /documentation/{asset}', () => ({ asset: anyOf(['swagger-ui.css', 'documentation.js']) })),

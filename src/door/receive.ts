@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
+import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../tables/sql.ts'
@@ -55,6 +56,7 @@ export function openDoor({ service, authenticate, limits, compute, room, audit, 
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow))
     const { route } = matched
     exchange.route = route
+    if (route.page !== undefined) exchange.prefersHtml = prefersHtml(head.header('accept'))
 
     // Disabled, a key that would have been known makes nobody of its bearer either (interface §5.6).
     const authenticated = service.config.authDisabled ? undefined : authenticate(head.header('authorization'))
@@ -182,6 +184,7 @@ function openExchange(head: Head, spans: Spans | undefined): Exchange {
     method: head.method,
     path: head.path,
     ifNoneMatch: head.header('if-none-match'),
+    prefersHtml: false,
     startedMs: performance.now(),
     route: undefined,
     callerId: undefined,

@@ -16,6 +16,8 @@ export interface Exchange {
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number
   route: Route | undefined
+  /** Whether the client prefers a page to JSON, where the route has one. */
+  prefersHtml: boolean
   callerId: string | undefined
   /** Of a request without a caller. */
   clientAddress: string | undefined
@@ -41,8 +43,9 @@ export interface Told {
 export function respond(outcome: Answer | Failure, exchange: Exchange, { log, watch, spans }: Told): Reply {
   const ms = performance.now() - exchange.startedMs
   const times = outcome instanceof Failure ? undefined : outcome.times
-  const { status, headers, body, cause } =
+  const { status, cause, ...json } =
     outcome instanceof Failure ? failureReply(outcome, exchange) : answerReply(outcome, exchange)
+  const { headers, body } = represented(json, exchange)
   log(
     {
       requestId: exchange.requestId,
@@ -90,6 +93,20 @@ const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
 /** The same on every path of the service that is not open, whatever the outcome. */
 function needsKey(route: Route | undefined): boolean {
   return route !== undefined && route.open === undefined
+}
+
+interface Representation {
+  readonly headers: Answer['headers'] | undefined
+  readonly body: Answer['body']
+}
+
+/** The page of a route that has one, with the headers of the reply whose body it stands in for. */
+function represented(json: Representation, { route, prefersHtml }: Exchange): Representation {
+  if (route?.page === undefined) return json
+  const headers = { ...json.headers, Vary: 'Accept' }
+  if (!prefersHtml) return { headers, body: json.body }
+  const page = route.page()
+  return { headers: { ...headers, ...page.headers }, body: page.body }
 }
 
 function failureReply(failure: Failure, { route }: Exchange) {

@@ -56,6 +56,11 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
     schema: text('^queue;dur=\\d+\\.\\d+, .*, total;dur=\\d+\\.\\d+$'),
     example: 'queue;dur=0.412, validate;dur=0.301, decide;dur=0.287, admit;dur=1.904, total;dur=6.120',
   },
+  Vary: {
+    description: 'What the notation of the body depends on.',
+    schema: { type: 'string', enum: ['Accept'] },
+    example: 'Accept',
+  },
   'WWW-Authenticate': {
     description: 'The scheme that is asked for (RFC 6750).',
     schema: text('^Bearer '),

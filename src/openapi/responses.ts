@@ -49,14 +49,22 @@ function answer(route: Route, shape: AnswerShape) {
     description: shape.description,
     headers: headersOf([
       ...always,
+      ...pageHeaders(route),
       ...limitHeaders(route),
       ...(shape.cached ? cacheHeaders : notKept(route)),
       ...(shape.headers ?? []).map((name) => ({ name, required: true })),
       ...(shape.optionalHeaders ?? []).map((name) => ({ name, required: false })),
     ]),
-    content: Object.fromEntries(types.map((type) => [type, content])),
+    content: { ...Object.fromEntries(types.map((type) => [type, content])), ...pageContent(route) },
   }
 }
+
+/** Beside the JSON of a route that has a page, for a client whose `Accept` prefers it. */
+function pageContent({ page }: Route) {
+  return page === undefined ? {} : { 'text/html': { schema: { type: 'string', description: 'HTML' } } }
+}
+
+const pageHeaders = ({ page }: Route): Header[] => (page === undefined ? [] : [required('Vary')])
 
 function notModified(route: Route) {
   return {
@@ -76,6 +84,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
     headers: headersOf([
       ...always,
       ...notKept(route),
+      ...pageHeaders(route),
       ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
       ...ownHeaders(rows),
     ]),
@@ -84,6 +93,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
         schema: schemaOf(render === undefined ? ErrorBody : PolicyValidity),
         examples: Object.fromEntries(examples) as Record<string, unknown>,
       },
+      ...pageContent(route),
     },
   }
 }

@@ -69,6 +69,22 @@ function contentSecurityPolicy(styleHashes: readonly string[]): string {
   ].join('; ')
 }
 
+/**
+ * @param accept the header of a request (RFC 9110 §12.5.1)
+ * @returns whether it names `text/html` and likes it better than JSON, as browsers do and API clients do not
+ */
+export function prefersHtml(accept: string | undefined): boolean {
+  const quality = new Map(
+    (accept ?? '').split(',').map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+      const q = parameters.find((parameter) => parameter.startsWith('q='))
+      return [type, q === undefined ? 1 : Number(q.slice(2))] as const
+    }),
+  )
+  const json = quality.get('application/json') ?? quality.get('application/*') ?? quality.get('*/*') ?? 0
+  return (quality.get('text/html') ?? 0) > json
+}
+
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')

@@ -1,13 +1,30 @@
 // The two views of the OpenAPI document (interface §4.1): GET /documentation, to try requests, and GET /reference, to read.
 import { assetHandler } from '../pages/assets.ts'
+import { pages } from '../pages/home.ts'
 import { htmlAnswer } from '../pages/html.ts'
 import type { Handler } from './route.ts'
 
-const style = 'body { margin: 0 }'
+const style = `
+body { margin: 0 }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; padding: 0.75rem 1.25rem; background: #1f5f5b }
+nav a { color: #fff; font: 1rem/1.4 system-ui, sans-serif; text-decoration: none }
+nav a:hover, nav a[aria-current] { text-decoration: underline }
+nav a:focus-visible { outline: 2px solid #fff; outline-offset: 2px }
+`
+
+/** Links to the other pages, above what the page's script makes. */
+function navigation(current: string): string {
+  const links = pages.map(
+    ({ path, title }) => `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`,
+  )
+  return `<nav aria-label="Pages">\n${links.join('\n')}\n</nav>`
+}
 
 const documentationPage = htmlAnswer({
   title: 'Countersign API: documentation',
-  body: '<div id="documentation"></div>\n<noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>',
+  body: `${navigation('/documentation')}
+<div id="documentation"></div>
+<noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>`,
   style,
   styleSheets: ['/documentation/swagger-ui.css'],
   scripts: ['/documentation/swagger-ui-bundle.js', '/documentation/documentation.js'],
@@ -33,7 +50,9 @@ const REDOC_STYLE_HASHES = [
 
 const referencePage = htmlAnswer({
   title: 'Countersign API: reference',
-  body: '<div id="reference"></div>\n<noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>',
+  body: `${navigation('/reference')}
+<div id="reference"></div>
+<noscript>This page needs JavaScript; <a href="/openapi.yaml">/openapi.yaml</a> does not.</noscript>`,
   style,
   styleHashes: REDOC_STYLE_HASHES,
   scripts: ['/reference/redoc.standalone.js', '/reference/reference.js'],

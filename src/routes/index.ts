@@ -1,4 +1,5 @@
 // THE route table: every path and method of the service, in the order of interface §4. The OpenAPI document is made from it.
+import { homePage } from '../pages/home.ts'
 import { approval, approvals } from './approvals.ts'
 import { approvers } from './approvers.ts'
 import { auditEvents } from './audit.ts'
@@ -17,11 +18,11 @@ import { submitted } from './submitted.ts'
 import { callerIdentity, health, ready, root, version } from './system.ts'
 import { transaction, transactions } from './transactions.ts'
 import { trustRecord, trustRecords } from './trust-records.ts'
-import { verifierPage } from './verifier.ts'
+import { verifierFile, verifierPage } from './verifier.ts'
 import { deliveryHead, isProvider, receiveWebhook, WEBHOOK_BYTES_MAX } from './webhooks.ts'
 
 const table = [
-  { method: 'GET', path: '/', handle: root },
+  { method: 'GET', path: '/', page: homePage, handle: root },
   { method: 'GET', path: '/health', open: true, limit: 'health', handle: health },
   { method: 'GET', path: '/ready', open: true, limit: 'health', handle: ready },
   { method: 'GET', path: '/version', handle: version },
@@ -38,6 +39,13 @@ const table = [
   { method: 'GET', path: '/handbook', open: true, limit: 'public', handle: handbook },
   { method: 'GET', path: '/handbook/{page}', open: true, limit: 'public', handle: handbookPage },
   { method: 'GET', path: '/verifier', open: true, limit: 'public', handle: verifierPage },
+  {
+    method: 'GET',
+    path: '/verifier/countersign-verify.mjs',
+    open: true,
+    limit: 'public',
+    handle: verifierFile,
+  },
 
   { method: 'POST', path: '/execute', limit: 'execute', takesBody: true, handle: submitted('execute') },
   {

@@ -90,6 +90,8 @@ export interface Route {
   readonly fromHead?: (params: Params, header: (name: string) => string | undefined) => Params | Failure
   /** The body of a failure where it is not the envelope of interface §7; a 401 always is. */
   readonly failureBody?: (failure: Failure) => string
+  /** In place of the JSON of a reply for a client that prefers HTML; the status stays that of the contract. */
+  readonly page?: () => Answer
   readonly handle: Handler
 }
 

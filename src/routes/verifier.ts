@@ -1,10 +1,13 @@
-// GET /verifier: the offline verifier, one page that is its own program (decisions §5).
+// The offline verifier (decisions §5): GET /verifier, one page that is its own program, and GET /verifier/countersign-verify.mjs, the
+// command in one file. Both are made from src/pages/verifier/ by `npm run pages`.
 import { readFileSync } from 'node:fs'
 import { etagOf } from '../etag.ts'
 import type { Handler } from './route.ts'
 
-/** Made from src/pages/verifier/ by `npm run pages`. */
 const PAGE_FILE = new URL('../pages/verifier.html', import.meta.url)
+const COMMAND_FILE = new URL('../pages/countersign-verify.mjs', import.meta.url)
+
+const CACHE = 'public, max-age=300'
 
 interface Page {
   readonly body: Buffer
@@ -19,7 +22,7 @@ export const verifierPage: Handler = () => {
   return {
     status: 200,
     body: page.body,
-    cache: 'public, max-age=300',
+    cache: CACHE,
     etag: page.etag,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
@@ -28,6 +31,24 @@ export const verifierPage: Handler = () => {
       // Framing can only be forbidden by the header: a meta element's frame-ancestors is ignored (CSP Level 3 §3.3).
       'Content-Security-Policy': `${page.policy}; frame-ancestors 'none'`,
       'Referrer-Policy': 'no-referrer',
+    },
+  }
+}
+
+let command: { readonly body: Buffer; readonly etag: string } | undefined
+
+export const verifierFile: Handler = () => {
+  if (command === undefined) {
+    const body = readFileSync(COMMAND_FILE)
+    command = { body, etag: etagOf(body) }
+  }
+  return {
+    status: 200,
+    ...command,
+    cache: CACHE,
+    headers: {
+      'Content-Type': 'text/javascript; charset=utf-8',
+      'Content-Disposition': 'attachment; filename="countersign-verify.mjs"',
     },
   }
 }

@@ -30,6 +30,38 @@ describeInBrowser('in a browser', () => {
     await database.drop()
   })
 
+  test.each([390, 800, 1280])(
+    'at %i pixels the page at / leads to the others, in light and dark, and breaks none of its rules',
+    async (width) => {
+      const backgrounds = new Set<string>()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const { page, problems } = await openPage(browser, service.url)
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 800 })
+        const fits = await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)
+        expect(fits).toBe(true)
+        backgrounds.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor))
+        // Chromium reports the status that the contract gives this page.
+        expect(problems.filter((problem) => !problem.includes('status of 401'))).toEqual([])
+        await page.getByRole('link', { name: /^Handbook/ }).click()
+        await page.waitForURL(`${service.url}/handbook`)
+      }
+      expect(backgrounds.size).toBe(2)
+    },
+  )
+
+  test('documentation, reference and verifier link to each other', async () => {
+    for (const [from, name] of [
+      ['/documentation', 'Reference'],
+      ['/reference', 'Verifier'],
+      ['/verifier', 'documentation'],
+    ] as const) {
+      const { page } = await openPage(browser, service.url + from)
+      await page.getByRole('link', { name, exact: true }).first().click()
+      await page.waitForURL(`${service.url}/${name.toLowerCase()}`)
+    }
+  })
+
   test('the documentation shows every operation, and the page breaks none of its rules', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/documentation`)
     await page.locator('.opblock').first().waitFor()

@@ -40,6 +40,65 @@ describe('GET / 200', () => {
   })
 })
 
+/** Of Chromium's address bar. */
+const BROWSER =
+  'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7'
+
+describe('GET / in a notation that the client prefers', () => {
+  const pages = ['/documentation', '/reference', '/handbook', '/verifier']
+  const get = (accept: string | undefined, key?: string) =>
+    fetch(service.url, {
+      headers: {
+        ...(accept === undefined ? {} : { Accept: accept }),
+        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      },
+    })
+
+  test.each([
+    ['without a key', undefined, 401],
+    ['with one', 'known', 200],
+  ])('a browser %s gets links to the pages, under the status of the contract', async (_, key, status) => {
+    const answer = await get(BROWSER, key && service.key)
+    const html = await answer.text()
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
+    expect(answer.headers.get('vary')).toBe('Accept')
+    expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer realm="countersign"' : null)
+    expect(answer.headers.get('content-security-policy')).toMatch(/^default-src 'none'; /)
+    for (const path of pages) expect(html).toContain(`<a href="${path}">`)
+    for (const [, path = ''] of html.matchAll(/<a href="([^"]*)"/g))
+      expect([path, (await service.get(path, { key: null })).status]).toEqual([path, 200])
+  })
+
+  test.each([
+    undefined,
+    '*/*',
+    'application/json',
+    'text/*',
+    'application/json, text/html',
+    'text/html;q=0.5, application/json',
+    'text/html;q=0, */*;q=0',
+    'text/html;q=x',
+  ])('a client that accepts %s gets JSON', async (accept) => {
+    const answers = [await get(accept), await get(accept, service.key)]
+    expect(answers.map(({ headers }) => [headers.get('content-type'), headers.get('vary')])).toEqual(
+      answers.map(() => ['application/json', 'Accept']),
+    )
+    expect(await Promise.all(answers.map(async (answer) => [answer.status, await answer.json()]))).toEqual([
+      [401, { error: 'authentication required' }],
+      [200, { name: 'countersign', status: 'UP' }],
+    ])
+  })
+
+  test('no other route has a page in place of its JSON', async () => {
+    const answer = await fetch(`${service.url}/version`, { headers: { Accept: BROWSER } })
+    expect([answer.status, answer.headers.get('content-type'), answer.headers.get('vary')]).toEqual([
+      401,
+      'application/json',
+      null,
+    ])
+  })
+})
+
 describe('GET /version 200', () => {
   test('tells BUILD_VERSION and the version of the API', async () => {
     const body = { name: 'countersign', version: '2026.11.21+abc123', api: 'v1' }

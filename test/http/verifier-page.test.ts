@@ -1,8 +1,8 @@
-// GET /verifier (decisions §5): the offline verifier, as the service hands it out.
+// The offline verifier (decisions §5), as the service hands it out: GET /verifier and GET /verifier/countersign-verify.mjs.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PAGE_FILE } from '../../src/pages/verifier/build.ts'
+import { PAGE_FILE, VERIFIER_FILE } from '../../src/pages/verifier/build.ts'
 import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, type TestService } from '../service.ts'
@@ -53,6 +53,16 @@ describe('GET /verifier 200', () => {
     expect(headers.get('Cache-Control')).toBe('public, max-age=300')
     const again = await service.get('/verifier', { headers: { 'If-None-Match': headers.get('ETag') ?? '' } })
     expect([again.status, again.text]).toEqual([304, ''])
+  })
+})
+
+describe('GET /verifier/countersign-verify.mjs 200', () => {
+  test('is the committed file, to anyone, to be saved and not shown', async () => {
+    const { status, text, headers } = await service.get('/verifier/countersign-verify.mjs', { key: null })
+    expect([status, headers.get('Content-Type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+    expect(text).toBe(readFileSync(VERIFIER_FILE, 'utf8'))
+    expect(headers.get('Content-Disposition')).toBe('attachment; filename="countersign-verify.mjs"')
+    expect(headers.get('Cache-Control')).toBe('public, max-age=300')
   })
 })
 

@@ -97,6 +97,8 @@ describe('where there is no room, 503 overloaded', () => {
       '/openapi.json',
       '/documentation/swagger-ui-bundle.js',
       '/reference/redoc.standalone.js',
+      '/verifier',
+      '/verifier/countersign-verify.mjs',
       '/transactions',
       `/transactions/${id}`,
       '/trust-records',

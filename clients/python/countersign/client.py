@@ -123,6 +123,10 @@ class Client:
         """GET /verifier"""
         return self._read("/verifier", open_route=True).text()
 
+    def verifier_command(self) -> bytes:
+        """GET /verifier/countersign-verify.mjs: a program for Node, in one file."""
+        return self._read("/verifier/countersign-verify.mjs", open_route=True).content
+
     # Execution and transactions, interface §4.2
 
     def build(self, request: shapes.ExecutionRequest) -> shapes.BusinessTransaction:

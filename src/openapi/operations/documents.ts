@@ -137,6 +137,15 @@ export const documents = {
     tag: 'Pages',
     summary: 'A page that checks evidence offline',
     answers: { 200: page('The page; what is checked on it leaves no browser.') },
-    failures: [],
+    failures: ['overloaded'],
+  },
+  'GET /verifier/countersign-verify.mjs': {
+    operationId: 'getVerifierCommand',
+    tag: 'Pages',
+    summary: 'A program that checks evidence offline',
+    description:
+      'One file for Node 20 or newer, which installs nothing: `node countersign-verify.mjs record.json --jwks keys.json`.',
+    answers: { 200: asset('text/javascript') },
+    failures: ['overloaded'],
   },
 } as const satisfies Record<string, Operation>

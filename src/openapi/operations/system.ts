@@ -11,6 +11,8 @@ export const system = {
     operationId: 'getService',
     tag: 'System',
     summary: 'Whether a key is good and the service answers',
+    description:
+      'A client whose `Accept` names `text/html` and prefers it to JSON, as browsers do, gets a page with links to the others in place of the JSON, under the same status.',
     answers: {
       200: {
         description: 'Up.',

@@ -1,17 +1,25 @@
-// Makes src/pages/verifier.html, the page of GET /verifier (decisions §5): template, style and script in one file that carries
-// the security policy it runs under, so that a saved copy cannot talk to anyone either. Run by `npm run pages`.
+// Makes the two offline verifiers that the service hands out (decisions §5), each one file. Run by `npm run pages`.
+//   src/pages/verifier.html          GET /verifier: template, style, script and the security policy that it runs under, so that a
+//                                    saved copy cannot talk to anyone either
+//   src/pages/countersign-verify.mjs GET /verifier/countersign-verify.mjs: the command, for Node 20 or newer
 import { hash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type BuildOptions, type Plugin } from 'esbuild'
 
 export const PAGE_FILE = join(import.meta.dirname, '..', 'verifier.html')
+export const VERIFIER_FILE = join(import.meta.dirname, '..', 'countersign-verify.mjs')
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
 /** The text of the page. The same sources give the same bytes: a test compares them with the committed file. */
 export async function buildPage(): Promise<string> {
   const style = `\n${read('style.css')}`
-  const script = `\n${await bundle()}`
+  const script = `\n${await bundle({
+    entryPoints: ['src/pages/verifier/page.ts'],
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+  })}`
   // The end of the element would come early, and the rest of the script would be read as HTML.
   if (/<\/script|<!--/i.test(script)) throw new Error('the script cannot stand in an HTML page')
   const policy = [
@@ -29,20 +37,47 @@ export async function buildPage(): Promise<string> {
   ].reduce((page, [place, text]) => replaceOnce(page, place as string, text as string), read('page.html'))
 }
 
+const HEAD = `#!/usr/bin/env node
+// Verifies Countersign evidence offline, like \`countersign verify\`. One file: it needs Node 20 or newer, reads the files that it is
+// given, opens no connection and starts no program. Made from src/pages/verifier/command.ts and what that imports.
+//   node countersign-verify.mjs record.json --jwks keys.json
+//   node countersign-verify.mjs --help
+import { createRequire } from 'node:module'
+const require = createRequire(import.meta.url)
+`
+
+/** The text of countersign-verify.mjs. The same sources give the same bytes, as of the page. */
+export function buildVerifier(): Promise<string> {
+  return bundle({
+    entryPoints: ['src/pages/verifier/command.ts'],
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    banner: { js: HEAD },
+    plugins: [withoutChildProcesses],
+  })
+}
+
+/** Commander can start programs for commands of several words. There is none here, and a reader need not wonder. */
+const withoutChildProcesses: Plugin = {
+  name: 'without child processes',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'none', namespace: 'none' }))
+    onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
+  },
+}
+
 function read(name: string): string {
   return readFileSync(join(import.meta.dirname, name), 'utf8')
 }
 
-/** Not minified: who audits the page reads what it runs. The licences of the packages in it stand at its end, as they ask. */
-async function bundle(): Promise<string> {
-  const { outputFiles, metafile } = await build({
+/** Not minified: an auditor reads what runs. The licences of the packages in it stand at its end, as they ask. */
+async function bundle(options: BuildOptions): Promise<string> {
+  const { outputFiles = [], metafile } = await build({
+    ...options,
     // Paths in the output's comments are relative to it: the same on every machine.
     absWorkingDir: ROOT,
-    entryPoints: ['src/pages/verifier/page.ts'],
     bundle: true,
-    format: 'iife',
-    platform: 'browser',
-    target: 'es2022',
     charset: 'utf8',
     legalComments: 'none',
     metafile: true,
@@ -50,7 +85,7 @@ async function bundle(): Promise<string> {
   })
   const [output] = outputFiles
   if (output === undefined) throw new Error('esbuild made no output')
-  const packages = Object.keys(metafile.inputs).flatMap((input) => {
+  const packages = Object.keys(metafile?.inputs ?? {}).flatMap((input) => {
     const [folder] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(input) ?? []
     return folder ?? []
   })
@@ -74,4 +109,7 @@ function replaceOnce(page: string, place: string, text: string): string {
   return parts.join(text)
 }
 
-if (import.meta.main) writeFileSync(PAGE_FILE, await buildPage())
+if (import.meta.main) {
+  writeFileSync(PAGE_FILE, await buildPage())
+  writeFileSync(VERIFIER_FILE, await buildVerifier())
+}

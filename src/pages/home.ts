@@ -1,0 +1,41 @@
+// What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
+import { readFileSync } from 'node:fs'
+import type { Answer } from '../routes/route.ts'
+import { htmlAnswer } from './html.ts'
+
+const STYLE_FILE = new URL('./home.css', import.meta.url)
+
+/** The pages for people, in the order in which they are listed here and by a start. */
+export const pages = [
+  {
+    path: '/documentation',
+    title: 'Documentation',
+    about: 'Try each request here in the browser, with your key.',
+  },
+  { path: '/reference', title: 'Reference', about: 'Read every route, its fields and its errors.' },
+  { path: '/handbook', title: 'Handbook', about: 'For callers, approvers, operators and auditors.' },
+  { path: '/verifier', title: 'Verifier', about: 'Check evidence offline: nothing leaves the browser.' },
+] as const
+
+let rendered: Answer | undefined
+
+export function homePage(): Answer {
+  rendered ??= htmlAnswer({
+    title: 'Countersign',
+    style: readFileSync(STYLE_FILE, 'utf8'),
+    body: `<main>
+<h1><svg viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="3"/><path d="M4 8.5l3 3 5.5-7"/></svg>Countersign</h1>
+<p>This service executes business transactions of automated systems under policy, and proves with signed receipts what was done and
+under which authority.</p>
+<ul>
+${pages.map(({ path, title, about }) => `<li><a href="${path}"><strong>${title}</strong>${about}</a></li>`).join('\n')}
+</ul>
+<footer>
+<p>For programs: <a href="/openapi.yaml">OpenAPI document</a>, <a href="/api-manifest.json">manifest</a>,
+<a href="/.well-known/jwks.json">public keys</a>, <a href="/verifier/countersign-verify.mjs">verifier for Node</a>. At this address they get JSON and
+need a key: <code>Authorization: Bearer csk_…</code></p>
+</footer>
+</main>`,
+  })
+  return rendered
+}
