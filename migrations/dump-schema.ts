@@ -1,5 +1,5 @@
 // Writes schema.sql: what all migrations together make, read back from the catalogs, so that a change of schema shows in its diff.
-// Run it after adding a migration: node migrations/dump-schema.ts
+// Run it after adding a migration: npm run schema
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

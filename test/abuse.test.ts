@@ -20,7 +20,7 @@ test.each(rows)('$tried: the tests that are cited are there, at least one', (row
   expect(cited.filter(({ file, title }) => !isTest(file, title))).toEqual([])
 })
 
-test('docs/abuse.md is what `node test/abuse/generate.ts` writes', () => {
+test('docs/abuse.md is what `npx node test/abuse/generate.ts` writes', () => {
   const committed = readFileSync(join(import.meta.dirname, '..', 'docs', 'abuse.md'), 'utf8')
   expect(committed).toBe(abuse())
 })

@@ -56,7 +56,7 @@ describe('the tests that are cited', () => {
   })
 })
 
-test('docs/conformance.md is what `node test/conformance/generate.ts` writes', () => {
+test('docs/conformance.md is what `npx node test/conformance/generate.ts` writes', () => {
   const committed = readFileSync(join(import.meta.dirname, '..', 'docs', 'conformance.md'), 'utf8')
   expect(committed).toBe(conformance())
 })

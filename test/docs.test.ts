@@ -69,7 +69,7 @@ test("the README's start on a database of one's own runs as pasted, once the dat
   const database = await createDatabase()
   const script = shown
     .replace(/(?<=DATABASE_URL=)'.*'/, `'${database.url}'`)
-    .replace('npx countersign serve', 'exec npx countersign serve')
+    .replace('bin/countersign serve', 'exec bin/countersign serve')
   const service = await serving(script, { cwd: ROOT, env: { HOME: aFolder() } })
   const [key] = /^csk_.*/m.exec(service.output()) ?? []
   expect(await ask(`${service.url}/callers/me`, key)).toEqual([

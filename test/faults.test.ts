@@ -20,7 +20,7 @@ test.each(rows)('$fault: the tests that are cited are there, at least one', (row
   expect(cited.filter(({ file, title }) => !isTest(file, title))).toEqual([])
 })
 
-test('docs/fault-matrix.md is what `node test/faults/generate.ts` writes', () => {
+test('docs/fault-matrix.md is what `npx node test/faults/generate.ts` writes', () => {
   const committed = readFileSync(join(import.meta.dirname, '..', 'docs', 'fault-matrix.md'), 'utf8')
   expect(committed).toBe(faultMatrix())
 })

@@ -16,15 +16,15 @@ export function blocks(file: string, language: string): string[] {
   return Array.from(fenced).flatMap(([, name, text = '']) => (name === language ? [text] : []))
 }
 
-/**
- * A script as it is shown, but against the service under test, with the commands and files of this checkout.
- * in  policyDir  in place of `policies`, for scripts that write there
- */
-export function forHere(script: string, url: string, policyDir = join(ROOT, 'policies')): string {
+/** A script as it is shown, but against the service under test, with the commands and files of this checkout. */
+export function forHere(script: string, url: string): string {
   return script
     .replaceAll('http://127.0.0.1:3000', url)
-    .replaceAll('npx countersign', `'${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}'`)
-    .replaceAll('npx yaml', `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`)
-    .replaceAll('node examples/', `'${process.execPath}' '${ROOT}'/examples/`)
-    .replaceAll(/ (?:\.\.\/)*policies\//g, ` '${policyDir}'/`)
+    .replaceAll(/bin\/countersign(?= )/g, `'${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}'`)
+    .replaceAll(
+      'npx --no-install yaml',
+      `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`,
+    )
+    .replaceAll('npx node examples/', `'${process.execPath}' '${ROOT}'/examples/`)
+    .replaceAll(/ policies(?=[/ ])/g, ` '${join(ROOT, 'policies')}'`)
 }

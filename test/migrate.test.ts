@@ -99,7 +99,7 @@ describe('migrate', () => {
 describe('the schema', () => {
   beforeEach(() => migrate(database.url))
 
-  test('is the one checked in: after a new migration, node migrations/dump-schema.ts', async () => {
+  test('is the one checked in: after a new migration, npm run schema', async () => {
     expect(await dumpSchema(database.url)).toBe(readFileSync(SCHEMA_FILE, 'utf8'))
   })
 

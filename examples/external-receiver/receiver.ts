@@ -1,5 +1,5 @@
 // A receiver of connector releases: takes one, proves that it came from the service and is meant for here, acts once, answers.
-//   node receiver.ts --service https://countersign.example --port 8080 --journal receiver.journal
+//   npx node examples/external-receiver/receiver.ts --service https://countersign.example --port 8080 --journal mine/receiver.journal
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'

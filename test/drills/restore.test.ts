@@ -273,7 +273,7 @@ describeWithPostgres('a restored service', () => {
     writeFileSync(join(folder, 'records.json'), `[${before.map(({ reply }) => reply.text).join(',')}]`)
     writeFileSync(join(folder, 'receipts.json'), JSON.stringify(receipts))
     for (const file of ['records.json', 'receipts.json']) {
-      const verify = `npx countersign verify ${file} --jwks ${backup}/keys.json --jwks dana.json`
+      const verify = `bin/countersign verify ${file} --jwks ${backup}/keys.json --jwks dana.json`
       expect(await run(forHere(verify, ''), operator)).toMatch(/\nvalid\n/)
     }
   }

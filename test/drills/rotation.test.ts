@@ -165,14 +165,14 @@ const signers = (record: Called) => record.body.receipts[0].keyId as string
 
 test('signing keys: both publish the new one before either signs, and each verifies the other all along', async () => {
   const before = await verifiedByTheOther(0)
-  await shown('keys generate --dir new-keys')
-  const [fresh = ''] = readdirSync(join(folder, 'new-keys')).flatMap(
+  await shown('keys generate --dir mine/new-keys')
+  const [fresh = ''] = readdirSync(join(folder, 'mine', 'new-keys')).flatMap(
     (name) => /^(.*-ed25519)\.public/.exec(name)?.[1] ?? [],
   )
   await shown('until curl', 0)
   expect((await instances[1].get(`/keys/${fresh}`)).status).toBe(404)
   await shown('until curl', 1)
-  for (const i of [0, 1] as const) await shown('cp -p new-keys/*.private.pem', i)
+  for (const i of [0, 1] as const) await shown('cp -p mine/new-keys/*.private.pem', i)
   expect(signers(await verifiedByTheOther(1))).toBe(signers(before))
   await restartEach(async () => {
     expect(signers(await verifiedByTheOther(0))).toBe(fresh)
@@ -244,6 +244,6 @@ test('no caller noticed: every execution was answered, and verifies by the key s
   // A sample of all along: each takes a while to verify.
   const some = outcomes.filter((_, i) => i % Math.ceil(outcomes.length / SAMPLE) === 0)
   writeFileSync(join(folder, 'records.json'), `[${some.map(({ reply }) => reply?.text).join(',')}]`)
-  const verify = forHere('npx countersign verify records.json --jwks keys.json', '')
+  const verify = forHere('bin/countersign verify records.json --jwks keys.json', '')
   expect(await run(verify, { cwd: folder, env: {} })).toMatch(/\nvalid\n/)
 })

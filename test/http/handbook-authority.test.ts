@@ -2,11 +2,12 @@
 // payment, change policies, close executions in doubt, and rotate the signing keys. Each script runs where the one before left off.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { VERIFIER_FILE } from '../../src/pages/verifier/build.ts'
 import { generateKeys } from '../../src/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, forHere } from '../handbook.ts'
@@ -22,23 +23,24 @@ vi.setConfig({ testTimeout: 120_000 })
 let database: TestDatabase
 let service: TestService
 let receiver: ChildProcess | undefined
-/** Where the reader's terminal is. */
+/** Where the reader's terminal is, and the folder below it that takes what the scripts save. */
 let folder: string
+let mine: string
 let signingKeyDir: string
-let policyDir: string
+let policyDir = POLICIES
 let connectorPort = ''
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-test-handbook-'))
+  mine = join(folder, 'mine')
+  mkdirSync(mine)
   signingKeyDir = join(folder, 'signing-keys')
-  policyDir = join(folder, 'shipped')
   generateKeys({ dir: signingKeyDir, now: new Date(Date.now() - 60_000) })
-  cpSync(POLICIES, policyDir, { recursive: true })
   database = await createDatabase()
   const [transaction = ''] = blocks('executions.md', 'json')
   const [payment = ''] = blocks('approving.md', 'json')
-  writeFileSync(join(folder, 'transaction.json'), transaction)
-  writeFileSync(join(folder, 'payment.json'), payment)
+  writeFileSync(join(mine, 'transaction.json'), transaction)
+  writeFileSync(join(mine, 'payment.json'), payment)
 })
 
 afterAll(async () => {
@@ -72,7 +74,7 @@ function readChapter(file: string): string {
 
 /** Runs a script in the terminal of all: what one sets, the next one has. fails where any of its commands fails */
 async function run(script: string, url = service.url): Promise<{ stdout: string; stderr: string }> {
-  const here = forHere(script, url, policyDir).replaceAll(':8080', `:${connectorPort}`)
+  const here = forHere(script, url).replaceAll(':8080', `:${connectorPort}`)
   const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
@@ -91,7 +93,7 @@ async function run(script: string, url = service.url): Promise<{ stdout: string;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into replies of every shape
 function saved(name: string): any {
-  return JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown
+  return JSON.parse(readFileSync(join(mine, name), 'utf8')) as unknown
 }
 
 function start(): Promise<TestService> {
@@ -115,7 +117,7 @@ describe('Governing', () => {
     // In place of the start, whose database would be another: what it is started with.
     const starting = next('governing.md')
     expect(starting).toMatch(/^npm start$/m)
-    await run(starting.replace('npm start', `printf %s "$SERVICE_API_KEYS" > callers.json`), none)
+    await run(starting.replace('npm start', `printf %s "$SERVICE_API_KEYS" > mine/callers.json`), none)
     expect(saved('callers.json')).toMatchObject([
       { callerId: 'alice', credentialHolderType: 'USER' },
       { callerId: 'bob', credentialHolderType: 'USER' },
@@ -139,7 +141,7 @@ describe('Governing', () => {
     await run(next('governing.md'))
     expect(saved('approved.json')).toMatchObject({ status: 'APPROVED', resolvedBy: 'bob' })
     expect((await service.get('/keys/dana:laptop')).body.pem).toBe(
-      readFileSync(join(folder, 'dana', 'laptop.public.pem'), 'utf8'),
+      readFileSync(join(mine, 'dana', 'laptop.public.pem'), 'utf8'),
     )
     const { stdout } = await run(next('governing.md'))
     expect(stdout).toEqual(verified('change hash', 'change signature', 'resolution', 'step-up authorization'))
@@ -164,7 +166,7 @@ describe('Governing', () => {
 
 describe('Approving', () => {
   test('before an approval the payment is denied', async () => {
-    const payment = readFileSync(join(folder, 'payment.json'), 'utf8')
+    const payment = readFileSync(join(mine, 'payment.json'), 'utf8')
     const denied = payment.replaceAll('0b1c1f5e', '0b1c1f5f')
     const key = (await run('printf %s "$KEY"')).stdout
     expect(await service.post('/execute', denied, { key })).toMatchObject({
@@ -264,6 +266,7 @@ describe('Callers and keys: the signing keys are rotated', () => {
 
     // An upgrade comes with the restart: the next section begins with it.
     await run(next('policies.md'))
+    policyDir = join(mine, 'policies')
     service = await start()
 
     const record = await service.post('/execute', aTransaction())
@@ -272,10 +275,10 @@ describe('Callers and keys: the signing keys are rotated', () => {
     )
     expect(keyIds).toHaveLength(2)
     expect(record.body.signature.keyId).toBe(keyIds.toSorted()[1])
-    writeFileSync(join(folder, 'after.json'), record.text)
-    await run(`curl -sS --fail-with-body http://127.0.0.1:3000/.well-known/jwks.json > keys.json
-npx countersign verify after.json --jwks keys.json
-npx countersign verify record.json --jwks keys.json --jwks dana.json`)
+    writeFileSync(join(mine, 'after.json'), record.text)
+    await run(`curl -sS --fail-with-body http://127.0.0.1:3000/.well-known/jwks.json > mine/keys.json
+bin/countersign verify mine/after.json --jwks mine/keys.json
+bin/countersign verify mine/record.json --jwks mine/keys.json --jwks mine/dana.json`)
   })
 })
 
@@ -298,6 +301,7 @@ describe('Governing, at last', () => {
     expect(unread.get('governing.md')).toEqual([])
     expect((await service.get('/keys/dana:laptop')).body).toHaveProperty('revokedAt')
     const [check = ''] = blocks('auditing.md', 'sh').filter((script) => script.includes('dana'))
-    await run(`cp record.json page-1.json\n${check}`)
+    expect(check).toContain('node countersign-verify.mjs')
+    await run(`cd mine\ncp record.json page-1.json\ncp '${VERIFIER_FILE}' .\n${check}`)
   })
 })

@@ -1,4 +1,4 @@
-// Writes the published vectors: `node test/vectors/generate.ts`. The same bytes every time; test/vectors.test.ts compares.
+// Writes the published vectors: `npm run vectors`. The same bytes every time; test/vectors.test.ts compares.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
