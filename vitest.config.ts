@@ -20,7 +20,7 @@ export default defineConfig({
           name: 'all',
           include: ['test/**/*.test.ts'],
           exclude: [SEEN],
-          globalSetup: 'test/postgres.ts',
+          globalSetup: ['test/run/index.ts', 'test/postgres.ts'],
           sequence: { groupOrder: 0 },
         },
       },

@@ -87,6 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const child = spawn(process.execPath, [MAIN], {
     env: {
       PATH: process.env['PATH'],
+      TMPDIR: tmpdir(),
       // Of a start's CPU a quarter is stripping and compiling what the last start did too.
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       PORT: '0',

@@ -18,7 +18,8 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-const executablePath = (process.env['PATH'] ?? '')
+/** Of the browser; undefined where there is none. */
+export const executablePath = (process.env['PATH'] ?? '')
   .split(delimiter)
   .flatMap((folder) => NAMES.map((name) => join(folder, name)))
   .find(isExecutable)

@@ -1,20 +1,15 @@
 // Runs drivers (driver.ts) on data folders of their own, and leaves neither processes nor folders behind.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  chmodSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-} from 'node:fs'
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { afterEach, expect } from 'vitest'
+import { kill, processesOf } from '../processes.ts'
+
+export { argumentsOf, environmentOf, kill, processesOf } from '../processes.ts'
 
 export interface Driver {
   readonly process: ChildProcess
@@ -112,41 +107,5 @@ export async function eventually<T>(hold: () => T | Promise<T>): Promise<T> {
     } catch (error) {
       if (Date.now() > deadline) throw error
     }
-  }
-}
-
-/** Every live process, driver or database, that works in the folder or below. */
-export function processesOf(folder: string): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && (placeOf(pid).startsWith(folder) || argumentsOf(pid).includes(folder)))
-}
-
-export function argumentsOf(pid: number): string {
-  return readProcess(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'))
-}
-
-export function environmentOf(pid: number): string {
-  return readProcess(() => readFileSync(`/proc/${pid}/environ`, 'utf8'))
-}
-
-function placeOf(pid: number): string {
-  return readProcess(() => readlinkSync(`/proc/${pid}/cwd`))
-}
-
-/** Processes come and go while they are looked at, and another user's may not be looked into. */
-function readProcess(read: () => string): string {
-  try {
-    return read()
-  } catch {
-    return ''
-  }
-}
-
-export function kill(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // it was faster
   }
 }
