@@ -9,6 +9,7 @@ import { makeRawKey } from '../src/config.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { generateKeys } from '../src/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
+import { packagesArguments } from './run/packages.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
 const COMPILE_CACHE = join(import.meta.dirname, '..', '.cache', 'compile')
@@ -84,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     { callerId: 'tester', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
     ...(options.callers ?? []),
   ]
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...packagesArguments, MAIN], {
     env: {
       PATH: process.env['PATH'],
       TMPDIR: tmpdir(),

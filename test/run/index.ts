@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundlePackages } from './packages.ts'
 
 /**
  * Everything that the tests start has this folder in its arguments, its environment or as the place of its data, so that the watchdog
  * finds it. vitest ends by a signal without any teardown; the watchdog's standard input ends then too, whatever the signal was.
  */
-export default function setup(): void {
+export default async function setup(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-'))
   // As /tmp itself: PostgreSQL, and services of other users, make their files here too.
   chmodSync(folder, 0o1777)
@@ -19,4 +20,5 @@ export default function setup(): void {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   watchdog.unref()
+  await bundlePackages()
 }
