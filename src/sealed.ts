@@ -21,12 +21,24 @@ export function sealedText({ body, seal }: Sealed): string {
   return `${body.slice(0, -1)},${seal.slice(1)}`
 }
 
-/** The Execution Trust Record of interface §2.2, with its verifications and receipts in order. */
-export function trustRecordText(
-  record: Sealed & { verifications: readonly string[]; receipts: readonly string[] },
-): string {
-  const text = sealedText(record)
-  return `${text.slice(0, -1)},"verifications":[${record.verifications.join(',')}],"receipts":[${record.receipts.join(',')}]}`
+/** A record with the lists that were appended to it. */
+export interface WholeRecord extends Sealed {
+  /** JSON texts, oldest first, with commas between them. */
+  readonly verifications: string
+  readonly receipts: string
+  /** How many the record has, where its list was cut to the newest (decisions §12). */
+  readonly verificationCount?: number
+  readonly receiptCount?: number
+}
+
+/** The Execution Trust Record of interface §2.2. A count stands beside a list that was cut, and beside no other. */
+export function trustRecordText(record: WholeRecord): string {
+  const { verifications, receipts, verificationCount, receiptCount } = record
+  const counts =
+    (verificationCount === undefined ? '' : `,"verificationCount":${verificationCount}`) +
+    (receiptCount === undefined ? '' : `,"receiptCount":${receiptCount}`)
+  const lists = `"verifications":[${verifications}],"receipts":[${receipts}]`
+  return `${sealedText(record).slice(0, -1)},${lists}${counts}}`
 }
 
 /** A maker/checker change: the signed members, its signature, and beside them the advice, which is not signed. */

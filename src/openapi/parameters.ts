@@ -13,6 +13,14 @@ export const paging = {
   },
 }
 
+/** Where a `Link` leads. */
+export const cursor = {
+  cursor: { schema: Type.String(), description: 'Of a `Link`; where the page before ended.' },
+}
+
+/** A page that ends before `pageSize` because its bytes reach 4 MiB has a `Link` too. */
+export const linkedPaging = { ...paging, ...cursor }
+
 export const timeRange = {
   since: { schema: Timestamp, description: 'Nothing older than this time.' },
   until: { schema: Timestamp, description: 'Only what is older than this time.' },

@@ -7636,7 +7636,7 @@ var init_not_proven = __esm({
 
 // src/json-text.ts
 function parseJsonText(text, depthMax) {
-  const members2 = countMembers(text, depthMax);
+  const members2 = scan(text, depthMax);
   let value;
   try {
     value = JSON.parse(text);
@@ -7646,7 +7646,7 @@ function parseJsonText(text, depthMax) {
   if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
   return value;
 }
-function countMembers(text, depthMax) {
+function scan(text, depthMax) {
   let members2 = 0;
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
@@ -7667,9 +7667,29 @@ function countMembers(text, depthMax) {
       case 125:
         depth--;
         break;
+      case 46:
+        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
+        break;
+      case 69:
+      // E
+      case 101:
+        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
+        break;
     }
   }
   return members2;
+}
+function endOfNumber(text, at) {
+  let start = at;
+  while (isOfNumber(text.charCodeAt(start - 1))) start--;
+  let end = at + 1;
+  while (isOfNumber(text.charCodeAt(end))) end++;
+  const number = text.slice(start, end);
+  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
+  return end;
+}
+function isOfNumber(code) {
+  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
 }
 function endOfString(text, start) {
   for (let i = start + 1; i < text.length; i++) {
@@ -7698,7 +7718,7 @@ function inspect(value) {
   }
   return members2;
 }
-var MalformedJson;
+var MalformedJson, SMALL;
 var init_json_text = __esm({
   "src/json-text.ts"() {
     "use strict";
@@ -7708,6 +7728,7 @@ var init_json_text = __esm({
         this.name = "MalformedJson";
       }
     };
+    SMALL = "0".repeat(300);
   }
 });
 
@@ -8050,16 +8071,14 @@ function checkWholeRecord(evidence, crypto) {
   const record = isMembers(evidence) ? evidence : {};
   return [
     ...checkTrustRecord(record, crypto),
-    check(
-      "verifications",
-      "A verification is not one of this record",
-      () => list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification))
-    ),
-    check(
-      "receipts",
-      "A receipt is not a valid one of this record",
-      () => list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto))
-    )
+    check("verifications", "A verification is not one of this record", () => {
+      leftOut(record, "verifications");
+      return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
+    }),
+    check("receipts", "A receipt is not a valid one of this record", () => {
+      leftOut(record, "receipts");
+      return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
+    })
   ];
 }
 function isOf(record, appended) {
@@ -8068,11 +8087,24 @@ function isOf(record, appended) {
 function isVerification({ verificationId, status, message, verifiedAt }) {
   return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
 }
+function leftOut(record, name) {
+  const held = list(record[name]).length;
+  const { [COUNTED[name]]: count = held } = record;
+  if (!Number.isSafeInteger(count) || count < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`);
+  return count - held;
+}
 function isReceipted(record, receipt, crypto) {
   const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) throw new Error(problems.join("; "));
   const verificationId = string(receipt["verificationId"]);
-  return list(record["verifications"]).map(members).some((one) => one["verificationId"] === verificationId && one["status"] === "VERIFIED");
+  const named = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
+  if (named.length === 0) return leftOut(record, "verifications") > 0;
+  return named.some(({ status }) => status === "VERIFIED");
+}
+function cutNote(record, name) {
+  const [held, count] = [record[name], record[COUNTED[name]]];
+  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
 }
 function notesOnRecord(record) {
   const { verifications, receipts } = record;
@@ -8081,16 +8113,18 @@ function notesOnRecord(record) {
   return [
     ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
+    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name)),
     ...unsigned.map((name) => `Nothing signs its member ${JSON.stringify(name)}.`)
   ];
 }
-var KNOWN;
+var COUNTED, KNOWN;
 var init_whole_record = __esm({
   "src/verifier/whole-record.ts"() {
     "use strict";
     init_evidence();
     init_receipt();
     init_trust_record();
+    COUNTED = { verifications: "verificationCount", receipts: "receiptCount" };
     KNOWN = /* @__PURE__ */ new Set([
       "trustRecordId",
       "businessTransactionId",
@@ -8104,7 +8138,9 @@ var init_whole_record = __esm({
       "signature",
       "signatures",
       "verifications",
-      "receipts"
+      "receipts",
+      "verificationCount",
+      "receiptCount"
     ]);
   }
 });

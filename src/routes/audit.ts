@@ -4,20 +4,23 @@ import { failures, Failure } from '../errors.ts'
 import { auditTypes } from '../schemas/audit-event.ts'
 import { signedText } from '../sealed.ts'
 import { listAuditEvents } from '../tables/audit-events.ts'
-import { readChoice, readPage, readTime } from './paging.ts'
+import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
 import type { Handler } from './route.ts'
 
 /** For humans and auditors: what was refused to one caller is not for another to read. */
 export const auditEvents: Handler = async ({ query, caller }, { pool }) => {
   if (readableOwner(caller) !== null) return failures.nonHumanCaller()
-  const page = readPage(query)
-  if (page instanceof Failure) return page
-  const since = readTime(query, 'since')
-  if (since instanceof Failure) return since
-  const until = readTime(query, 'until')
-  if (until instanceof Failure) return until
+  const range = readRange(query)
+  if (range instanceof Failure) return range
+  const times = readTimes(query)
+  if (times instanceof Failure) return times
   const type = readChoice(query, 'type', auditTypes)
   if (type instanceof Failure) return type
-  const events = await listAuditEvents(pool, { ...page, since, until, type })
-  return { status: 200, body: `{"events":[${events.map((event) => signedText('event', event)).join(',')}]}` }
+  const page = await listAuditEvents(pool, range, { type, ...times })
+  const events = page.rows.map((event) => signedText('event', event))
+  return {
+    status: 200,
+    ...pageHeaders('/audit/events', query, page.next),
+    body: `{"events":[${events.join(',')}]}`,
+  }
 }

@@ -1,8 +1,9 @@
-// The latest verification and receipt of a record (interface §4.3): stored text.
+// The verifications and receipts of a record, the latest (interface §4.3) or all (decisions §12): stored text.
 import { readableOwner, type Caller } from '../config.ts'
-import { failures } from '../errors.ts'
+import { Failure, failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
-import { readLastOf } from '../tables/trust-records.ts'
+import { listAppended, readLastOf, type AppendedTable } from '../tables/trust-records.ts'
+import { nextLink, readBehind } from './paging.ts'
 import type { Handler, Service } from './route.ts'
 
 export const latestVerification: Handler = async ({ params, caller }, { pool }) => {
@@ -20,10 +21,39 @@ export const latestReceipt: Handler = async ({ params, caller }, { pool }) => {
 }
 
 async function latest(
-  table: 'verifications' | 'receipts',
+  table: AppendedTable,
   id: string | undefined,
   caller: Caller | undefined,
   pool: Service['pool'],
 ): Promise<{ last: string | null } | null> {
   return isUuid(id) ? readLastOf(pool, table, { id, callerId: readableOwner(caller) }) : null
+}
+
+/** Newest first. A page has at most a hundred entries of a few kilobytes each, so it needs no bound in bytes. */
+export function listOf(table: AppendedTable): Handler {
+  return async ({ params, query, caller }, { pool }) => {
+    const range = readBehind(query, readOrdinal)
+    if (range instanceof Failure) return range
+    const id = params['id']
+    const page = isUuid(id)
+      ? await listAppended(pool, table, { id, callerId: readableOwner(caller) }, range)
+      : null
+    if (page === null) return failures.trustRecordNotFound()
+    const link = page.next === null ? null : nextLink(`/${table}/${id}`, query, ordinalCursor(page.next))
+    return {
+      status: 200,
+      ...(link === null ? {} : { headers: { Link: link } }),
+      body: `[${page.texts.join(',')}]`,
+    }
+  }
+}
+
+/** Opaque to callers, like every cursor. */
+function ordinalCursor(ordinal: number): string {
+  return Buffer.from(`behind ${ordinal}`).toString('base64url')
+}
+
+function readOrdinal(cursor: string): number | undefined {
+  const [, ordinal] = /^behind ([1-9][0-9]{0,8})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  return ordinal === undefined ? undefined : Number(ordinal)
 }

@@ -6,16 +6,16 @@ import { noticedBy, sweepOnce } from '../intents/sweep.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { listInDoubt } from '../tables/execution-intents.ts'
 import { readTransitions } from '../tables/intent-transitions.ts'
-import { readPage } from './paging.ts'
+import { pageHeaders, readRange } from './paging.ts'
 import type { Handler } from './route.ts'
 
 /** Sweeps first: what has passed its deadline a moment ago is listed too. */
 export const unfinalizedIntents: Handler = async ({ query }, { pool, dispatcher }) => {
-  const page = readPage(query)
-  if (page instanceof Failure) return page
+  const range = readRange(query)
+  if (range instanceof Failure) return range
   const swept = await sweepOnce(dispatcher.submit)
   if (swept.status !== 200) return swept
-  const rows = await listInDoubt(pool, page)
+  const { rows, next } = await listInDoubt(pool, range)
   const transitions = await readTransitions(
     pool,
     rows.map((row) => row.businessTransactionId),
@@ -24,6 +24,7 @@ export const unfinalizedIntents: Handler = async ({ query }, { pool, dispatcher 
   const noticed = noticedBy(swept)
   return {
     status: 200,
+    ...pageHeaders('/execution-intents/unfinalized', query, next),
     body: `{"intents":[${texts.join(',')}]}`,
     ...(noticed > 0 ? { log: { noticed } } : {}),
   }

@@ -4,7 +4,7 @@ import { Failure, failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { changeText } from '../sealed.ts'
 import { changeStatuses, listChanges as listStored, readChange } from '../tables/pending-changes.ts'
-import { readChoice, readPage } from './paging.ts'
+import { pageHeaders, readChoice, readRange } from './paging.ts'
 import type { Handler } from './route.ts'
 
 /** The kind reads the parameters of the path, whatever they are called, beside the body. */
@@ -13,14 +13,24 @@ export function proposeChange(kind: ChangeKindName): Handler {
     dispatcher.submit({ operation: 'propose-change', client, caller, body, params: { ...params, kind } })
 }
 
+const CHANGES_PATH: Readonly<Record<ChangeKindName, string>> = {
+  policy: '/policies/pending-changes',
+  approver: '/approvers/changes',
+  'external-connector': '/external-connectors/changes',
+}
+
 export function listChanges(kind: ChangeKindName): Handler {
   return async ({ query }, { pool }) => {
-    const page = readPage(query)
-    if (page instanceof Failure) return page
+    const range = readRange(query)
+    if (range instanceof Failure) return range
     const status = readChoice(query, 'status', changeStatuses)
     if (status instanceof Failure) return status
-    const changes = await listStored(pool, { ...page, kind, status })
-    return { status: 200, body: `{"changes":[${changes.map(changeText).join(',')}]}` }
+    const page = await listStored(pool, range, { kind, status })
+    return {
+      status: 200,
+      ...pageHeaders(CHANGES_PATH[kind], query, page.next),
+      body: `{"changes":[${page.rows.map(changeText).join(',')}]}`,
+    }
   }
 }
 

@@ -5,7 +5,7 @@ import { approvers } from './approvers.ts'
 import { auditEvents } from './audit.ts'
 import { documentation, documentationAsset, reference, referenceAsset } from './documentation.ts'
 import { manifest, openapiJson, openapiYaml } from './documents.ts'
-import { latestReceipt, latestVerification } from './evidence.ts'
+import { latestReceipt, latestVerification, listOf } from './evidence.ts'
 import { executionIntent, unfinalizedIntents } from './execution-intents.ts'
 import { externalConnectors } from './external-connectors.ts'
 import { listChanges, proposeChange, resolveChange, showChange } from './governance.ts'
@@ -60,8 +60,10 @@ const table = [
 
   { method: 'POST', path: '/verify', cost: 'compute', takesBody: true, handle: submitted('verify') },
   { method: 'GET', path: '/verification/{id}', handle: latestVerification },
+  { method: 'GET', path: '/verifications/{id}', cost: 'compute', handle: listOf('verifications') },
   { method: 'POST', path: '/receipt', cost: 'compute', takesBody: true, handle: submitted('receipt') },
   { method: 'GET', path: '/receipt/latest/{id}', handle: latestReceipt },
+  { method: 'GET', path: '/receipts/{id}', cost: 'compute', handle: listOf('receipts') },
   { method: 'POST', path: '/replay', cost: 'compute', takesBody: true, handle: submitted('replay') },
   { method: 'GET', path: '/trust-records', cost: 'compute', handle: trustRecords },
   { method: 'GET', path: '/trust-records/{id}', handle: trustRecord },

@@ -3,14 +3,18 @@ import { readableOwner } from '../config.ts'
 import { Failure, failures } from '../errors.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import { listTransactions, readTransaction } from '../tables/business-transactions.ts'
-import { readPage } from './paging.ts'
+import { pageHeaders, readRange } from './paging.ts'
 import type { Handler } from './route.ts'
 
 export const transactions: Handler = async ({ query, caller }, { pool }) => {
-  const page = readPage(query)
-  if (page instanceof Failure) return page
-  const bodies = await listTransactions(pool, { callerId: readableOwner(caller), ...page })
-  return { status: 200, body: `[${bodies.join(',')}]` }
+  const range = readRange(query)
+  if (range instanceof Failure) return range
+  const page = await listTransactions(pool, range, readableOwner(caller))
+  return {
+    status: 200,
+    ...pageHeaders('/transactions', query, page.next),
+    body: `[${page.rows.map(({ body }) => body).join(',')}]`,
+  }
 }
 
 export const transaction: Handler = async ({ params, caller }, { pool }) => {

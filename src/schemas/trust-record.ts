@@ -63,8 +63,14 @@ export const ExecutionTrustRecord = Type.Object({
   authorization: ExecutionAuthorization,
   overrides: Type.Array(Type.Unknown()),
   executions: Type.Array(Execution),
-  verifications: Type.Array(Verification),
-  receipts: Type.Array(Receipt),
+  verifications: Type.Array(Verification, { description: 'the newest 100, oldest first' }),
+  receipts: Type.Array(Receipt, { description: 'the newest 100, oldest first' }),
+  verificationCount: Type.Optional(
+    Type.Integer({ description: 'there where the list was cut: how many GET /verifications/{id} lists' }),
+  ),
+  receiptCount: Type.Optional(
+    Type.Integer({ description: 'there where the list was cut: how many GET /receipts/{id} lists' }),
+  ),
   createdAt: Instant,
   trustRecordHash: Sha256,
   signature: Signature,

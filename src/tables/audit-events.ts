@@ -1,6 +1,7 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
 import type { Step } from './bundle.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
@@ -26,24 +27,23 @@ export function insertAuditEvents(rows: readonly AuditEventRow[]): Step[] {
 /** A page of events, newest first. `since` is included, `until` is not. */
 export async function listAuditEvents(
   sql: Sql,
-  page: {
-    readonly type: string | null
-    readonly since: string | null
-    readonly until: string | null
-    readonly limit: number
-    readonly offset: number
-  },
-): Promise<Sealed[]> {
-  const ofType = page.type !== null
-  const result = await sql.query<Sealed>({
-    // By type unnamed, so that it is planned with its values: a generic plan reads past all other types.
-    ...(ofType ? {} : { name: 'audit_events_list' }),
-    text: `
-      SELECT body, seal FROM audit_events
-      WHERE occurred_at >= coalesce($3::timestamptz, '-infinity') AND occurred_at < coalesce($4::timestamptz, 'infinity')
-        ${ofType ? 'AND type = $5::text' : ''}
-      ORDER BY occurred_at DESC, event_id DESC LIMIT $1::integer OFFSET $2::integer`,
-    values: [page.limit, page.offset, page.since, page.until, ...(ofType ? [page.type] : [])],
-  })
-  return result.rows
+  range: PageRange,
+  { type, since, until }: { type: string | null; since: string | null; until: string | null },
+): Promise<Page<Sealed>> {
+  const ofType = type !== null
+  return readPageOf(
+    sql,
+    {
+      // By type unnamed, so that it is planned with its values: a generic plan reads past all other types.
+      ...(ofType ? {} : { name: 'audit_events_list' }),
+      table: 'audit_events',
+      time: 'occurred_at',
+      id: 'event_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: 'item.body, item.seal',
+      where: `item.occurred_at >= $5::timestamptz ${ofType ? 'AND item.type = $6::text' : ''}`,
+    },
+    range,
+    { until, values: [since ?? '-infinity', ...(ofType ? [type] : [])] },
+  )
 }

@@ -1,4 +1,5 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
@@ -67,27 +68,26 @@ export async function readTransaction(sql: Sql, id: string, callerId: string | n
   return result.rows[0]?.body ?? null
 }
 
-/**
- * A page of canonical texts, newest first. `callerId` null lists every owner's. The rows of the page are found in an index before any
- * text is read: a page far down costs its depth in index entries, not in texts.
- */
+/** A page of canonical texts, newest first. `callerId` null lists every owner's. */
 export async function listTransactions(
   sql: Sql,
-  page: { callerId: string | null; limit: number; offset: number },
-): Promise<string[]> {
-  // Two statements, not one with `$1 IS NULL OR`: each has its own index, and a generic plan can use it.
-  const own = page.callerId !== null
-  const result = await sql.query<{ body: string }>({
-    name: own ? 'business_transactions_list_own' : 'business_transactions_list_all',
-    text: `
-      SELECT t.body
-      FROM (
-        SELECT created_at, business_transaction_id FROM business_transactions
-        ${own ? 'WHERE caller_id = $3::text' : ''}
-        ORDER BY created_at DESC, business_transaction_id DESC LIMIT $1::integer OFFSET $2::integer
-      ) AS page JOIN business_transactions AS t USING (business_transaction_id)
-      ORDER BY page.created_at DESC, page.business_transaction_id DESC`,
-    values: own ? [page.limit, page.offset, page.callerId] : [page.limit, page.offset],
-  })
-  return result.rows.map((row) => row.body)
+  range: PageRange,
+  callerId: string | null,
+): Promise<Page<{ readonly body: string }>> {
+  // Two statements, not one with `$5 IS NULL OR`: each has its own index, and a generic plan can use it.
+  const own = callerId !== null
+  return readPageOf(
+    sql,
+    {
+      name: own ? 'business_transactions_list_own' : 'business_transactions_list_all',
+      table: 'business_transactions',
+      time: 'created_at',
+      id: 'business_transaction_id',
+      bytes: 'octet_length(item.body)',
+      columns: 'item.body',
+      ...(own ? { where: 'item.caller_id = $5::text' } : {}),
+    },
+    range,
+    { values: own ? [callerId] : [] },
+  )
 }

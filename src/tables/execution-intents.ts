@@ -2,6 +2,7 @@
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
 import type { Step } from './bundle.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
@@ -106,18 +107,22 @@ export async function readIntent(sql: Sql, id: string, callerId: string | null):
 }
 
 /** A page of what is in doubt, what was noticed last first. Costs what is in doubt, not what ever ran. */
-export async function listInDoubt(sql: Sql, page: { limit: number; offset: number }): Promise<IntentRow[]> {
-  const result = await sql.query<IntentRow>({
-    name: 'execution_intents_in_doubt',
-    text: `
-      SELECT ${SHOWN}
-      FROM in_doubt_intents AS d
-      JOIN execution_intents AS i ON i.business_transaction_id = d.business_transaction_id AND ${isInDoubt}
-      ${WITH_TRANSACTION}
-      ORDER BY d.noticed_at DESC, d.business_transaction_id DESC LIMIT $1::integer OFFSET $2::integer`,
-    values: [page.limit, page.offset],
-  })
-  return result.rows
+export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<IntentRow>> {
+  return readPageOf(
+    sql,
+    {
+      name: 'execution_intents_in_doubt',
+      table: 'in_doubt_intents',
+      time: 'noticed_at',
+      id: 'business_transaction_id',
+      bytes: 'octet_length(t.body) + octet_length(t.execution_authorization)',
+      columns: SHOWN,
+      join: `
+        JOIN execution_intents AS i ON i.business_transaction_id = item.business_transaction_id AND ${isInDoubt}
+        ${WITH_TRANSACTION}`,
+    },
+    range,
+  )
 }
 
 /** An intent that its holder may close: locked, so that nobody else closes it before the end of the transaction. */

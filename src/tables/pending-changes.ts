@@ -1,5 +1,6 @@
 // pending_changes and step_up_nonces: maker/checker changes as they were proposed and as they were resolved (decisions §7).
 import type { Sealed } from '../sealed.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import type { Sql } from './sql.ts'
 
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
@@ -45,21 +46,23 @@ export async function readChange(sql: Sql, { kind, changeId }: WhichChange): Pro
 /** A page of a kind's changes, newest first. in  status  null: any */
 export async function listChanges(
   sql: Sql,
-  page: {
-    readonly kind: string
-    readonly status: ChangeStatus | null
-    readonly limit: number
-    readonly offset: number
-  },
-): Promise<StoredChange[]> {
-  const result = await sql.query<StoredChange>({
-    text: `
-      SELECT coalesce(resolved_body, body) AS body, coalesce(resolved_seal, seal) AS seal, advice
-      FROM pending_changes WHERE kind = $1::text AND status = coalesce($2::text, status)
-      ORDER BY proposed_at DESC, change_id DESC LIMIT $3::integer OFFSET $4::integer`,
-    values: [page.kind, page.status, page.limit, page.offset],
-  })
-  return result.rows
+  range: PageRange,
+  { kind, status }: { readonly kind: string; readonly status: ChangeStatus | null },
+): Promise<Page<StoredChange>> {
+  const [body, seal] = ['coalesce(item.resolved_body, item.body)', 'coalesce(item.resolved_seal, item.seal)']
+  return readPageOf(
+    sql,
+    {
+      table: 'pending_changes',
+      time: 'proposed_at',
+      id: 'change_id',
+      bytes: `octet_length(${body}) + octet_length(${seal}) + octet_length(item.advice)`,
+      columns: `${body} AS body, ${seal} AS seal, item.advice`,
+      where: 'item.kind = $5::text AND item.status = coalesce($6::text, item.status)',
+    },
+    range,
+    { values: [kind, status] },
+  )
 }
 
 /** Whoever resolves the same change at the same moment waits here. out  its status once it is ours */

@@ -2,7 +2,7 @@
 import { isTimestamp, isUuid } from '../schemas/primitives.ts'
 
 export interface Position {
-  /** ISO 8601, milliseconds. */
+  /** ISO 8601, milliseconds; microseconds where the database's clock gave the time. */
   readonly createdAt: string
   readonly id: string
 }
@@ -28,5 +28,5 @@ export function readCursor(
 
 /** As PostgreSQL takes it too, which knows neither 30 February nor the year 0. */
 function isKnownTime(text: string): boolean {
-  return /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && isTimestamp(text)
+  return /^(?!0000)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(\d{3})?Z$/.test(text) && isTimestamp(text)
 }

@@ -1,7 +1,7 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
-import type { Sealed, SealedRow } from '../sealed.ts'
-import { LEAST_UUID, type Position } from './position.ts'
+import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import type { Step } from './bundle.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
@@ -20,7 +20,7 @@ const insertRecords: RowsStatement<SealedRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
 }
 
-const insertAppended = (table: 'verifications' | 'receipts'): RowsStatement<AppendedRow> => ({
+const insertAppended = (table: AppendedTable): RowsStatement<AppendedRow> => ({
   name: `${table}_insert`,
   text: `INSERT INTO ${table} (business_transaction_id, ordinal, body) VALUES $rows`,
   types: ['uuid', 'integer', 'text'],
@@ -42,80 +42,138 @@ export function storeRecords(rows: {
   ]
 }
 
-interface StoredTrustRecord extends Sealed {
-  readonly verifications: string[]
-  readonly receipts: string[]
+/** How many verifications and receipts a record's own reply holds (decisions §12); GET /verifications/{id} and /receipts/{id} list all. */
+export const SHOWN_MAX = 100
+
+/** How many of each one record takes (docs/design-notes.md "Growth"). */
+export const APPENDED_MAX = { verifications: 10_000, receipts: 1_000 } as const
+
+export type AppendedTable = 'verifications' | 'receipts'
+
+const newestOf = (table: AppendedTable) => `
+  SELECT a.body, a.ordinal FROM ${table} AS a
+  WHERE a.business_transaction_id = item.business_transaction_id ORDER BY a.ordinal DESC LIMIT ${SHOWN_MAX}`
+
+/**
+ * `<count>:<texts>` of the newest, as one value: an array of texts took most of the time of an export, in its quoting. The last
+ * ordinal is the count, because ordinals go from 1 without a gap.
+ */
+const shownOf = (table: AppendedTable) => `
+  (SELECT max(newest.ordinal) || ':' || string_agg(newest.body, ',' ORDER BY newest.ordinal)
+    FROM (${newestOf(table)}) AS newest) AS ${table}`
+
+const bytesOf = (table: AppendedTable) => `
+  coalesce((SELECT sum(octet_length(newest.body)) FROM (${newestOf(table)}) AS newest), 0)`
+
+const WHOLE = `item.body, item.seal, ${shownOf('verifications')}, ${shownOf('receipts')}`
+
+interface StoredWhole extends Sealed {
+  readonly verifications: string | null
+  readonly receipts: string | null
 }
 
-/** A record with its verifications and receipts in order; null when there is none or `callerId` (null: anyone) does not own it. */
+function wholeRecord({ body, seal, ...stored }: StoredWhole): WholeRecord {
+  const [verifications, receipts] = [appended(stored.verifications), appended(stored.receipts)]
+  return {
+    body,
+    seal,
+    verifications: verifications.texts,
+    receipts: receipts.texts,
+    ...(verifications.count > SHOWN_MAX ? { verificationCount: verifications.count } : {}),
+    ...(receipts.count > SHOWN_MAX ? { receiptCount: receipts.count } : {}),
+  }
+}
+
+function appended(stored: string | null): { readonly texts: string; readonly count: number } {
+  if (stored === null) return { texts: '', count: 0 }
+  const end = stored.indexOf(':')
+  return { texts: stored.slice(end + 1), count: Number(stored.slice(0, end)) }
+}
+
+/** A record with its newest verifications and receipts; null when there is none or `callerId` (null: anyone) does not own it. */
 export async function readTrustRecord(
   sql: Sql,
   id: string,
   callerId: string | null,
-): Promise<StoredTrustRecord | null> {
-  const result = await sql.query<StoredTrustRecord>({
+): Promise<WholeRecord | null> {
+  const result = await sql.query<StoredWhole>({
     name: 'trust_records_read',
     text: `
-      SELECT body, seal,
-        ARRAY(SELECT v.body FROM verifications AS v WHERE v.business_transaction_id = $1::uuid ORDER BY v.ordinal) AS verifications,
-        ARRAY(SELECT r.body FROM receipts AS r WHERE r.business_transaction_id = $1::uuid ORDER BY r.ordinal) AS receipts
-      FROM trust_records
-      WHERE business_transaction_id = $1::uuid AND ($2::text IS NULL OR caller_id = $2::text)`,
+      SELECT ${WHOLE} FROM trust_records AS item
+      WHERE item.business_transaction_id = $1::uuid AND ($2::text IS NULL OR item.caller_id = $2::text)`,
     values: [id, callerId],
   })
-  return result.rows[0] ?? null
+  return result.rows.map(wholeRecord)[0] ?? null
 }
 
-interface ListedTrustRecord extends StoredTrustRecord, Position {}
+const RECORDS = {
+  table: 'trust_records',
+  time: 'created_at',
+  id: 'business_transaction_id',
+  bytes: `octet_length(item.body) + octet_length(item.seal) + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
+  columns: WHOLE,
+}
 
-/**
- * A page of whole records, newest first. `callerId` null lists every owner's; `since` is included, `until` is not.
- * `after` goes on behind a record: the page is then found at its place in the index, whatever its depth.
- */
+/** A page of whole records, newest first. `callerId` null lists every owner's; `since` is included, `until` is not. */
 export async function listTrustRecords(
   sql: Sql,
-  page: {
-    readonly callerId: string | null
-    readonly since: string | null
-    readonly until: string | null
-    readonly after: Position | null
-    readonly limit: number
-    readonly offset: number
-  },
-): Promise<ListedTrustRecord[]> {
-  const own = page.callerId !== null
-  const result = await sql.query<StoredTrustRecord & { createdAt: Date; id: string }>({
-    name: own ? 'trust_records_list_own' : 'trust_records_list_all',
-    // The row comparison bounds the index scan from above, also where there is no cursor: `until` is then its place.
-    text: `
-      SELECT page.created_at AS "createdAt", page.business_transaction_id AS id, t.body, t.seal,
-        ARRAY(SELECT v.body FROM verifications AS v
-          WHERE v.business_transaction_id = page.business_transaction_id ORDER BY v.ordinal) AS verifications,
-        ARRAY(SELECT r.body FROM receipts AS r
-          WHERE r.business_transaction_id = page.business_transaction_id ORDER BY r.ordinal) AS receipts
-      FROM (
-        SELECT created_at, business_transaction_id FROM trust_records
-        WHERE (created_at, business_transaction_id) < ($3::timestamptz, $4::uuid) AND created_at >= $5::timestamptz
-          ${own ? 'AND caller_id = $6::text' : ''}
-        ORDER BY created_at DESC, business_transaction_id DESC LIMIT $1::integer OFFSET $2::integer
-      ) AS page JOIN trust_records AS t USING (business_transaction_id)
-      ORDER BY page.created_at DESC, page.business_transaction_id DESC`,
-    values: [
-      page.limit,
-      page.offset,
-      ...upperEnd(page),
-      page.since ?? '-infinity',
-      ...(own ? [page.callerId] : []),
-    ],
-  })
-  return result.rows.map((row) => ({ ...row, createdAt: row.createdAt.toISOString() }))
+  range: PageRange,
+  {
+    callerId,
+    since,
+    until,
+  }: { readonly callerId: string | null; readonly since: string | null; readonly until: string | null },
+): Promise<Page<WholeRecord>> {
+  const own = callerId !== null
+  const page = await readPageOf<StoredWhole>(
+    sql,
+    {
+      ...RECORDS,
+      name: own ? 'trust_records_list_own' : 'trust_records_list_all',
+      where: `item.created_at >= $5::timestamptz ${own ? 'AND item.caller_id = $6::text' : ''}`,
+    },
+    range,
+    { until, values: [since ?? '-infinity', ...(own ? [callerId] : [])] },
+  )
+  return { ...page, rows: page.rows.map(wholeRecord) }
 }
 
-/** Where a page begins: behind `after` or at `until`, whichever is lower. */
-function upperEnd(page: { after: Position | null; until: string | null }): [string, string] {
-  const { after, until } = page
-  if (after !== null && (until === null || after.createdAt < until)) return [after.createdAt, after.id]
-  return [until ?? 'infinity', LEAST_UUID]
+/**
+ * A page of a record's verifications or receipts, newest first.
+ *
+ * @param range `after` continues behind that ordinal; null: from the newest
+ * @returns null where there is no such record for `callerId` (null: anyone's)
+ */
+export async function listAppended(
+  sql: Sql,
+  table: AppendedTable,
+  { id, callerId }: { readonly id: string; readonly callerId: string | null },
+  {
+    limit,
+    offset,
+    after,
+  }: { readonly limit: number; readonly offset: number; readonly after: number | null },
+): Promise<{ readonly texts: readonly string[]; readonly next: number | null } | null> {
+  // The record's own row comes first, so that one without entries is told from none.
+  const { rows } = await sql.query<{ ordinal: number | null; body: string | null }>({
+    name: `${table}_list`,
+    text: `
+      SELECT newest.ordinal, newest.body
+      FROM trust_records AS t LEFT JOIN (
+        SELECT a.business_transaction_id, a.ordinal, a.body FROM ${table} AS a
+        WHERE a.business_transaction_id = $1::uuid AND ($5::integer IS NULL OR a.ordinal < $5::integer)
+        ORDER BY a.ordinal DESC LIMIT $3::integer OFFSET $4::integer
+      ) AS newest ON newest.business_transaction_id = t.business_transaction_id
+      WHERE t.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)
+      ORDER BY newest.ordinal DESC`,
+    values: [id, callerId, limit + 1, offset, after],
+  })
+  if (rows.length === 0) return null
+  const shown = rows.slice(0, limit)
+  return {
+    texts: shown.flatMap(({ body }) => body ?? []),
+    next: shown.length < rows.length ? (shown.at(-1)?.ordinal ?? null) : null,
+  }
 }
 
 /** Who asks for which record; `owner` null may read anyone's. */
@@ -163,7 +221,7 @@ export async function lockRecords(sql: Sql, ids: readonly string[]): Promise<voi
 /** The last verification or receipt of each record that has one. Of locked records, so that the next ordinal is free. */
 export async function readLast(
   sql: Sql,
-  table: 'verifications' | 'receipts',
+  table: AppendedTable,
   ids: readonly string[],
 ): Promise<Map<string, AppendedRow>> {
   const result = await sql.query<AppendedRow>({
@@ -179,7 +237,7 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export function appendRows(table: 'verifications' | 'receipts', rows: readonly AppendedRow[]): Step[] {
+export function appendRows(table: AppendedTable, rows: readonly AppendedRow[]): Step[] {
   return stepsOf(table === 'verifications' ? insertVerifications : insertReceipts, rows)
 }
 
@@ -189,7 +247,7 @@ export function appendRows(table: 'verifications' | 'receipts', rows: readonly A
  */
 export async function readLastOf(
   sql: Sql,
-  table: 'verifications' | 'receipts',
+  table: AppendedTable,
   { id, callerId }: { id: string; callerId: string | null },
 ): Promise<{ last: string | null } | null> {
   const result = await sql.query<{ last: string | null }>({

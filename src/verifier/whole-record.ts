@@ -11,16 +11,18 @@ export function checkWholeRecord(evidence: Json, crypto: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}
   return [
     ...checkTrustRecord(record, crypto),
-    check('verifications', 'A verification is not one of this record', () =>
-      list(record['verifications'])
+    check('verifications', 'A verification is not one of this record', () => {
+      leftOut(record, 'verifications')
+      return list(record['verifications'])
         .map(members)
-        .every((verification) => isOf(record, verification) && isVerification(verification)),
-    ),
-    check('receipts', 'A receipt is not a valid one of this record', () =>
-      list(record['receipts'])
+        .every((verification) => isOf(record, verification) && isVerification(verification))
+    }),
+    check('receipts', 'A receipt is not a valid one of this record', () => {
+      leftOut(record, 'receipts')
+      return list(record['receipts'])
         .map(members)
-        .every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto)),
-    ),
+        .every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto))
+    }),
   ]
 }
 
@@ -38,14 +40,28 @@ function isVerification({ verificationId, status, message, verifiedAt }: Members
   )
 }
 
+const COUNTED = { verifications: 'verificationCount', receipts: 'receiptCount' } as const
+
+/** How many the record has that its list leaves out (decisions §12). fails for a count that is none, or less than the list holds */
+function leftOut(record: Members, name: keyof typeof COUNTED): number {
+  const held = list(record[name]).length
+  const { [COUNTED[name]]: count = held } = record
+  if (!Number.isSafeInteger(count) || (count as number) < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`)
+  return (count as number) - held
+}
+
 /** fails with the problems of the receipt itself */
 function isReceipted(record: Members, receipt: Members, crypto: Crypto): boolean {
   const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? [])
   if (problems.length > 0) throw new Error(problems.join('; '))
   const verificationId = string(receipt['verificationId'])
-  return list(record['verifications'])
+  const named = list(record['verifications'])
     .map(members)
-    .some((one) => one['verificationId'] === verificationId && one['status'] === 'VERIFIED')
+    .filter((one) => one['verificationId'] === verificationId)
+  // A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
+  if (named.length === 0) return leftOut(record, 'verifications') > 0
+  return named.some(({ status }) => status === 'VERIFIED')
 }
 
 /** Every member of a record that a check covers or that was appended; what else stands there is anybody's word. */
@@ -63,7 +79,17 @@ const KNOWN = new Set([
   'signatures',
   'verifications',
   'receipts',
+  'verificationCount',
+  'receiptCount',
 ])
+
+/** Of a list that was cut; where the count is none, a check has failed. */
+function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
+  const [held, count] = [record[name], record[COUNTED[name]]]
+  return Array.isArray(held) && typeof count === 'number' && count > held.length
+    ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`]
+    : []
+}
 
 /** What no check fails on and a reader should know. */
 export function notesOnRecord(record: Members): readonly string[] {
@@ -75,6 +101,7 @@ export function notesOnRecord(record: Members): readonly string[] {
     ...(isMembers(latest) && latest['status'] === 'FAILED'
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
+    ...(['verifications', 'receipts'] as const).flatMap((name) => cutNote(record, name)),
     ...unsigned.map((name) => `Nothing signs its member ${JSON.stringify(name)}.`),
   ]
 }

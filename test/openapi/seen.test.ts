@@ -14,7 +14,7 @@ const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
     why: 'a bug of ours or a dead thread; POST /execute and /transactions answer it by contract, a change that was tampered with gets it, and so does a delivery that cannot be stored',
   },
   {
-    seen: /^GET \/(audit|refusal|policies|approvers|external-connectors|approvals|execution-intents).* 503 overloaded$/,
+    seen: /^GET \/(audit|refusal|verifications|receipts|policies|approvers|external-connectors|approvals|execution-intents).* 503 overloaded$/,
     why: 'for a reply of 64 KiB or more, which these are not yet',
   },
 ]

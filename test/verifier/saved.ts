@@ -58,7 +58,7 @@ export async function aRecord(road: Road, transaction: object = aTransaction()):
   if (performed === undefined) throw new Error('nothing was performed')
   const sealed = (await seal(performed, road.signingKeys)) as SealedExecution
   const { record, verification, ...done } = await receipt(verify(sealed, road.crypto), road.signingKeys)
-  return trustRecordText({ ...record, verifications: [verification.text], receipts: [done.receipt] })
+  return trustRecordText({ ...record, verifications: verification.text, receipts: done.receipt })
 }
 
 function aRefusal(road: Road, transaction: object): Tampered {

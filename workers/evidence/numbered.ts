@@ -1,15 +1,23 @@
-// What is appended to a record gets the next ordinal, however often one record stands in a batch.
-import type { AppendedRow } from '../../src/tables/trust-records.ts'
+// What is appended to a record gets the next ordinal, however often one record stands in a batch; a record takes a bounded number.
+import { failures, type Failure } from '../../src/errors.ts'
+import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/tables/trust-records.ts'
 
-/** in  last  what each record has now; its rows are locked */
-export function numbered(
-  items: readonly { readonly id: string; readonly text: string }[],
-  last: ReadonlyMap<string, AppendedRow>,
-): AppendedRow[] {
+/**
+ * The step that numbers what is appended.
+ *
+ * @param last what each record has now; its rows are locked
+ * @returns called once for each item, in order: the item with its row to store, or the 409 of a record that is full
+ */
+export function numbering(table: AppendedTable, last: ReadonlyMap<string, AppendedRow>) {
   const ordinals = new Map(Array.from(last, ([id, { ordinal }]) => [id, ordinal]))
-  return items.map(({ id, text }) => {
-    const ordinal = (ordinals.get(id) ?? 0) + 1
-    ordinals.set(id, ordinal)
-    return { businessTransactionId: id, ordinal, body: text }
-  })
+  const max = APPENDED_MAX[table]
+  return <Item extends { readonly id: string; readonly text: string }>(
+    item: Item,
+  ): (Item & { readonly row: AppendedRow }) | Failure => {
+    const ordinal = (ordinals.get(item.id) ?? 0) + 1
+    if (ordinal > max)
+      return failures.conflict(`The Execution Trust Record has ${max} ${table}; no more can be appended.`)
+    ordinals.set(item.id, ordinal)
+    return { ...item, row: { businessTransactionId: item.id, ordinal, body: item.text } }
+  }
 }

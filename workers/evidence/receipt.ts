@@ -15,7 +15,7 @@ import {
 } from '../execute/road.ts'
 import { verifyStored, type Verification } from '../execute/verify.ts'
 import { asked, find, idsInOrder, type Found } from './asked.ts'
-import { numbered } from './numbered.ts'
+import { numbering } from './numbered.ts'
 
 type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
 
@@ -44,8 +44,10 @@ async function receiptLocked(
       return failures.receiptNotVerified() // 409
     return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
   })
-  sql.runLast(appendRows('receipts', numbered(stillGoing(receipted), receipts)))
-  return arriveWithText(receipted)
+  const numbered = forward(receipted, numbering('receipts', receipts)) // 409
+  const rows = stillGoing(numbered).map(({ row }) => row)
+  sql.runLast(appendRows('receipts', rows))
+  return arriveWithText(numbered)
 }
 
 /** Undefined where there is none, or where the row was changed until it is none. */

@@ -36,7 +36,7 @@ export async function store(
 function reply({ outcomeOfCall, record, verification, receipt }: ReceiptedExecution) {
   if (outcomeOfCall.kind === 'failed') return failures.executionFailed(outcomeOfCall.reason)
   return {
-    body: trustRecordText({ ...record, verifications: [verification.text], receipts: [receipt] }),
+    body: trustRecordText({ ...record, verifications: verification.text, receipts: receipt }),
   }
 }
 

@@ -142,8 +142,11 @@ class ExecutionTrustRecord(TypedDict, total=False):
     requiredAlgorithms: List[str]
     signatures: List[Signature]
     createdAt: str
+    #: The newest 100, oldest first; the counts stand beside a list that was cut.
     verifications: List[Verification]
     receipts: List[Receipt]
+    verificationCount: int
+    receiptCount: int
 
 
 class RefusalRecord(TypedDict, total=False):

@@ -80,12 +80,14 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
         checked(
             "verifications",
             "A verification is not one of this record",
-            lambda: all(_is_of(record, one) and _is_verification(one) for one in objects_of(record, "verifications")),
+            lambda: _left_out(record, "verifications", "verificationCount") >= 0
+            and all(_is_of(record, one) and _is_verification(one) for one in objects_of(record, "verifications")),
         ),
         checked(
             "receipts",
             "A receipt is not a valid one of this record",
-            lambda: all(_is_of(record, one) and _is_receipted(record, one, keys) for one in objects_of(record, "receipts")),
+            lambda: _left_out(record, "receipts", "receiptCount") >= 0
+            and all(_is_of(record, one) and _is_receipted(record, one, keys) for one in objects_of(record, "receipts")),
         ),
     ]
 
@@ -278,10 +280,25 @@ def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], keys: K
     if problems:
         raise Unreadable("; ".join(problems))
     verification_id = string_of(receipt, "verificationId")
-    return any(
-        one.get("verificationId") == verification_id and one.get("status") == "VERIFIED"
-        for one in objects_of(record, "verifications")
-    )
+    named = [one for one in objects_of(record, "verifications") if one.get("verificationId") == verification_id]
+    # A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
+    if not named:
+        return _left_out(record, "verifications", "verificationCount") > 0
+    return any(one.get("status") == "VERIFIED" for one in named)
+
+
+def _left_out(record: Mapping[str, Any], name: str, count_name: str) -> int:
+    """How many the record has that its list leaves out (decisions §12).
+
+    Raises Unreadable for a count that is none, or less than the list holds.
+    """
+    held = len(list_of(record, name))
+    count = record.get(count_name, held)
+    if isinstance(count, float) and count.is_integer():
+        count = int(count)
+    if not isinstance(count, int) or isinstance(count, bool) or not held <= count < 2**53:
+        raise Unreadable(f"{count_name} is not the number of {name}")
+    return count - held
 
 
 def _refused_by_decision(refusal: Mapping[str, Any]) -> bool:

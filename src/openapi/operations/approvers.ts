@@ -2,6 +2,7 @@
 import { ApproverList, ApproverProposal } from '../../schemas/approver.ts'
 import change from '../examples/approver-change.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
+import { cursor } from '../parameters.ts'
 import { approving, listing, proposing, rejecting, showing } from './changes.ts'
 
 const words = { noun: 'an approver’s key', name: 'Approver' }
@@ -12,7 +13,9 @@ export const approvers = {
     operationId: 'listApprovers',
     tag: 'Approvals',
     summary: 'Whose signed approvals count',
-    description: 'Every key ever enrolled, the revoked ones too. For humans.',
+    description:
+      'Every key ever enrolled, the revoked ones too. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
     answers: {
       200: {
         description: 'By approverId and keyId.',
@@ -20,9 +23,10 @@ export const approvers = {
         example: {
           approvers: [{ approverId, keyId, publicKeyPem, enrolledAt: change.approved.resolvedAt }],
         },
+        optionalHeaders: ['Link'],
       },
     },
-    failures: ['overloaded'],
+    failures: ['invalidQuery', 'overloaded'],
     readsDatabase: true,
   },
   'POST /approvers/changes': proposing(words, change, {

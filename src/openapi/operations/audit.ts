@@ -8,7 +8,7 @@ import {
 } from '../../schemas/audit-event.ts'
 import auditEvent from '../examples/audit-event.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
-import { paging, timeRange } from '../parameters.ts'
+import { linkedPaging, timeRange } from '../parameters.ts'
 
 export const audit = {
   'GET /audit/events': {
@@ -17,7 +17,7 @@ export const audit = {
     summary: 'What was refused and changed',
     description: 'For humans and auditors.',
     query: {
-      ...paging,
+      ...linkedPaging,
       type: { schema: Type.Enum([...auditTypes]), description: 'Only events of this type.' },
       ...timeRange,
     },
@@ -26,6 +26,7 @@ export const audit = {
         description: 'One page, newest first.',
         schema: AuditEventPage,
         example: { events: [auditEvent] },
+        optionalHeaders: ['Link'],
       },
     },
     failures: ['nonHumanCaller', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],

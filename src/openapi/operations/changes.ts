@@ -5,7 +5,7 @@ import { Change, ChangeApproval, ChangePage, ChangeRejection } from '../../schem
 import { Uuid } from '../../schemas/primitives.ts'
 import { changeStatuses } from '../../tables/pending-changes.ts'
 import type { Operation } from '../operation.ts'
-import { paging } from '../parameters.ts'
+import { linkedPaging } from '../parameters.ts'
 
 /** A kind's words: "a change of <noun>", and the end of its operationIds. */
 interface Words {
@@ -51,7 +51,7 @@ export function listing({ noun, name }: Words, example: Example) {
     summary: `Changes of ${noun}`,
     description: forHumans,
     query: {
-      ...paging,
+      ...linkedPaging,
       status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
     },
     answers: {
@@ -59,6 +59,7 @@ export function listing({ noun, name }: Words, example: Example) {
         description: 'One page, newest first.',
         schema: ChangePage,
         example: { changes: [example.pending] },
+        optionalHeaders: ['Link'],
       },
     },
     failures: ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],

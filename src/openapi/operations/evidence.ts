@@ -6,7 +6,7 @@ import { ExecutionTrustRecord } from '../../schemas/trust-record.ts'
 import { Verification } from '../../schemas/verification.ts'
 import trustRecord from '../examples/trust-record.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
-import { paging, timeRange, transactionId } from '../parameters.ts'
+import { linkedPaging, timeRange, transactionId } from '../parameters.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
 const id = transactionId(businessTransactionId)
@@ -17,7 +17,8 @@ export const evidence = {
     operationId: 'verify',
     tag: 'Evidence',
     summary: 'Verify a record anew',
-    description: 'A fresh Verification is appended; earlier ones are kept.',
+    description:
+      'A fresh Verification is appended; earlier ones are kept. A record takes 10,000 of them, one more is a 409.',
     body: { schema: RecordReference, example: asked },
     answers: {
       200: {
@@ -26,7 +27,7 @@ export const evidence = {
         example: verifications[0],
       },
     },
-    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify'],
+    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'conflict'],
     readsDatabase: true,
   },
   'GET /verification/{id}': {
@@ -41,14 +42,39 @@ export const evidence = {
     failures: ['trustRecordNotFound', 'verificationNotFound'],
     readsDatabase: true,
   },
+  'GET /verifications/{id}': {
+    operationId: 'listVerifications',
+    tag: 'Evidence',
+    summary: 'All verifications of a record',
+    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
+    params: { id },
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(Verification),
+        example: [verifications[0]],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['trustRecordNotFound', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
+    readsDatabase: true,
+  },
   'POST /receipt': {
     operationId: 'createReceipt',
     tag: 'Evidence',
     summary: 'Generate a receipt',
-    description: 'The latest verification must be VERIFIED.',
+    description:
+      'The latest verification must be VERIFIED. A record takes 1,000 receipts, one more is a 409 `CONFLICT`.',
     body: { schema: RecordReference, example: asked },
     answers: { 200: { description: 'The new receipt.', schema: Receipt, example: receipts[0] } },
-    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'receiptNotVerified'],
+    failures: [
+      'invalidBusinessTransactionId',
+      'fieldRequired',
+      'noRecordToVerify',
+      'receiptNotVerified',
+      'conflict',
+    ],
     readsDatabase: true,
   },
   'GET /receipt/latest/{id}': {
@@ -61,6 +87,24 @@ export const evidence = {
       200: { description: 'The latest.', schema: Receipt, example: receipts[0], cached: true },
     },
     failures: ['trustRecordNotFound', 'receiptNotFound'],
+    readsDatabase: true,
+  },
+  'GET /receipts/{id}': {
+    operationId: 'listReceipts',
+    tag: 'Evidence',
+    summary: 'All receipts of a record',
+    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
+    params: { id },
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(Receipt),
+        example: [receipts[0]],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['trustRecordNotFound', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
     readsDatabase: true,
   },
   'POST /replay': {
@@ -83,12 +127,9 @@ export const evidence = {
     operationId: 'listTrustRecords',
     tag: 'Evidence',
     summary: 'Export records in bulk',
-    description: 'Follow `Link` to the end: a page costs the same however deep it is.',
-    query: {
-      ...paging,
-      ...timeRange,
-      cursor: { schema: Type.String(), description: 'Of a `Link`; where the page before ended.' },
-    },
+    description:
+      'Follow `Link` to the end: a page costs the same however deep it is, and ends early where it reaches 4 MiB.',
+    query: { ...linkedPaging, ...timeRange },
     answers: {
       200: {
         description: 'One page, newest first.',
@@ -107,7 +148,7 @@ export const evidence = {
     params: { id },
     answers: {
       200: {
-        description: 'With its verifications and receipts.',
+        description: 'With its newest 100 verifications and receipts.',
         schema: ExecutionTrustRecord,
         example: trustRecord,
         cached: true,

@@ -8,7 +8,7 @@ import {
 import transitions from '../examples/intent-transitions.json' with { type: 'json' }
 import trustRecord from '../examples/trust-record.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
-import { paging, transactionId } from '../parameters.ts'
+import { linkedPaging, transactionId } from '../parameters.ts'
 
 const released = {
   businessTransactionId: trustRecord.businessTransactionId,
@@ -37,15 +37,16 @@ export const executionIntents = {
     summary: 'What is in doubt',
     description:
       'Released to a connector, and past its deadline without evidence of how it ended. For humans.',
-    query: paging,
+    query: linkedPaging,
     answers: {
       200: {
         description: 'One page, what was noticed last first.',
         schema: ExecutionIntentPage,
         example: { intents: [released] },
+        optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
+    failures: ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
     readsDatabase: true,
   },
   'GET /execution-intents/{id}': {

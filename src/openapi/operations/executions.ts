@@ -7,7 +7,7 @@ import transaction from '../examples/transaction.json' with { type: 'json' }
 import trustRecord from '../examples/trust-record.json' with { type: 'json' }
 import type { FailureRow } from '../failure-rows.ts'
 import type { Operation } from '../operation.ts'
-import { paging, transactionId } from '../parameters.ts'
+import { linkedPaging, transactionId } from '../parameters.ts'
 
 /** Interface §7 in its order. */
 const refusals = [
@@ -66,15 +66,17 @@ export const executions = {
     operationId: 'listTransactions',
     tag: 'Execution',
     summary: 'The transactions you submitted',
-    query: paging,
+    description: 'A page ends early where it reaches 4 MiB; follow `Link` to the end.',
+    query: linkedPaging,
     answers: {
       200: {
-        description: 'One page.',
+        description: 'One page, newest first.',
         schema: Type.Array(BusinessTransaction),
         example: [trustRecord.transaction],
+        optionalHeaders: ['Link'],
       },
     },
-    failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
+    failures: ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
     readsDatabase: true,
   },
   'GET /transactions/{id}': {

@@ -2,6 +2,7 @@
 import { ExternalConnectorList, ExternalConnectorProposal } from '../../schemas/external-connector.ts'
 import change from '../examples/external-connector-change.json' with { type: 'json' }
 import type { Operation } from '../operation.ts'
+import { cursor } from '../parameters.ts'
 import { approving, listing, proposing, rejecting, showing } from './changes.ts'
 
 const words = { noun: 'an external connector', name: 'ExternalConnector' }
@@ -12,7 +13,8 @@ export const externalConnectors = {
     operationId: 'listExternalConnectors',
     tag: 'External Connectors',
     summary: 'The external connectors in effect',
-    description: 'One for a capability. For humans.',
+    description: 'One for a capability. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
     answers: {
       200: {
         description: 'By capability.',
@@ -26,9 +28,10 @@ export const externalConnectors = {
             },
           ],
         },
+        optionalHeaders: ['Link'],
       },
     },
-    failures: ['overloaded'],
+    failures: ['invalidQuery', 'overloaded'],
     readsDatabase: true,
   },
   'POST /external-connectors/changes': proposing(words, change, {

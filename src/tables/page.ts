@@ -1,0 +1,103 @@
+// Pages of a list, newest first, that end where their texts would pass 4 MiB (decisions §12 "paging by bytes").
+import type { QueryResultRow } from 'pg'
+import { LEAST_UUID, type Position } from './position.ts'
+import type { Sql } from './sql.ts'
+
+/** Bytes of the texts on one page. A single item that is larger stands alone on its page. */
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024
+
+/** Which rows to read. */
+export interface PageRange {
+  /** Items, `pageSize` at most. */
+  readonly limit: number
+  readonly offset: number
+  /** Continue behind this item; null: from the newest. */
+  readonly after: Position | null
+}
+
+export interface Page<Row> {
+  readonly rows: readonly Row[]
+  /** The last item's position where the list continues behind it; null on the last page. */
+  readonly next: Position | null
+}
+
+/** A list that is read in the order of a time and an id, both descending; one index has both. */
+export interface PagedList {
+  /** Of the prepared statement; without one the statement is planned with its values. */
+  readonly name?: string
+  readonly table: string
+  /** Column of type timestamptz. */
+  readonly time: string
+  /** Column of type uuid, unique. */
+  readonly id: string
+  /** Bytes of an item, an SQL expression over `item` that reads no text. */
+  readonly bytes: string
+  /** Columns of an item, over `item` and over what `join` adds. */
+  readonly columns: string
+  /** Which rows are listed, over `item`; its parameters begin at `$5`. */
+  readonly where?: string
+  /** Added to the FROM behind `item`. */
+  readonly join?: string
+}
+
+/**
+ * Reads one page. Its rows are found and measured by their index first, and only the texts that fit are read: `octet_length` of a
+ * stored text does not read the text.
+ *
+ * @param values from `$5` on
+ * @param until an upper end, excluded; null: none
+ */
+export async function readPageOf<Row extends QueryResultRow>(
+  sql: Sql,
+  list: PagedList,
+  range: PageRange,
+  {
+    until = null,
+    values = [],
+  }: { readonly until?: string | null; readonly values?: readonly unknown[] } = {},
+): Promise<Page<Row>> {
+  const { rows } = await sql.query<Row & { pageTime: string; pageId: string; pageFound: number }>({
+    ...(list.name === undefined ? {} : { name: list.name }),
+    text: statementOf(list),
+    // One more than a page holds: whether there is a next page is then known, and the last page names none.
+    values: [range.limit + 1, range.offset, ...upperEnd(range.after, until), ...values],
+  })
+  const shown = rows.slice(0, range.limit)
+  const last = shown.at(-1)
+  const isLast = last === undefined || last.pageFound === shown.length
+  return {
+    rows: shown,
+    next: isLast ? null : { createdAt: last.pageTime.replace(/000Z$/, 'Z'), id: last.pageId },
+  }
+}
+
+/**
+ * The row comparison bounds the index scan from above, also without a cursor. Keys come before sizes, so that the rows that an
+ * OFFSET skips are not measured. On Citus what is correlated must be correlated to `item`, never to a page.
+ */
+function statementOf({ table, time, id, bytes, columns, where, join = '' }: PagedList): string {
+  return `
+    WITH summed AS (
+      SELECT *, sum(bytes) OVER (ORDER BY ${time} DESC, ${id} DESC) AS bytes_so_far, count(*) OVER () AS found
+      FROM (
+        SELECT page.${time}, page.${id}, ${bytes} AS bytes
+        FROM (
+          SELECT item.${time}, item.${id} FROM ${table} AS item ${join}
+          WHERE (item.${time}, item.${id}) < ($3::timestamptz, $4::uuid) ${where === undefined ? '' : `AND ${where}`}
+          ORDER BY item.${time} DESC, item.${id} DESC LIMIT $1::integer OFFSET $2::integer
+        ) AS page JOIN ${table} AS item ON item.${id} = page.${id} ${join}
+        OFFSET 0
+      ) AS measured
+    )
+    SELECT summed.found::integer AS "pageFound", summed.${id} AS "pageId",
+      to_char(summed.${time} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "pageTime", ${columns}
+    FROM summed JOIN ${table} AS item ON item.${id} = summed.${id} ${join}
+    WHERE summed.bytes_so_far <= ${PAGE_BYTES_MAX} OR summed.bytes_so_far = summed.bytes
+    ORDER BY summed.${time} DESC, summed.${id} DESC`
+}
+
+/** A page begins behind `after` or at `until`, whichever is older. */
+function upperEnd(after: Position | null, until: string | null): [string, string] {
+  if (after !== null && (until === null || after.createdAt < until)) return [after.createdAt, after.id]
+  return [until ?? 'infinity', LEAST_UUID]
+}

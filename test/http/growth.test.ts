@@ -1,0 +1,491 @@
+// What callers can make grow is bounded (decisions §12): pages end at 4 MiB, a record holds its newest 100 verifications and receipts,
+// and takes a bounded number of each. Whatever is stored, every read answers.
+import { randomUUID } from 'node:crypto'
+import type { QueryConfig } from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import change from '../../src/openapi/examples/policy-change.json' with { type: 'json' }
+import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
+import type { Sql } from '../../src/tables/sql.ts'
+import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/tables/trust-records.ts'
+import { verifyEvidence } from '../../src/verifier/index.ts'
+import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const { transaction } = trustRecord
+const PAGE_BYTES_MAX = 4 * 1024 * 1024
+/** Of the brackets and commas of a page, and of the names of its lists. */
+const PUNCTUATION = 200
+
+const large = aCaller('large', { allowedPrincipalIds: ['tester'] })
+const busy = aCaller('busy', { allowedPrincipalIds: ['tester'] })
+const bob = aCaller('bob')
+const human = aCaller('human', { credentialHolderType: 'USER' })
+const auditor = aCaller('auditor', { readAll: true })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [large, busy, bob, human, auditor].map(({ entry }) => entry),
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+type Caller = { key: string }
+type Item = Record<string, never>
+
+interface Page {
+  readonly items: readonly Item[]
+  readonly bytes: number
+}
+
+async function execute(caller: Caller, more = {}): Promise<{ businessTransactionId: string }> {
+  const { status, body } = await service.post('/execute', aTransaction(more), { key: caller.key })
+  expect(status).toBe(200)
+  return body
+}
+
+/** Follows `Link` from a path to the end of a list. in  member  of the reply that holds the list; none: it is the reply */
+async function follow(path: string, caller: Caller, member?: string): Promise<Page[]> {
+  const pages: Page[] = []
+  for (let next: string | undefined = path; next !== undefined;) {
+    const { status, body, text, headers } = await service.get(next, { key: caller.key })
+    expect(status, text.slice(0, 200)).toBe(200)
+    pages.push({ items: member === undefined ? body : body[member], bytes: Buffer.byteLength(text) })
+    const link: string | null = headers.get('link')
+    next = link === null ? undefined : (/^<(\/[^>]+)>; rel="next"$/.exec(link)?.[1] ?? expect.fail(link))
+    expect(pages.length).toBeLessThan(1000)
+  }
+  return pages
+}
+
+const itemsOf = (pages: readonly Page[]) => pages.flatMap(({ items }) => items)
+const idsIn = (pages: readonly Page[]) =>
+  itemsOf(pages).map(({ businessTransactionId }) => String(businessTransactionId))
+const sizesOf = (pages: readonly Page[]) => pages.map(({ items }) => items.length)
+const expectWithin = (pages: readonly Page[]) => {
+  for (const { bytes } of pages) expect(bytes).toBeLessThanOrEqual(PAGE_BYTES_MAX + 100 * PUNCTUATION)
+}
+
+describe('a hundred records of 270 KB', () => {
+  /** Newest first. */
+  const ids: string[] = []
+
+  beforeAll(async () => {
+    for (let n = 0; n < 100; n += 20) {
+      const records = await Promise.all(
+        Array.from({ length: 20 }, () =>
+          execute(large, { intent: { parameters: { amount: 42, note: 'x'.repeat(90_000) } } }),
+        ),
+      )
+      ids.push(...records.map(({ businessTransactionId }) => businessTransactionId))
+    }
+  }, 120_000)
+
+  test.each(['/trust-records', '/transactions'])(
+    'GET %s: each page ends at 4 MiB and its Link goes on behind it, to every one of them once',
+    async (path) => {
+      for (const query of ['pageSize=100', 'pageSize=100&page=1', 'pageSize=30']) {
+        const pages = await follow(`${path}?${query}`, large)
+        expect(idsIn(pages)).toHaveLength(100)
+        expect(new Set(idsIn(pages))).toEqual(new Set(ids))
+        expectWithin(pages)
+        // As full as they may be: with one entry more, each but the last would be too large, or have more than was asked for.
+        const limit = Number(/pageSize=(\d+)/.exec(query)?.[1])
+        for (const { bytes, items } of pages.slice(0, -1))
+          expect(items.length === limit || bytes + bytes / items.length > PAGE_BYTES_MAX - PUNCTUATION).toBe(
+            true,
+          )
+      }
+    },
+  )
+
+  test('a page by number that ends early skips nothing: its Link leads to what it left out', async () => {
+    const all = idsIn(await follow('/trust-records?pageSize=100', large))
+    const from50 = await follow('/trust-records?pageSize=50&page=2', large)
+    expect(sizesOf(from50)[0]).toBeLessThan(50)
+    expect(idsIn(from50)).toEqual(all.slice(50))
+  })
+
+  test('what does not fit is not read: the database sends what the page shows', async () => {
+    let sent: object[] = []
+    const watched = {
+      async query(statement: QueryConfig) {
+        const result = await database.pool.query<object>(statement)
+        sent = result.rows
+        return result
+      },
+    } as unknown as Sql
+    const nothing = { callerId: 'large', since: null, until: null }
+    const { rows, next } = await listTrustRecords(watched, { limit: 100, offset: 0, after: null }, nothing)
+    expect(sent).toHaveLength(rows.length)
+    expect(Buffer.byteLength(JSON.stringify(sent))).toBeLessThan(1.2 * PAGE_BYTES_MAX)
+    expect(next).not.toBeNull()
+  })
+
+  test('three at once are answered: they fit into what one caller may have in flight', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 3 }, () => service.get('/trust-records?pageSize=100', { key: large.key })),
+    )
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
+  })
+})
+
+describe('an item of more than 4 MiB', () => {
+  test('stands alone on its page, and the list goes on behind it', async () => {
+    const wide = aCaller('wide')
+    const sizes = [100, 5_000_000, 100, 4_500_000, 100, 100]
+    for (const [n, size] of sizes.entries())
+      await database.pool.query(
+        `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body)
+         VALUES (gen_random_uuid(), 'wide', '2001-01-01T00:00:00Z'::timestamptz - $1::integer * interval '1 s', $2)`,
+        [n, JSON.stringify({ ...transaction, intent: { ...transaction.intent, target: 'x'.repeat(size) } })],
+      )
+    const own = await startService({ databaseUrl: database.url, callers: [wide.entry] })
+    try {
+      const lengths: number[] = []
+      for (let next: string | undefined = '/transactions?pageSize=100'; next !== undefined;) {
+        const { body: items, headers } = await own.get(next, { key: wide.key })
+        lengths.push((items as object[]).length)
+        next = /^<([^>]+)>/.exec(headers.get('link') ?? '')?.[1]
+      }
+      expect(lengths).toEqual([1, 1, 1, 1, 2])
+    } finally {
+      expect(await own.stop()).toBe(0)
+    }
+  })
+})
+
+/** Adds copies of the first row until the record has so many, by SQL: only their ids differ. */
+async function grow(id: string, table: 'verifications' | 'receipts', count: number): Promise<void> {
+  const name = table === 'verifications' ? 'verificationId' : 'receiptId'
+  await database.pool.query(
+    `INSERT INTO ${table} (business_transaction_id, ordinal, body)
+     SELECT f.business_transaction_id, n, replace(f.body, f.body::jsonb ->> '${name}', gen_random_uuid()::text)
+     FROM ${table} AS f, generate_series((SELECT max(ordinal) + 1 FROM ${table} WHERE business_transaction_id = $1), $2::integer) AS n
+     WHERE f.business_transaction_id = $1 AND f.ordinal = 1`,
+    [id, count],
+  )
+}
+
+describe('a record with 100 verifications, and with one more', () => {
+  test.each([
+    [100, undefined],
+    [101, 101],
+  ])('%i: its count is %j', async (stored, verificationCount) => {
+    const { businessTransactionId: id } = await execute(busy)
+    await grow(id, 'verifications', stored)
+    const { body } = await service.get(`/trust-records/${id}`, { key: busy.key })
+    expect(body.verifications).toHaveLength(100)
+    expect(body.verificationCount).toBe(verificationCount)
+    expect(body).not.toHaveProperty('receiptCount')
+    await database.pool.query('DELETE FROM trust_records WHERE business_transaction_id = $1', [id])
+  })
+})
+
+describe('a record with 50,000 verifications', () => {
+  let id: string
+  let receipts: { receiptId: string }[]
+
+  beforeAll(async () => {
+    await execute(busy)
+    id = (await execute(busy)).businessTransactionId
+    await execute(busy)
+    // The first receipts are of a verification that the record's reply will not hold.
+    receipts = (await service.get(`/trust-records/${id}`, { key: busy.key })).body.receipts
+    for (const n of [1, 2])
+      receipts.push(
+        (await service.post('/receipt', { businessTransactionId: id }, { key: busy.key })).body ?? n,
+      )
+    await grow(id, 'verifications', 50_000)
+    await database.pool.query('ANALYZE verifications')
+  }, 60_000)
+
+  test('is read: the newest 100, oldest first, and how many there are', async () => {
+    const { status, body, text } = await service.get(`/trust-records/${id}`, { key: busy.key })
+    expect(status).toBe(200)
+    expect(body.verifications).toHaveLength(100)
+    expect(body).toMatchObject({ verificationCount: 50_000, receipts })
+    expect(body).not.toHaveProperty('receiptCount')
+    expect(text.length).toBeLessThan(100_000)
+    const latest = await service.get(`/verification/${id}`, { key: busy.key })
+    expect(body.verifications.at(-1)).toEqual(latest.body)
+    const first = await service.get(`/verifications/${id}?pageSize=100`, { key: busy.key })
+    expect(body.verifications.toReversed()).toEqual(first.body)
+  })
+
+  test('is read without reading the others', async () => {
+    const plans: string[] = []
+    const explained = {
+      async query({ text, values }: { text: string; values: unknown[] }) {
+        const { rows } = await database.pool.query<{ 'QUERY PLAN': string }>(
+          `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ${text}`,
+          values,
+        )
+        plans.push(...rows.map((row) => row['QUERY PLAN']))
+        return { rows: [] }
+      },
+    } as unknown as Sql
+    await readTrustRecord(explained, id, null)
+    const nothing = { callerId: 'busy', since: null, until: null }
+    await listTrustRecords(explained, { limit: 2, offset: 0, after: null }, nothing)
+    const read = plans.flatMap((line) => /verifications.*actual rows=([\d.]+)/.exec(line)?.[1] ?? [])
+    expect(read.length).toBeGreaterThan(1)
+    for (const rows of read) expect(Number(rows)).toBeLessThanOrEqual(100)
+  })
+
+  test('does not stop an export', async () => {
+    for (const pageSize of [1, 2, 100]) {
+      const pages = await follow(`/trust-records?pageSize=${pageSize}`, busy)
+      expect(itemsOf(pages)).toHaveLength(3)
+      expect(itemsOf(pages)[1]).toEqual((await service.get(`/trust-records/${id}`, { key: busy.key })).body)
+    }
+  })
+
+  test('is valid offline, with a note that a list was cut', async () => {
+    const { text, body } = await service.get(`/trust-records/${id}`, { key: busy.key })
+    const named = (body.receipts as { verificationId: string }[]).map(({ verificationId }) => verificationId)
+    const held = (body.verifications as { verificationId: string }[]).map(
+      ({ verificationId }) => verificationId,
+    )
+    expect(held.filter((verificationId) => named.includes(verificationId))).toEqual([])
+    const keys = (await service.get('/.well-known/jwks.json')).text
+    expect(verifyEvidence(text, keys)).toMatchObject({
+      valid: true,
+      notes: ['It holds 100 of the 50000 verifications that it says the record has.'],
+    })
+    // Of a list that is whole, the receipts name verifications that it lacks.
+    const { verificationCount: _, ...uncounted } = body as Record<string, unknown>
+    for (const claimed of [uncounted, { ...body, verificationCount: 100 }])
+      expect(verifyEvidence(JSON.stringify(claimed), keys).valid).toBe(false)
+    for (const verificationCount of [99, -1, 1.5, '50000', null, 2 ** 53])
+      expect(verifyEvidence(JSON.stringify({ ...body, verificationCount }), keys).valid).toBe(false)
+  })
+
+  test('GET /verifications/{id} lists all of them, newest first, at the cost of a page', async () => {
+    const pages = await follow(`/verifications/${id}?pageSize=100`, busy)
+    expect(sizesOf(pages)).toEqual(Array.from({ length: 500 }, () => 100))
+    const listed = itemsOf(pages).map(({ verificationId }) => String(verificationId))
+    const { rows } = await database.pool.query<{ id: string }>(
+      `SELECT body::jsonb ->> 'verificationId' AS id FROM verifications WHERE business_transaction_id = $1 ORDER BY ordinal DESC`,
+      [id],
+    )
+    expect(listed).toEqual(rows.map((row) => row.id))
+  }, 60_000)
+
+  test('takes no more of them, and says so; what it has stays of use', async () => {
+    const asked = { businessTransactionId: id }
+    expect(reply(await service.post('/verify', asked, { key: busy.key }))).toEqual({
+      status: 409,
+      body: {
+        error: 'The Execution Trust Record has 10000 verifications; no more can be appended.',
+        code: 'CONFLICT',
+      },
+    })
+    expect((await service.post('/replay', asked, { key: busy.key })).body.verified).toBe(true)
+    const { status, body } = await service.post('/receipt', asked, { key: busy.key })
+    expect(status).toBe(200)
+    receipts.push(body)
+    expect(await rowsOf(database, id)).toMatchObject({ verifications: 50_000, receipts: 4 })
+  })
+})
+
+const appending = { '/verify': 'verifications', '/receipt': 'receipts' } as const
+
+/** One behaviour of two routes, whose names stand in the titles of their own `describe`. */
+function expectFullRecords(path: keyof typeof appending): void {
+  const table = appending[path]
+  test('of many at once, as many are appended as still fit, and not one more', async () => {
+    const { businessTransactionId: id } = await execute(busy)
+    const max = APPENDED_MAX[table]
+    await grow(id, table, max - 7)
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () => service.post(path, { businessTransactionId: id }, { key: busy.key })),
+    )
+    const answered = Object.groupBy(replies, ({ status }) => status)
+    expect([answered[200]?.length, answered[409]?.length]).toEqual([7, 13])
+    expect(await rowsOf(database, id)).toMatchObject({ [table]: max })
+    const { body } = await service.get(`/trust-records/${id}`, { key: busy.key })
+    expect(body[table]).toHaveLength(100)
+    expect(body[table === 'receipts' ? 'receiptCount' : 'verificationCount']).toBe(max)
+  })
+}
+
+describe('POST /verify 409 conflict', () => expectFullRecords('/verify'))
+describe('POST /receipt 409 conflict', () => expectFullRecords('/receipt'))
+
+function expectListed(path: '/verifications' | '/receipts'): void {
+  const [name, latest] =
+    path === '/verifications' ? ['verificationId', '/verification'] : ['receiptId', '/receipt/latest']
+  let id: string
+
+  beforeAll(async () => {
+    id = (await execute(busy)).businessTransactionId
+    for (let n = 0; n < 6; n++) {
+      await service.post('/verify', { businessTransactionId: id }, { key: busy.key })
+      await service.post('/receipt', { businessTransactionId: id }, { key: busy.key })
+    }
+  })
+
+  test('200: newest first, in pages of any size, for whoever may read the record', async () => {
+    const { body } = await service.get(`/trust-records/${id}`, { key: busy.key })
+    const expected = body[path.slice(1)].toReversed()
+    expect(expected).toHaveLength(7)
+    for (const caller of [busy, human, auditor])
+      for (const query of ['', '?pageSize=1', '?pageSize=3', '?pageSize=7', '?pageSize=100&page=1'])
+        expect(itemsOf(await follow(`${path}/${id.toUpperCase()}${query}`, caller))).toEqual(expected)
+    expect(itemsOf(await follow(`${path}/${id}?pageSize=3&page=2`, busy))).toEqual(expected.slice(3))
+    expect(itemsOf(await follow(`${path}/${id}?pageSize=100&page=9`, busy))).toEqual([])
+    expect((await service.get(`${latest}/${id}`, { key: busy.key })).body[name]).toBe(expected[0][name])
+  })
+
+  test('200: an empty list of a record that has none', async () => {
+    const { businessTransactionId } = await execute(busy)
+    await database.pool.query(`DELETE FROM ${path.slice(1)} WHERE business_transaction_id = $1`, [
+      businessTransactionId,
+    ])
+    expect(reply(await service.get(`${path}/${businessTransactionId}`, { key: busy.key }))).toEqual({
+      status: 200,
+      body: [],
+    })
+    const { body } = await service.get(`/trust-records/${businessTransactionId}`, { key: busy.key })
+    expect(body[path.slice(1)]).toEqual([])
+  })
+
+  test("404 trustRecordNotFound: another's record is answered as an unknown id", async () => {
+    for (const unknown of [id, randomUUID(), 'x', '%00'])
+      expect(reply(await service.get(`${path}/${unknown}`, { key: bob.key }))).toEqual({
+        status: 404,
+        body: { error: 'Execution Trust Record not found.' },
+      })
+  })
+
+  test.each([
+    ['page=0', 'page must be a whole number, 1 or more.'],
+    ['pageSize=101', 'pageSize must be a whole number from 1 to 100.'],
+    ['cursor=', 'cursor must be one that a Link header gave.'],
+    ['cursor=x', 'cursor must be one that a Link header gave.'],
+    [
+      `cursor=${Buffer.from('behind 0').toString('base64url')}`,
+      'cursor must be one that a Link header gave.',
+    ],
+    [
+      `cursor=${Buffer.from('behind 9').toString('base64url')}&page=1`,
+      'page and cursor cannot be given together.',
+    ],
+  ])('400: %s', async (query, error) => {
+    expect(reply(await service.get(`${path}/${id}?${query}`, { key: busy.key }))).toEqual({
+      status: 400,
+      body: { error },
+    })
+  })
+}
+
+describe('GET /verifications/{id} 200', () => expectListed('/verifications'))
+describe('GET /receipts/{id} 200', () => expectListed('/receipts'))
+
+describe('lists of governance and of what is in doubt', () => {
+  test.each(['/policies/pending-changes', '/approvers/changes', '/external-connectors/changes'])(
+    'GET %s: a page of large changes ends at 4 MiB, and its Link keeps the filter',
+    async (path) => {
+      const kind =
+        { '/policies/pending-changes': 'policy', '/approvers/changes': 'approver' }[path] ??
+        'external-connector'
+      const { signature, warnings, ...signed } = change.pending
+      await database.pool.query(
+        `INSERT INTO pending_changes (change_id, kind, target, proposed_at, status, body, seal, advice)
+         SELECT gen_random_uuid(), $1, 't' || n, '2001-01-01T00:00:00Z'::timestamptz + n * interval '1 s', 'PENDING_APPROVAL',
+           replace($2, '<target>', 't' || n), $3, $4
+         FROM generate_series(1, 50) AS n`,
+        [
+          kind,
+          JSON.stringify({ ...signed, target: '<target>', proposed: { content: 'x'.repeat(200_000) } }),
+          JSON.stringify({ signature }),
+          JSON.stringify({ warnings }),
+        ],
+      )
+      const pages = await follow(`${path}?pageSize=100&status=PENDING_APPROVAL`, human, 'changes')
+      expect(itemsOf(pages).map(({ target }) => String(target))).toEqual(
+        Array.from({ length: 50 }, (_, n) => `t${50 - n}`),
+      )
+      expect(sizesOf(pages)).toEqual([20, 20, 10])
+      expectWithin(pages)
+      expect(await follow(`${path}?status=REJECTED`, human, 'changes')).toMatchObject([{ items: [] }])
+      await database.pool.query('DELETE FROM pending_changes WHERE kind = $1', [kind])
+    },
+  )
+
+  test('GET /external-connectors: whole up to 4 MiB, then by Link', async () => {
+    await database.pool.query(
+      `INSERT INTO external_connectors (change_id, capability, endpoint_url, policy, allowed_parameters, timeout_ms, registered_at)
+       SELECT gen_random_uuid(), 'made:n' || n, 'https://example.com/' || repeat('x', 100000), 'p', '[]', 1000, now()
+       FROM generate_series(1, 100) AS n`,
+    )
+    const pages = await follow('/external-connectors', human, 'externalConnectors')
+    const capabilities = itemsOf(pages).map(({ capability }) => String(capability))
+    expect(capabilities).toEqual(Array.from({ length: 100 }, (_, n) => `made:n${n + 1}`).toSorted())
+    expect(sizesOf(pages)).toEqual([41, 41, 18])
+    await database.pool.query('DELETE FROM external_connectors')
+  })
+
+  test('GET /approvers: whole up to 4 MiB, then by Link', async () => {
+    await database.pool.query(
+      `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
+       SELECT 'a' || n, 'k', repeat('x', 1000), n::text, now(), gen_random_uuid() FROM generate_series(1, 9000) AS n`,
+    )
+    const pages = await follow('/approvers', human, 'approvers')
+    expect(itemsOf(pages)).toHaveLength(9000)
+    expect(new Set(itemsOf(pages).map(({ approverId }) => String(approverId))).size).toBe(9000)
+    expect(pages).toHaveLength(3)
+    await database.pool.query('DELETE FROM approvers')
+  })
+
+  test.each([
+    '/approvers',
+    '/external-connectors',
+    '/policies/pending-changes',
+    '/approvers/changes',
+    '/external-connectors/changes',
+    '/execution-intents/unfinalized',
+    '/audit/events',
+    '/transactions',
+  ])('GET %s 400 invalidQuery', async (path) => {
+    expect(reply(await service.get(`${path}?cursor=x`, { key: human.key }))).toEqual({
+      status: 400,
+      body: { error: 'cursor must be one that a Link header gave.' },
+    })
+  })
+
+  test('GET /audit/events: Link leads through all events, and keeps the filter', async () => {
+    for (let n = 0; n < 7; n++) await service.get('/policies/pending-changes', { key: bob.key })
+    const query = 'type=caller.non_human_denied'
+    const [whole] = await follow(`/audit/events?${query}&pageSize=100`, auditor, 'events')
+    expect(whole?.items.length).toBeGreaterThanOrEqual(7)
+    const pages = await follow(`/audit/events?${query}&pageSize=2`, auditor, 'events')
+    expect(itemsOf(pages)).toEqual(whole?.items)
+  })
+
+  test('GET /execution-intents/unfinalized: a page of large intents ends at 4 MiB', async () => {
+    const released = await Promise.all(
+      Array.from({ length: 50 }, () => execute(busy, { intent: { target: 'x'.repeat(90_000) } })),
+    )
+    const ids = released.map(({ businessTransactionId }) => businessTransactionId)
+    await database.pool.query(
+      `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL, deadline = now() - interval '1 s'
+       WHERE business_transaction_id = ANY($1::uuid[])`,
+      [ids],
+    )
+    const pages = await follow('/execution-intents/unfinalized?pageSize=100', human, 'intents')
+    expect(idsIn(pages).toSorted()).toEqual(ids.toSorted())
+    expect(pages.length).toBeGreaterThan(1)
+    expectWithin(pages)
+  })
+})
