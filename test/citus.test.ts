@@ -127,7 +127,15 @@ async function everyRoad(): Promise<void> {
 
   for (const path of ['/verify', '/receipt', '/replay'])
     expect((await service.post(path, { businessTransactionId: id })).status, path).toBe(200)
-  const single = ['transactions', 'trust-records', 'verification', 'receipt/latest', 'execution-intents']
+  const single = [
+    'transactions',
+    'trust-records',
+    'verification',
+    'verifications',
+    'receipt/latest',
+    'receipts',
+    'execution-intents',
+  ]
   for (const path of [
     ...single.map((route) => `/${route}/${id}`),
     '/transactions',
@@ -250,6 +258,11 @@ test.each([
   [
     `SELECT ARRAY(SELECT body FROM receipts WHERE ordinal = 1) FROM trust_records WHERE ${KEY} = $1`,
     ['one', 'none'],
+  ],
+  [
+    `SELECT (SELECT max(n.ordinal) FROM (SELECT ordinal FROM receipts AS a WHERE a.${KEY} = r.${KEY} LIMIT 9) AS n)
+     FROM trust_records AS r WHERE r.${KEY} = $1`,
+    ['one', 'one'],
   ],
   [
     `WITH a AS (SELECT ${KEY} FROM receipts) SELECT FROM a JOIN trust_records USING (${KEY})`,

@@ -11,7 +11,10 @@ export interface Reference {
   readonly route: Route
   /** SELECT … FOR UPDATE and the like. */
   readonly locked: boolean
-  /** In a LATERAL or correlated subquery with a LIMIT. */
+  /**
+   * In a LATERAL or correlated subquery with a LIMIT, correlated to rows that are in no shard. One that is correlated to a distributed
+   * table runs (Citus 13.2.2).
+   */
   readonly limitedByOuter: boolean
 }
 
@@ -23,11 +26,11 @@ type Scope = Map<string, Route>
 export function references(raw: unknown, distributed: ReadonlySet<string>): Reference[] {
   const statement = raw as Node
   const found: Reference[] = []
-  visit(statement, new Map())
+  visit(statement, new Map(), new Set())
   return found
 
   /** out  how whoever joins the key of this subquery's rows reaches them */
-  function visit(wrapped: Node, outer: Scope): Route {
+  function visit(wrapped: Node, outer: Scope, sharded: ReadonlySet<string>): Route {
     const [[kind, value] = ['', {}]] = Object.entries(wrapped)
     const node = value as Node
     const own: Scope = new Map()
@@ -38,7 +41,7 @@ export function references(raw: unknown, distributed: ReadonlySet<string>): Refe
 
     for (const cte of list(member(node, 'withClause')['ctes'])) {
       const { ctename, ctequery } = cte['CommonTableExpr'] as Node
-      own.set(String(ctename), visit(ctequery as Node, outer))
+      own.set(String(ctename), visit(ctequery as Node, outer, sharded))
     }
     const ctes = new Map(own)
     const from = (item: Node): string[] => {
@@ -80,6 +83,7 @@ export function references(raw: unknown, distributed: ReadonlySet<string>): Refe
         })
     }
 
+    const shardedHere = () => new Set([...sharded, ...tables.keys()])
     const bindAll = () => {
       // A chain of equalities is as long as there are tables, at most.
       for (let pass = 0; pass <= own.size; pass++) {
@@ -93,13 +97,18 @@ export function references(raw: unknown, distributed: ReadonlySet<string>): Refe
     bindAll()
     for (const { alias, query, lateral } of subqueries) {
       const before = found.length
-      const route = visit(query, lateral ? new Map([...outer, ...own]) : new Map())
+      // The columns of what surrounds the whole query are seen without LATERAL too.
+      const route = lateral
+        ? visit(query, new Map([...outer, ...own]), shardedHere())
+        : visit(query, outer, sharded)
       own.set(alias, better(own.get(alias) ?? 'none', found.length === before ? 'none' : route))
     }
     bindAll()
 
     const locked = node['lockingClause'] !== undefined
-    const correlated = columnsIn(node).some(({ alias = '' }) => outer.has(alias) && !own.has(alias))
+    const correlated = columnsIn(node).some(
+      ({ alias = '' }) => outer.has(alias) && !own.has(alias) && !sharded.has(alias),
+    )
     const limitedByOuter = correlated && node['limitCount'] !== undefined
     for (const [alias, table] of tables)
       found.push({ table, route: own.get(alias) ?? 'none', locked, limitedByOuter })
@@ -108,8 +117,8 @@ export function references(raw: unknown, distributed: ReadonlySet<string>): Refe
     const inside = new Map([...outer, ...own])
     for (const [name, below] of Object.entries(node)) {
       if (['fromClause', 'usingClause', 'withClause', 'relation'].includes(name)) continue
-      if (name === 'larg' || name === 'rarg') visit({ SelectStmt: below }, outer)
-      else for (const query of queriesIn(below)) visit(query, inside)
+      if (name === 'larg' || name === 'rarg') visit({ SelectStmt: below }, outer, sharded)
+      else for (const query of queriesIn(below)) visit(query, inside, shardedHere())
     }
     const routes = [...tables.keys()].map((alias) => own.get(alias) ?? 'none')
     return routes.length === 0 ? 'none' : routes.reduce(worse)
