@@ -32,7 +32,7 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 -- local approvals               unique nonce: single use in the whole system. Used up in the commit that claims the execution: two-phase then
 -- local external_connectors     unique (capability) while in effect
 -- local authority_epoch         one row
--- local sweep_horizon           one row
+-- local sweep_horizon           one row, read by no instance of this version
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
 -- local rate_buckets            unlogged, primary key of another kind; one short statement each, which a worker would only make slower
 -- local countersign_migrations  written by the migrations

@@ -68,6 +68,7 @@ CREATE TABLE countersign_migrations (
   name text NOT NULL,
   sha256 text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now(),
+  oldest_code text,
   CONSTRAINT countersign_migrations_pkey PRIMARY KEY (name)
 );
 
@@ -83,7 +84,7 @@ CREATE TABLE execution_intents (
   CONSTRAINT execution_intents_resolution_check CHECK ((resolution = ANY (ARRAY['EXECUTED'::text, 'NOT_EXECUTED'::text]))),
   CONSTRAINT execution_intents_state_check CHECK ((state = ANY (ARRAY['PREPARED'::text, 'RELEASED'::text, 'FINALIZED'::text, 'ERRORED'::text, 'RESOLVED'::text])))
 ) WITH (fillfactor=50);
-CREATE INDEX execution_intents_by_deadline ON public.execution_intents USING brin (deadline) WITH (autosummarize='on');
+CREATE INDEX execution_intents_released ON public.execution_intents USING btree (business_transaction_id) WHERE (state = 'RELEASED'::text);
 
 CREATE TABLE external_connectors (
   change_id uuid NOT NULL,

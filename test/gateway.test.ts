@@ -46,7 +46,7 @@ function pass(
     parameters: more.parameters ?? (transaction.intent.parameters as Json),
     findKey: road.findKey,
     now: more.now ?? authorizedAt,
-    deadline: new Date().toISOString(),
+    inDoubtAfterMs: 0,
   })
 }
 

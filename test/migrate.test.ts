@@ -1,5 +1,6 @@
 // The schema and how a database comes to it: each migration once, whoever starts first, and never another one under its name.
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import {
   appendFileSync,
   cpSync,
@@ -15,7 +16,10 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { dumpSchema, SCHEMA_FILE } from '../migrations/dump-schema.ts'
 import { migrate } from '../src/tables/migrate.ts'
+import { sweepIntents } from '../workers/intents/sweep.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
+import { notedInDoubt } from './intents.ts'
+import { aRequest, openThread } from './road/thread.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test(name))
@@ -94,6 +98,22 @@ describe('migrate', () => {
     rmSync(join(dir, '9002_bad.sql'))
     expect(await migrate(database.url, { dir: dir })).toEqual([...shipped, '9001_good.sql'])
   })
+})
+
+test('an intent that the horizon of the version before had passed is found after the upgrade', async () => {
+  rmSync(join(dir, '0006_released-intents.sql'))
+  await migrate(database.url, { dir })
+  await database.pool.query(`UPDATE sweep_horizon SET deadline = now() + interval '2 days'`)
+  const id = randomUUID()
+  await database.pool.query(
+    `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES ($1, 'n', 'RELEASED', now())`,
+    [id],
+  )
+  expect(await migrate(database.url)).toContain('0006_released-intents.sql')
+  const thread = openThread(database.url)
+  await sweepIntents([aRequest({})], thread)
+  await thread.pool.end()
+  expect(await notedInDoubt(database)).toEqual(new Set([id]))
 })
 
 describe('the schema', () => {

@@ -79,18 +79,18 @@ export function checkAuthorization(
 /**
  * The gateway as the component that the contract has (interface §1): checks, then consumes the nonce. For whoever calls it directly,
  * and for the tests of that contract; on the road `gate` checks, and `admit` consumes it in the transaction that claims the id.
- * in   deadline  when the released intent is in doubt, ISO 8601
+ * in   inDoubtAfterMs  how long after the release the intent is in doubt
  * out  undefined: released, and the connector may be called once
  */
 export async function passGateway(
   authorization: SignedAuthorization,
-  { pool, deadline, ...check }: CheckWith & { pool: Pool; deadline: string },
+  { pool, inDoubtAfterMs, ...check }: CheckWith & { pool: Pool; inDoubtAfterMs: number },
 ): Promise<GatewayRefusal | undefined> {
   const refusal = checkAuthorization(authorization, check)
   if (refusal !== undefined) return refusal
   const { businessTransactionId, nonce } = authorization.payload
   try {
-    const intent = { businessTransactionId, nonce, deadline }
+    const intent = { businessTransactionId, nonce, inDoubtAfterMs }
     await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
     return undefined
   } catch (error) {

@@ -1,5 +1,6 @@
 // Intents that have not ended (decisions §8): under way or, past their deadline, in doubt. They are told and are no error.
 import type { IntentState } from '../intents/states.ts'
+import { deadlineHasPassed } from '../tables/execution-intents.ts'
 import type { Sql } from '../tables/sql.ts'
 
 /** Of more, the number is told. */
@@ -21,13 +22,13 @@ export interface OpenIntents {
 }
 
 export async function readOpenIntents(sql: Sql): Promise<OpenIntents> {
-  const open = `FROM execution_intents WHERE state IN ('PREPARED', 'RELEASED')`
+  const open = `FROM execution_intents AS i WHERE state IN ('PREPARED', 'RELEASED')`
   const { rows: listed } = await sql.query<OpenIntent>(`
-    SELECT business_transaction_id AS "businessTransactionId", state, deadline <= now() AS "inDoubt",
+    SELECT business_transaction_id AS "businessTransactionId", state, ${deadlineHasPassed} AS "inDoubt",
       to_char(deadline AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS deadline
-    ${open} ORDER BY execution_intents.deadline, business_transaction_id LIMIT ${LISTED_MAX}`)
+    ${open} ORDER BY i.deadline, business_transaction_id LIMIT ${LISTED_MAX}`)
   const { rows } = await sql.query<{ underWay: number; inDoubt: number }>(`
-    SELECT count(*) FILTER (WHERE deadline > now())::float8 AS "underWay",
-      count(*) FILTER (WHERE deadline <= now())::float8 AS "inDoubt" ${open}`)
+    SELECT count(*) FILTER (WHERE NOT ${deadlineHasPassed})::float8 AS "underWay",
+      count(*) FILTER (WHERE ${deadlineHasPassed})::float8 AS "inDoubt" ${open}`)
   return { ...(rows[0] ?? { underWay: 0, inDoubt: 0 }), listed }
 }

@@ -4,24 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { SERVICE_CLIENT, type Dispatcher, type WorkerReply } from '../door/dispatch.ts'
 
 const SWEEP_EVERY_MS = 5_000
-/**
- * Before the horizon there can be a deadline that was moved by a transaction which had not committed when the last sweep looked; no
- * transaction of ours lasts longer than this (`openPool`). It is read at every sweep, so no more: five minutes of 3,000 executions a
- * second took 500 ms, measured.
- */
-const LOOK_BACK_MS = 30_000
-/** And an instance's clock can be behind the database's: it sets deadlines that have passed already. */
-const LOOK_FAR_BACK_MS = 5 * 60_000
-const LOOK_FAR_EVERY = 12
+const NO_BODY = new Uint8Array(0)
 
 /** Sweeps once, in a thread. out  200 {noticed} */
-export function sweepOnce(submit: Dispatcher['submit'], lookBackMs = LOOK_BACK_MS): Promise<WorkerReply> {
-  return submit({
-    operation: 'sweep-intents',
-    client: SERVICE_CLIENT,
-    caller: -1,
-    body: Buffer.from(String(lookBackMs)),
-  })
+export function sweepOnce(submit: Dispatcher['submit']): Promise<WorkerReply> {
+  return submit({ operation: 'sweep-intents', client: SERVICE_CLIENT, caller: -1, body: NO_BODY })
 }
 
 /** How many a sweep found that were not known to be in doubt. */
@@ -46,8 +33,8 @@ export function startSweeping({
   const { signal } = closing
   let failing = false
 
-  async function sweep(lookBackMs: number): Promise<void> {
-    const reply = await sweepOnce(submit, lookBackMs)
+  async function sweep(): Promise<void> {
+    const reply = await sweepOnce(submit)
     if (reply.status !== 200) {
       if (!failing && !signal.aborted) log.error(reply.log, 'sweep of execution intents')
       failing = true
@@ -60,8 +47,8 @@ export function startSweeping({
 
   /** One after the other: never two at once. */
   async function sweepOn(): Promise<void> {
-    for (let i = 0; !signal.aborted; i++) {
-      await sweep(i % LOOK_FAR_EVERY === 0 ? LOOK_FAR_BACK_MS : LOOK_BACK_MS)
+    while (!signal.aborted) {
+      await sweep()
       await delay(SWEEP_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }

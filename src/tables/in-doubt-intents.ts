@@ -1,44 +1,6 @@
-// in_doubt_intents and sweep_horizon: the intents that were found in doubt, and up to which deadline was looked (decisions §8). Kept
-// by the sweep (workers/intents/sweep.ts), so that a list of them reads no more than what is in doubt.
+// in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
+// told to the audit once and listed in the order of noticing.
 import type { Sql } from './sql.ts'
-
-/** Times as PostgreSQL writes them, to the microsecond: a JavaScript date would be a little earlier. */
-export interface SweepRange {
-  /** Up to where was looked. */
-  readonly horizon: string
-  /** Where this look begins: a little before, for a deadline that was moved by a transaction that had not committed yet. */
-  readonly after: string
-  readonly until: string
-  /** Nothing lies between `until` and now. */
-  readonly isLast: boolean
-}
-
-/** in  lookBackMs  how much before the horizon */
-export async function readSweepRange(sql: Sql, lookBackMs: number): Promise<SweepRange> {
-  const result = await sql.query<SweepRange>({
-    name: 'sweep_horizon_read',
-    text: `
-      SELECT deadline::text AS horizon, (deadline - $1::integer * interval '1 ms')::text AS after,
-        until::text AS until, until = now() AS "isLast"
-      FROM sweep_horizon, LATERAL (
-        -- A day at a time: after a long stand-still, one look at everything could outlast its statement.
-        SELECT CASE WHEN isfinite(deadline) THEN least(now(), deadline + interval '1 day') ELSE now() END AS until
-      ) AS range`,
-    values: [lookBackMs],
-  })
-  const [row] = result.rows
-  if (row === undefined) throw new Error('sweep_horizon has lost its row')
-  return row
-}
-
-/** Never back: another instance may have looked further. */
-export async function advanceHorizon(sql: Sql, deadline: string): Promise<void> {
-  await sql.query({
-    name: 'sweep_horizon_advance',
-    text: `UPDATE sweep_horizon SET deadline = $1::timestamptz WHERE deadline < $1::timestamptz`,
-    values: [deadline],
-  })
-}
 
 /** Notes intents as in doubt. out  those that were not noted yet */
 export async function noteInDoubt(sql: Sql, ids: readonly string[]): Promise<Set<string>> {

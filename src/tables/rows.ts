@@ -10,7 +10,7 @@ const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const
 export interface RowsStatement<Row> {
   readonly name: string
   readonly text: string
-  /** Casts of the columns in order: in VALUES a parameter has no type of its own. */
+  /** Casts of the columns in order, or expressions that begin with one: in VALUES a parameter has no type of its own. */
   readonly types: readonly string[]
   readonly values: (row: Row) => readonly Parameter[]
 }

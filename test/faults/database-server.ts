@@ -10,7 +10,7 @@ import { databaseUser, launchAs } from '../../src/embedded/user.ts'
 import { BIN } from '../debian-postgres.ts'
 
 export interface Server {
-  /** Where its socket is. */
+  /** Where its socket is, and its `data`. */
   readonly folder: string
   /** Of a superuser, in the database `postgres`. */
   readonly url: string
@@ -31,12 +31,30 @@ afterAll(async () => {
   }
 })
 
-/** in  settings  of postgresql.conf · out  running, and ended after the tests of the file */
-export async function startServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
-  return makeServer(settings, (data) => [
-    'initdb',
-    [`--pgdata=${data}`, '--username=countersign', '--auth=trust', '--encoding=UTF8', '--no-locale'],
-  ])
+/**
+ * in   settings  of postgresql.conf
+ *      env       variables of the server's process besides those of every server
+ * out  running, and ended after the tests of the file
+ */
+export async function startServer(
+  settings: Readonly<Record<string, string>> = {},
+  { env = {}, initdb = [] }: { env?: Readonly<Record<string, string>>; initdb?: readonly string[] } = {},
+): Promise<Server> {
+  return makeServer(
+    settings,
+    (data) => [
+      'initdb',
+      [
+        `--pgdata=${data}`,
+        '--username=countersign',
+        '--auth=trust',
+        '--encoding=UTF8',
+        '--no-locale',
+        ...initdb,
+      ],
+    ],
+    env,
+  )
 }
 
 /** A standby of `primary`, by the name that synchronous_standby_names knows it by. */
@@ -51,6 +69,7 @@ export async function startStandby(primary: Server, name: string): Promise<Serve
 async function makeServer(
   settings: Readonly<Record<string, string>>,
   make: (data: string) => [program: string, args: string[]],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-pg-'))
   const data = join(folder, 'data')
@@ -61,7 +80,7 @@ async function makeServer(
 
   async function run(program: string, args: readonly string[]): Promise<void> {
     const { command, args: all, options } = launch(join(BIN, program), args)
-    const child = spawn(command, all, { ...options, stdio: 'ignore' })
+    const child = spawn(command, all, { ...options, env: { ...options.env, ...env }, stdio: 'ignore' })
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code === 0) return
     const said = existsSync(log) ? readFileSync(log, 'utf8').slice(-2_000) : ''
@@ -91,7 +110,8 @@ function urlAt(folder: string): string {
   return `postgres://countersign@/postgres?host=${encodeURIComponent(folder)}&sslmode=disable`
 }
 
-async function runAt(url: string, statement: string): Promise<Record<string, unknown>[]> {
+/** Runs one statement in a session of its own. */
+export async function runAt(url: string, statement: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   client.on('error', () => undefined)
   await client.connect()

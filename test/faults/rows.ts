@@ -279,12 +279,25 @@ const instances: readonly Fault[] = [
     },
   },
   {
-    fault: 'The clock of an instance is behind',
-    saw: '200',
-    stored: 'what it leaves in doubt is found all the same',
+    fault: 'The clock of an instance is behind or ahead, by minutes or days',
+    saw: '200, or 502 `EXECUTION_OUTCOME_UNKNOWN`; once it is right, what is in doubt is listed within seconds and can be resolved',
+    stored: 'deadlines by the clock of the database',
     tests: {
+      'faults/clocks': [
+        'in the services alone, behind by ten minutes or two days or ahead, hides nothing that is in doubt',
+      ],
+    },
+  },
+  {
+    fault: 'The clock of the database is ahead or behind for a while, with or without that of the instance',
+    saw: 'the same',
+    stored: 'the same; a deadline further ahead than any that is given counts as passed',
+    tests: {
+      'faults/clocks': [
+        'by $service in the service and $database in the database hides nothing that is in doubt',
+      ],
       'tables/sweep': [
-        'an intent of an instance whose clock is behind is found by the sweep that looks further back',
+        'finds a deadline further ahead than any that is given, and leaves the longest that is given alone',
       ],
     },
   },

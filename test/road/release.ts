@@ -6,7 +6,7 @@ import { inTransaction } from '../../src/tables/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })
-const intent = { businessTransactionId, nonce, deadline: new Date().toISOString() }
+const intent = { businessTransactionId, nonce, inDoubtAfterMs: 0 }
 try {
   await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
   console.log(JSON.stringify([businessTransactionId]))

@@ -99,7 +99,7 @@ function released(claimed: readonly Decided[], now: Date): Step[] {
       authorized.map(({ transaction, authorization, connector }) => ({
         businessTransactionId: transaction.businessTransactionId,
         nonce: authorization.nonce,
-        deadline: new Date(now.getTime() + connector.timeoutMs + DEADLINE_MARGIN_MS).toISOString(),
+        inDoubtAfterMs: connector.timeoutMs + DEADLINE_MARGIN_MS,
       })),
     ),
     ...insertHistoryEntries(

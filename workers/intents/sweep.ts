@@ -1,19 +1,12 @@
 // The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
 // takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
-//
-// The horizon is the deadline up to which nothing is left to be found, so that a sweep reads what is new and not what ever ran. An
-// intent that somebody is closing at this moment is passed over, and the horizon stays before it.
+// Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
 import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
-import { findPastDeadline, lockInDoubt, type DoubtedIntent } from '../../src/tables/execution-intents.ts'
-import {
-  advanceHorizon,
-  forgetClosed,
-  noteInDoubt,
-  readSweepRange,
-  type SweepRange,
-} from '../../src/tables/in-doubt-intents.ts'
+import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/tables/execution-intents.ts'
+import { forgetClosed, noteInDoubt } from '../../src/tables/in-doubt-intents.ts'
+import { LEAST_UUID } from '../../src/tables/position.ts'
 import { inTransaction } from '../../src/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
@@ -26,56 +19,37 @@ interface SweepWith {
   readonly key: SigningKey
 }
 
-/**
- * Sweeps once for all who ask for it now.
- * in   bodies of the main thread's own making: how far before the horizon to look, in milliseconds
- * out  {noticed}, told to the first of them alone
- */
+/** Sweeps once for all requests of the batch. out  {noticed}, told to the first of them alone */
 export async function sweepIntents(batch: readonly Travelling[], tools: SweepWith): Promise<Answered[]> {
-  const lookBackMs = Math.max(...batch.map(({ request }) => Number(Buffer.from(request.body).toString())))
-  const noticed = await sweep(lookBackMs, tools)
+  const noticed = await sweep(tools)
   return batch.map(
     ({ request }, i) => new Answered(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
   )
 }
 
-async function sweep(lookBackMs: number, tools: SweepWith): Promise<number> {
+async function sweep(tools: SweepWith): Promise<number> {
   const { pool } = tools
   while ((await forgetClosed(pool, BATCH_MAX)) === BATCH_MAX);
   let noticed = 0
+  let after = LEAST_UUID
   for (;;) {
-    const range = await readSweepRange(pool, lookBackMs)
-    const found = await notice(range, tools)
-    noticed += found.noticed
-    if (!found.more) return noticed
+    const found = await findInDoubt(pool, { after, limit: BATCH_MAX })
+    const last = found.at(-1)
+    if (last === undefined) return noticed
+    noticed += await notice(found, tools)
+    if (found.length < BATCH_MAX) return noticed
+    after = last
   }
 }
 
-/** out  more  all that was found is noticed, and there is more to look at: as many as one transaction takes, or the days up to now */
-async function notice(
-  range: SweepRange,
-  { pool, key }: SweepWith,
-): Promise<{ noticed: number; more: boolean }> {
-  const past = await findPastDeadline(pool, { ...range, limit: BATCH_MAX })
-  const last = past.at(-1)
-  if (last === undefined) {
-    await advanceHorizon(pool, range.until)
-    return { noticed: 0, more: !range.isLast }
-  }
+/** in  ids  sorted · out  how many of them this call noted */
+function notice(ids: readonly string[], { pool, key }: SweepWith): Promise<number> {
   return inTransaction(pool, async (sql) => {
-    const locked = await lockInDoubt(
-      sql,
-      past.map(({ id }) => id),
-    )
+    const locked = await lockInDoubt(sql, ids)
     const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
     sql.runLast(insertAuditEvents(events))
-    // Oldest first: before the first one that is left, or where this look ended, nothing is.
-    const left = past.find(({ id }) => !noted.has(id))
-    const full = past.length === BATCH_MAX
-    const reached = full ? last.deadline : range.until
-    await advanceHorizon(sql, left?.deadline ?? reached)
-    return { noticed: noted.size, more: (full || !range.isLast) && left === undefined }
+    return noted.size
   })
 }
 
