@@ -35,7 +35,7 @@ program
     if (!url)
       throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
     const { migrate } = await import('./tables/migrate.ts')
-    const applied = await migrate(url)
+    const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
     console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
   })
 

@@ -74,7 +74,7 @@ describe('migrate', () => {
     appendFileSync(join(dir, shipped[0] as string), '\n')
     writeFileSync(join(dir, '9001_new.sql'), 'CREATE TABLE a (b integer);')
     await expect(migrate(database.url, { dir: dir })).rejects.toThrow(
-      `Migration ${shipped[0]} was edited after it was applied to this database. Restore the file and add a new one.`,
+      `Migration ${shipped[0]} is not the one that was applied to this database: the file was edited, or the data was made by a version between releases.`,
     )
     expect(await appliedNames()).toEqual(shipped)
   })
@@ -82,7 +82,33 @@ describe('migrate', () => {
   test('runs on a database that a newer version has migrated further', async () => {
     writeFileSync(join(dir, '9001_newer.sql'), 'CREATE TABLE a (b integer);')
     await migrate(database.url, { dir: dir })
-    expect(await migrate(database.url)).toEqual([])
+    const said: string[] = []
+    expect(await migrate(database.url, { warn: (sentence) => said.push(sentence) })).toEqual([])
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^The database is of a newer release than this one, which does not know 9001_newer\.sql\. /,
+      ),
+    ])
+    expect(await migrate(database.url, { dir, warn: (sentence) => said.push(sentence) })).toEqual([])
+    expect(said).toHaveLength(1)
+  })
+
+  test('refuses a database whose newer migration needs one that this release does not know, and changes nothing', async () => {
+    writeFileSync(join(dir, '9001_needed.sql'), 'CREATE TABLE a (b integer);')
+    writeFileSync(
+      join(dir, '9002_newer.sql'),
+      '-- What it is for.\n-- oldest code: 9001_needed.sql\nDROP TABLE a;',
+    )
+    await migrate(database.url, { dir })
+    expect(await migrate(database.url, { dir })).toEqual([])
+    rmSync(join(dir, '9002_newer.sql'))
+    expect(await migrate(database.url, { dir })).toEqual([])
+    rmSync(join(dir, '9001_needed.sql'))
+    const sentence =
+      'This release is too old for the database: 9002_newer.sql, which a newer release applied, needs one that knows 9001_needed.sql.'
+    await expect(migrate(database.url, { dir })).rejects.toThrow(sentence)
+    await expect(migrate(database.url)).rejects.toThrow(sentence)
+    expect(await appliedNames()).toEqual([...shipped, '9001_needed.sql', '9002_newer.sql'])
   })
 
   test('names a migration that fails, and leaves nothing of it nor of those before it', async () => {

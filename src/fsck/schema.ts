@@ -39,7 +39,7 @@ export async function requireSchema(sql: Sql): Promise<void> {
         `The schema is newer than this release: ${row.name} is not known. Use the release that runs on it.`,
       )
     if (sha256Hex(file.text) !== row.sha256)
-      throw new CannotCheck(`Migration ${row.name} was edited after it was applied to this database.`)
+      throw new CannotCheck(`Migration ${row.name} is not the one that was applied to this database.`)
   }
 }
 

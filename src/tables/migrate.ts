@@ -11,11 +11,17 @@ const VERSION_MIN = 150_000
 
 /**
  * Applies what has not been applied, all in one transaction, and returns the names applied.
- * fails where the database cannot be opened; when an applied file was edited: what differs between installations cannot be reasoned about
+ * in    warn  told in a sentence of a database that a newer release has migrated further
+ * fails where the database cannot be opened; where a newer release has changed it so that this one must not run on it; when an applied
+ *       file was edited: what differs between installations cannot be reasoned about
  */
 export async function migrate(
   connectionString: string,
-  { dir = MIGRATIONS_DIR, signal }: { dir?: string; signal?: AbortSignal } = {},
+  {
+    dir = MIGRATIONS_DIR,
+    signal,
+    warn = () => undefined,
+  }: { dir?: string; signal?: AbortSignal; warn?: (sentence: string) => void } = {},
 ): Promise<string[]> {
   const files = migrationFiles(dir)
   const client = new Client({
@@ -45,10 +51,13 @@ export async function migrate(
     await client.query(`
       CREATE TABLE IF NOT EXISTS countersign_migrations (
         name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`)
-    const applied = await client.query<{ name: string; sha256: string }>(
-      'SELECT name, sha256 FROM countersign_migrations',
+    // The column came with a migration.
+    const applied = await client.query<Applied>(
+      `SELECT name, sha256, to_jsonb(m) ->> 'oldest_code' AS "oldestCode" FROM countersign_migrations AS m ORDER BY name`,
     )
     for (const row of applied.rows) refuseEdited(row, files)
+    const unknown = applied.rows.filter((row) => !files.some((file) => file.name === row.name))
+    refuseDowngrade(unknown, files)
     const pending = files.filter((file) => !applied.rows.some((row) => row.name === file.name))
     for (const file of pending) {
       await client.query(file.text).catch((cause: unknown) => {
@@ -59,7 +68,16 @@ export async function migrate(
         sha256Hex(file.text),
       ])
     }
+    for (const { name, text } of pending) {
+      const oldestCode = OLDEST_CODE.exec(text)?.[1]
+      if (oldestCode === undefined) continue
+      await client.query('UPDATE countersign_migrations SET oldest_code = $2::text WHERE name = $1::text', [
+        name,
+        oldestCode,
+      ])
+    }
     await client.query('COMMIT')
+    if (unknown.length > 0) warn(newerDatabase(unknown))
     return pending.map((file) => file.name)
   } finally {
     signal?.removeEventListener('abort', giveUp)
@@ -85,16 +103,44 @@ async function refuseOldServer(client: Client): Promise<void> {
   }
 }
 
-function refuseEdited(
-  row: { name: string; sha256: string },
-  files: readonly { name: string; text: string }[],
-): void {
+interface Applied {
+  readonly name: string
+  readonly sha256: string
+  /** The migration that a release must know to run on this one; null where none is named. */
+  readonly oldestCode: string | null
+}
+
+/** As a migration names it, in a line of its own. */
+const OLDEST_CODE = /^-- oldest code: (\d{4}_[a-z0-9-]+\.sql)$/m
+
+/** in  unknown  applied by a newer release */
+function refuseDowngrade(unknown: readonly Applied[], files: readonly { name: string }[]): void {
+  const { name, oldestCode } =
+    unknown.find((row) => row.oldestCode !== null && !files.some((file) => file.name === row.oldestCode)) ??
+    {}
+  if (name === undefined) return
+  throw new Error(
+    `This release is too old for the database: ${name}, which a newer release applied, needs one that knows ${oldestCode}. ` +
+      'Start the newer release, or restore a backup made before it.',
+  )
+}
+
+function newerDatabase(unknown: readonly Applied[]): string {
+  const names = unknown.map(({ name }) => name).join(', ')
+  return (
+    `The database is of a newer release than this one, which does not know ${names}. ` +
+    'It may run beside the newer one during a rolling restart; what only that one checks is not checked here.'
+  )
+}
+
+function refuseEdited(row: Applied, files: readonly { name: string; text: string }[]): void {
   const file = files.find((candidate) => candidate.name === row.name)
   // A database ahead of its code: an older instance beside a newer one during a rolling upgrade. It may run.
   if (file === undefined) return
   if (sha256Hex(file.text) !== row.sha256) {
     throw new Error(
-      `Migration ${row.name} was edited after it was applied to this database. Restore the file and add a new one.`,
+      `Migration ${row.name} is not the one that was applied to this database: the file was edited, or the data was made by a ` +
+        'version between releases. Restore the file; or export the records with the version that made them, and start with an empty database.',
     )
   }
 }
