@@ -1,5 +1,5 @@
 // countersign fsck: says whether what is stored is what was signed, beside running services or without any. Exits 0 where it is, 1 where
-// something is not, 2 where that could not be found out.
+// something is not, 2 where that could not be found out of everything: what could not be read is named, and the rest is checked.
 import { Client } from 'pg'
 import { dataDir, signingKeyDir } from './config.ts'
 import { runningDatabaseUrl } from './embedded/running.ts'
@@ -33,6 +33,7 @@ export async function fsckCommand(env: Env, { json }: { readonly json: boolean }
     progress.clear()
     if (json) console.log(JSON.stringify({ summary }))
     else for (const line of described(summary)) console.log(printable(line))
+    if (summary.unreadable > 0) return 2
     return summary.problems === 0 ? 0 : 1
   } catch (error) {
     progress.clear()
@@ -85,7 +86,7 @@ function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-function described({ rows, problems, open, unexecuted }: Summary): string[] {
+function described({ rows, problems, unreadable, open, unexecuted }: Summary): string[] {
   const tables = Object.entries(rows).map(([table, count]) => `  ${table} ${count}`)
   const listed = open.listed.map(
     ({ businessTransactionId, state, deadline, inDoubt }) =>
@@ -102,5 +103,6 @@ function described({ rows, problems, open, unexecuted }: Summary): string[] {
       ? []
       : [`Neither released nor refused, for want of a policy or a connector: ${unexecuted} (no error)`]),
     problems === 0 ? 'No problems.' : problems === 1 ? '1 problem.' : `${problems} problems.`,
+    ...(unreadable === 0 ? [] : [`Of these ${unreadable} could not be read: not everything was checked.`]),
   ]
 }

@@ -42,7 +42,7 @@ function isOfRecord({ members, recordHash, recordSeal }: Item): boolean {
 export const verifications = tableCheck<Row, Item>({
   text: `
     SELECT v.business_transaction_id AS id, v.ordinal, v.body, ${RECORD}
-    FROM verifications AS v LEFT JOIN trust_records AS r USING (business_transaction_id)`,
+    FROM $table AS v LEFT JOIN trust_records AS r USING (business_transaction_id)`,
   read: read('verifications'),
   groups: [
     {
@@ -80,7 +80,7 @@ export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
   // By text, not as JSON: a body that was damaged would end the run.
   text: `
     SELECT c.business_transaction_id AS id, c.ordinal, c.body, ${RECORD}, v.body AS verification
-    FROM receipts AS c LEFT JOIN trust_records AS r USING (business_transaction_id)
+    FROM $table AS c LEFT JOIN trust_records AS r USING (business_transaction_id)
     LEFT JOIN LATERAL (
       SELECT v.body FROM verifications AS v
       WHERE v.business_transaction_id = c.business_transaction_id

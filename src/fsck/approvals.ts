@@ -35,7 +35,7 @@ export const approvals = tableCheck<Row, Item>({
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = a.delivered_at
         AND strpos(e.body, to_json(a.approval_id)::text) > 0
         AND strpos(e.body, '"callerId":' || to_json(a.delivered_by)) > 0) AS audited
-    FROM approvals AS a LEFT JOIN execution_intents AS i ON i.business_transaction_id = a.consumed_by
+    FROM $table AS a LEFT JOIN execution_intents AS i ON i.business_transaction_id = a.consumed_by
     LEFT JOIN trust_records AS r ON r.business_transaction_id = a.consumed_by`,
   read: (row) => {
     const signed = lazyMembers(row.body, 'approvals')

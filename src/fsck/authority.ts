@@ -24,7 +24,7 @@ export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () =
     SELECT p.name || '/' || p.version AS key, p.name, p.version, p.content, p.content_hash AS "contentHash",
       p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy", p.approved_at AS "approvedAt",
       p.approved_by_change AS "byChange", c.resolved_body AS change
-    FROM policy_versions AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change`,
+    FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change`,
   read: (row) => ({ ...row, document: lazyMembers(row.content, 'policy_versions', 'content') }),
   groups: [
     {
@@ -84,7 +84,7 @@ export const approvers = tableCheck<ApproverRow, ApproverRow>({
     SELECT k.approver_id || ':' || k.key_id AS key, k.approver_id AS "approverId", k.key_id AS "keyId",
       k.public_key_pem AS "publicKeyPem", k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
       k.revoked_by_change AS "revokedByChange", e.resolved_body AS enrolment, r.resolved_body AS revocation
-    FROM approvers AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
+    FROM $table AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
   read: (row) => row,
   groups: [
@@ -137,7 +137,7 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
       json_build_object('endpointUrl', e.endpoint_url, 'policy', e.policy, 'timeoutMs', e.timeout_ms) AS registration,
       e.allowed_parameters AS "allowedParameters", e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt",
       e.revoked_by_change AS "revokedByChange", c.resolved_body AS change, r.resolved_body AS revocation
-    FROM external_connectors AS e LEFT JOIN pending_changes AS c USING (change_id)
+    FROM $table AS e LEFT JOIN pending_changes AS c USING (change_id)
     LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
   read: (row) => row,
   groups: [

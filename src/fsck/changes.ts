@@ -95,7 +95,7 @@ export const pendingChanges = tableCheck<ChangeRow, Change>({
         + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change)))::integer AS effects,
       ${audited(`'governance.proposed'`)} AS "proposalAudited",
       ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
-    FROM pending_changes AS c`,
+    FROM $table AS c`,
   read: (row) => ({
     ...row,
     proposed: lazyMembers(row.body, 'pending_changes'),

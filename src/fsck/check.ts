@@ -26,7 +26,7 @@ interface Group<Item> {
 export interface Check {
   /** The table whose rows the statement walks through. */
   readonly table: string
-  /** One statement without parameters, read through a cursor: its rows come in no order. */
+  /** One statement without parameters, read through a cursor: its rows come in no order. `$table` in it stands for the table, or a part. */
   readonly text: string
   /** out  how many rows of which table a page held, and what was found in them */
   readonly examine: (rows: readonly unknown[], tools: Tools) => Promise<Examined>

@@ -47,7 +47,7 @@ const text = `
     ARRAY(SELECT x.body FROM intent_transitions AS x WHERE x.business_transaction_id = t.business_transaction_id) AS transitions,
     verifications.count AS verifications, verifications.due AS "verificationsDue",
     receipts.count AS receipts, receipts.due AS "receiptsDue"
-  FROM business_transactions AS t
+  FROM $table AS t
   LEFT JOIN execution_intents AS i USING (business_transaction_id)
   LEFT JOIN trust_records AS r USING (business_transaction_id)
   LEFT JOIN refusal_records AS f USING (business_transaction_id)

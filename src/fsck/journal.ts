@@ -30,7 +30,7 @@ interface EventRow extends SignedRow {
 }
 
 export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
-  text: `SELECT event_id AS key, occurred_at AS at, type, body, seal FROM audit_events`,
+  text: `SELECT event_id AS key, occurred_at AS at, type, body, seal FROM $table AS e`,
   read: signedOf('audit_events'),
   groups: [
     {
@@ -79,7 +79,7 @@ export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signe
       encode(sha256(convert_to(r.body, 'UTF8')), 'hex') AS "recordHash",
       EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
         AND a.occurred_at = x.at AND strpos(a.body, x.transition_id::text) > 0) AS audited
-    FROM intent_transitions AS x LEFT JOIN execution_intents AS i USING (business_transaction_id)
+    FROM $table AS x LEFT JOIN execution_intents AS i USING (business_transaction_id)
     LEFT JOIN trust_records AS r USING (business_transaction_id)`,
   read: signedOf('intent_transitions'),
   groups: [
@@ -140,7 +140,7 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
       strpos(a.body, '"provider":' || to_json(w.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(w.event_id)) > 0
         AND strpos(a.body, '"bodySha256":' || to_json(w.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
         || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS told
-    FROM webhook_events AS w
+    FROM $table AS w
     LEFT JOIN audit_events AS a ON a.event_id = w.event_key AND a.type = 'webhook.processed'`,
   read: (row) => row,
   groups: [
@@ -180,7 +180,7 @@ export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
   text: `
     SELECT h.business_transaction_id AS key, h.caller_id AS "callerId", h.policy, h.released_at AS "releasedAt",
       t.caller_id AS "transactionCallerId", t.body, t.execution_authorization AS "authorization"
-    FROM history_entries AS h LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+    FROM $table AS h LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
   read: (row) => row,
   groups: [
     {

@@ -92,7 +92,7 @@ export function referenceChecks({ hasJobs }: { readonly hasJobs: boolean }): Che
       answersWithFindings(
         table,
         problem,
-        `SELECT (${key})::text AS key FROM ${table} AS c WHERE ${where} AND NOT EXISTS (SELECT FROM ${named})`,
+        `SELECT (${key})::text AS key FROM $table AS c WHERE ${where} AND NOT EXISTS (SELECT FROM ${named})`,
       ),
   )
   const single = SINGLE.map((table) =>

@@ -22,7 +22,7 @@ export const refusals = tableCheck<Row, Item>({
   text: `
     SELECT f.business_transaction_id AS id, f.caller_id AS "callerId", f.created_at AS "createdAt", f.body, f.seal,
       t.body AS transaction
-    FROM refusal_records AS f LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+    FROM $table AS f LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
   read: (row) => ({ ...row, key: row.id, signed: lazyMembers(row.body, 'refusal_records') }),
   groups: [
     {

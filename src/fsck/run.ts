@@ -1,4 +1,5 @@
 // `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
+import type { DatabaseError } from 'pg'
 import type { PublicKey } from '../signing/keys.ts'
 import type { Sql } from '../tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
@@ -6,6 +7,7 @@ import { approvals } from './approvals.ts'
 import { approvers, externalConnectors, policyVersions } from './authority.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
+import { describeDamage, guarded, isDamage, readAround } from './damage.ts'
 import { executions } from './executions.ts'
 import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
@@ -31,6 +33,9 @@ const CHECKS: readonly Check[] = [
   webhookEvents,
 ]
 
+/** Findings: some megabytes of text. */
+const REMEMBERED_MAX = 50_000
+
 /** Two pages are in memory at once, and a row of an execution can have half a megabyte. */
 export const PAGE_ROWS = 100
 
@@ -38,6 +43,8 @@ export interface Summary {
   /** Rows that were looked at, by table. */
   readonly rows: Readonly<Record<string, number>>
   readonly problems: number
+  /** How many rows, pages and indexes could not be read: named like problems, and counted among them. */
+  readonly unreadable: number
   /** No error: what is under way, and what is in doubt. */
   readonly open: OpenIntents
   /** Neither released nor refused: their policy was not known, or no connector stood for their action. */
@@ -71,29 +78,126 @@ export async function fsck({
   await openSnapshot(sql)
   try {
     await requireSchema(sql)
-    let problems = 0
-    const tell = (findings: readonly Finding[]) => {
-      problems += findings.length
-      findings.forEach(onFinding)
-    }
-    tell(await schemaFindings(sql))
+    const tally = openTally(onFinding)
+    tally.tell(await schemaFindings(sql))
     const tools = await openTools(sql, keys)
-    const rows: Record<string, number> = {}
     const { hasJobs, abouts } = await readCatalog(sql)
     for (const check of [...CHECKS, ...referenceChecks({ hasJobs })]) {
-      let seen = 0
-      for await (const page of pagesOf(check.text, sql)) {
-        const { counted, findings } = await check.examine(page, tools)
-        for (const [table, count] of Object.entries(counted)) rows[table] = (rows[table] ?? 0) + count
-        tell(findings)
-        seen += page.length
-        onProgress({ table: check.table, rows: seen, about: abouts.get(check.table) })
-      }
+      const about = abouts.get(check.table)
+      const onRows = (rows: number) => onProgress({ table: check.table, rows, about })
+      await runCheck(check, { tools, tally, onRows })
     }
-    return { rows, problems, open: await readOpenIntents(sql), unexecuted: await countUnexecuted(tools) }
+    const open = await ask('what has not ended', () => readOpenIntents(sql), { sql, tally })
+    const unexecuted = await ask('what was not executed', () => countUnexecuted(tools), { sql, tally })
+    return { ...tally.totals(), open: open ?? NOTHING_OPEN, unexecuted: unexecuted ?? 0 }
   } finally {
     // Nothing was written; on a connection that is lost there is nothing left to undo.
     await sql.query('ROLLBACK').catch(() => undefined)
+  }
+}
+
+const NOTHING_OPEN: OpenIntents = { underWay: 0, inDoubt: 0, listed: [] }
+
+type Tally = ReturnType<typeof openTally>
+
+/** Tells findings as they come, and counts. */
+function openTally(onFinding: (finding: Finding) => void) {
+  const rows: Record<string, number> = {}
+  let [problems, unreadable] = [0, 0]
+  const toldUnreadable = onceEach()
+  const tell = (findings: readonly Finding[]) => {
+    problems += findings.length
+    findings.forEach(onFinding)
+  }
+  return {
+    tell,
+    /** Several checks meet the same damage: it is told once. */
+    tellUnreadable(findings: readonly Finding[]) {
+      const told = toldUnreadable(findings)
+      unreadable += told.length
+      tell(told)
+    },
+    count(counted: Readonly<Record<string, number>>) {
+      for (const [table, number] of Object.entries(counted)) rows[table] = (rows[table] ?? 0) + number
+    },
+    totals: () => ({ rows, problems, unreadable }),
+  }
+}
+
+/** Leaves out findings that it has been given before, as far as it remembers them. */
+function onceEach(): (findings: readonly Finding[]) => Finding[] {
+  const known = new Set<string>()
+  return (findings) =>
+    findings.filter(({ table, key, problem }) => {
+      const text = `${table}\n${key}\n${problem}`
+      const isNew = !known.has(text)
+      if (known.size < REMEMBERED_MAX) known.add(text)
+      return isNew
+    })
+}
+
+/** Reads the table in one go; where it meets damage, again in parts, and does not tell twice what it had told by then. */
+async function runCheck(
+  check: Check,
+  {
+    tools,
+    tally,
+    onRows,
+  }: { readonly tools: Tools; readonly tally: Tally; readonly onRows: (rows: number) => void },
+): Promise<void> {
+  const { sql } = tools
+  const isNew = onceEach()
+  let seen = 0
+  /** in  from  the table, or a part of it */
+  async function read(from: string, onFindings: (findings: readonly Finding[]) => void) {
+    const all: Record<string, number> = {}
+    const text = check.text.replace('$table', () => from)
+    for await (const page of pagesOf(text, sql)) {
+      const { counted, findings } = await check.examine(page, tools)
+      for (const [table, number] of Object.entries(counted)) all[table] = (all[table] ?? 0) + number
+      onFindings(findings)
+      onRows((seen += page.length))
+    }
+    return all
+  }
+  try {
+    const counted = await guarded(sql, () => read(check.table, (findings) => tally.tell(isNew(findings))))
+    tally.count(counted)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const unreadable = check.text.includes('$table')
+      ? await readAround(check.table, error, {
+          sql,
+          async read(from) {
+            const found: Finding[] = []
+            const counted = await read(from, (findings) => found.push(...findings))
+            tally.count(counted)
+            tally.tell(isNew(found))
+          },
+        })
+      : [await unreadableTable(check.table, error, sql)]
+    tally.tellUnreadable(unreadable)
+  }
+}
+
+async function unreadableTable(table: string, error: DatabaseError, sql: Sql): Promise<Finding> {
+  const { text } = await describeDamage(error, sql)
+  return { table, key: '-', problem: `it cannot be read: ${text} is damaged` }
+}
+
+/** A question at the end. out  undefined where damage is in its way, which is told */
+async function ask<T>(
+  what: string,
+  question: () => Promise<T>,
+  { sql, tally }: { readonly sql: Sql; readonly tally: Tally },
+): Promise<T | undefined> {
+  try {
+    return await guarded(sql, question)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const { table, text } = await describeDamage(error, sql)
+    tally.tellUnreadable([{ table, key: '-', problem: `${what} cannot be told: ${text} is damaged` }])
+    return undefined
   }
 }
 

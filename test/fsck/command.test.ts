@@ -71,6 +71,7 @@ test('exits 0 where nothing is wrong, 1 with each row that is, and lists what ha
       summary: {
         rows: {},
         problems: 1,
+        unreadable: 0,
         open: {
           underWay: 0,
           inDoubt: 1,
