@@ -182,6 +182,13 @@ export const failures = {
       code: 'EXECUTION_OUTCOME_UNKNOWN',
       cause,
     }),
+  /** Evidence of an earlier execution could not be stored although the database is there. in  cause  SQLSTATE */
+  evidenceRefused: (cause: string) =>
+    new Failure(503, 'The database refuses to store evidence. Nothing was executed.', {
+      code: 'EVIDENCE_REFUSED',
+      headers: { 'Retry-After': '5' },
+      cause,
+    }),
   overloaded: () =>
     new Failure(503, 'Service overloaded. Try again later.', {
       code: 'OVERLOADED',

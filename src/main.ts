@@ -33,8 +33,10 @@ import { endPools, openPools } from './pools.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from './signing/published.ts'
 import { openOverload } from './door/overload.ts'
+import { openStoreFault, watchStoreFault } from './store-fault.ts'
 import { migrate } from './tables/migrate.ts'
 import { openPool } from './tables/sql.ts'
+import { whyRefused } from './tables/usable.ts'
 import { startWebhookWork } from './webhooks/work.ts'
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
@@ -114,7 +116,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   }
   const { database, callers, firstKey, callersFile } = await openDatabase(config, logger, stops)
   signal.throwIfAborted()
-  await migrate(database, { signal })
+  await migrate(database, { signal, warn: (sentence) => logger.warn(sentence) })
   const pools = openPools(database, config.databaseReadUrl)
   stops.push(() => endPools(pools))
 
@@ -128,6 +130,15 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
     config.metrics && (await import('./metrics/index.ts')).openMetrics({ onError: failed('metrics') })
+  const storeFault = openStoreFault()
+  void watchStoreFault(storeFault, (sqlState) => {
+    if (sqlState === undefined) logger.info('the database stores evidence again')
+    else
+      logger.error(
+        { sqlState, reason: whyRefused(sqlState), businessTransactionId: storeFault.businessTransactionId() },
+        'the database refuses to store evidence: no execution is admitted',
+      )
+  })
   const compute = openCompute(config.rateLimits.computeMsPerMinute)
   const dispatcher = await openDispatcher({
     boot: {
@@ -135,6 +146,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       database,
       callers,
       authority: authority.current(),
+      storeFault: storeFault.memory,
       reportChannel: metrics?.reportChannel,
     },
     meter: compute.meter,
@@ -176,6 +188,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       keys: publishedKeys(config.signingKeyDir, { onError: failed('published keys') }),
       dispatcher,
       authority,
+      storeFault,
       openapi: openapiTexts({ routes }),
       warnings: policies.differences.map(({ message }) => message),
       stopping: () => stopping,
@@ -218,6 +231,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     const scraped = {
       dispatcher,
       room,
+      storeFault,
       pool: pools.read,
       pools: named,
       queueRequestsMax,

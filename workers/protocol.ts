@@ -3,6 +3,7 @@ import type { AuthorityState } from '../src/authority/state.ts'
 import type { Caller, Config } from '../src/config.ts'
 import type { Audited, Ruling } from '../src/errors.ts'
 import type { LoopReport } from '../src/metrics/event-loop.ts'
+import type { StoreFaultMemory } from '../src/store-fault.ts'
 
 /** The groups of threads, see src/door/operations.ts. */
 export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
@@ -21,6 +22,8 @@ export interface Boot {
   readonly authorityChannel: string
   /** One number, shared: how many executions' evidence the threads have yet to store. One that dies takes its own to the grave. */
   readonly owed: Int32Array<SharedArrayBuffer>
+  /** Of the instance, shared: why the database refuses to store evidence (src/store-fault.ts). */
+  readonly storeFault: StoreFaultMemory
   /** Name of the BroadcastChannel on which a thread is asked how it fares (src/metrics/threads.ts); undefined: nobody asks. */
   readonly reportChannel: string | undefined
 }

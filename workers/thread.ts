@@ -9,6 +9,7 @@ import { readSigningKeys } from '../src/signing/keys.ts'
 import { publishedKeys } from '../src/signing/published.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { verifyAuthorization, verifySignature, type Signature } from '../src/signing/signature.ts'
+import { openStoreFault } from '../src/store-fault.ts'
 import { failureOf, openPool } from '../src/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
@@ -69,9 +70,11 @@ function boot(given: Boot) {
     production: config.production,
   })
   connectors.replaceExternal(authority.externalConnectors)
+  const storeFault = openStoreFault(given.storeFault)
   const thread: Thread = {
     pool,
-    owed: openOwed({ pool, key: signing.ed25519, count: owed }),
+    owed: openOwed({ pool, key: signing.ed25519, count: owed, fault: storeFault }),
+    storeFault,
     policies,
     approvers,
     connectors,

@@ -82,6 +82,10 @@ export function openInstruments() {
     decisions: counter('policy_decisions_total', 'What policies said of executions.', ['policy', 'outcome']),
 
     owed: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
+    refused: gauge(
+      'evidence_refused',
+      '1 while the database refuses to store evidence and no execution is admitted.',
+    ),
     inDoubt: gauge('executions_in_doubt', 'Executions that a human has to close; absent while not known.'),
     databaseUp: gauge('database_up', '1 where the database answered a query in time.'),
     poolConnections: gauge('database_pool_connections', 'Connections to the database.', [

@@ -3,6 +3,7 @@ import type { Pool } from 'pg'
 import type { PoolUse } from '../../workers/protocol.ts'
 import type { Dispatcher } from '../door/dispatch.ts'
 import type { Room } from '../door/room.ts'
+import type { StoreFault } from '../store-fault.ts'
 import { openDatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from './event-loop.ts'
 import type { Instruments } from './instruments.ts'
@@ -11,6 +12,7 @@ import type { Threads } from './threads.ts'
 export interface Scraped {
   readonly dispatcher: Dispatcher
   readonly room: Room
+  readonly storeFault: StoreFault
   /** For reads. */
   readonly pool: Pool
   /** Every pool of the main thread, by its name; undefined: this service has none. */
@@ -62,10 +64,10 @@ export function openScrape(
 
 /** What the main thread knows by itself. */
 function look(
-  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, owed }: Instruments,
+  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, owed, refused }: Instruments,
   scraped: Scraped,
 ): void {
-  const { dispatcher, room } = scraped
+  const { dispatcher, room, storeFault } = scraped
   const { waiting, running } = dispatcher.load()
   queued.reset()
   for (const [operation, count] of running) {
@@ -77,6 +79,7 @@ function look(
   inFlightBytes.set(room.places().bytes)
   bodiesAnnounced.set(room.announced().requests)
   owed.set(dispatcher.owed())
+  refused.set(Number(storeFault.sqlState() !== undefined))
 }
 
 function useOf({ totalCount: total, idleCount: idle, waitingCount: waiting }: Pool): PoolUse {

@@ -54,6 +54,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   methodNotAllowed: failures.methodNotAllowed('<methods>'),
   payloadTooLarge: failures.payloadTooLarge(),
   outcomeUnknown: failures.outcomeUnknown(undefined),
+  evidenceRefused: failures.evidenceRefused(''),
   overloaded: failures.overloaded(),
   stateUnavailable: failures.stateUnavailable(undefined),
   databaseUnavailable: failures.databaseUnavailable(undefined),

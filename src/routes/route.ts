@@ -8,6 +8,7 @@ import type { Audited, Failure } from '../errors.ts'
 import type { RequestTimes } from '../metrics/times.ts'
 import type { OpenApiTexts } from '../openapi/document.ts'
 import type { PublishedKeys } from '../signing/published.ts'
+import type { StoreFault } from '../store-fault.ts'
 
 /** What handlers work with, made once at start. */
 export interface Service {
@@ -22,6 +23,8 @@ export interface Service {
   readonly dispatcher: Dispatcher
   /** What is in effect: policies, approvers, external connectors. */
   readonly authority: AuthorityWatch
+  /** Why the database refuses evidence, if it does. */
+  readonly storeFault: StoreFault
   /** The OpenAPI document, rendered once. */
   readonly openapi: OpenApiTexts
   /** Differences that an operator should look at, shown by GET /ready. */

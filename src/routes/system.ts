@@ -1,6 +1,6 @@
 // The system routes of interface §4.1.
 import { failures } from '../errors.ts'
-import { whyUnusable } from '../tables/usable.ts'
+import { whyRefused, whyUnusable } from '../tables/usable.ts'
 import { json, type Answer, type Handler, type Service } from './route.ts'
 
 /** The name of the product and of the REST API's version (interface §9.1). */
@@ -21,6 +21,11 @@ export const ready: Handler = async (_request, service) => {
       ...notReady(service, `The database cannot be used: ${unusable.why}.`),
       log: { cause: String(unusable.cause) },
     }
+  }
+  const refused = service.storeFault.sqlState()
+  if (refused !== undefined) {
+    const reason = `The database refuses to store evidence: ${whyRefused(refused)}.`
+    return { ...notReady(service, reason), log: { cause: refused } }
   }
   const overload = service.overload()
   if (overload !== undefined) return { ...notReady(service, overload), log: { cause: overload } }

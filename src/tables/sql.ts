@@ -59,6 +59,21 @@ export function isUnavailable(error: unknown): boolean {
   return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
 }
 
+/** Constraints, data exceptions and limits that the stored values can run into, and what a trigger raises; not a missing value. */
+const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
+
+/**
+ * Why the database refuses a statement for which no value of ours can be the reason: damage (class XX), its system (58), a table or a
+ * right that is missing (42), and whatever else is unexpected.
+ * out  SQLSTATE; undefined where it is away, or where the values may be the reason
+ */
+export function refusedBy(error: unknown): string | undefined {
+  if (!(error instanceof DatabaseError) || error.code === undefined) return undefined
+  const { code } = error
+  if (code.startsWith('58')) return code
+  return OF_ITS_VALUES.test(code) || UNAVAILABLE.test(code) ? undefined : code
+}
+
 /** What a caller is told of an error that nobody answered for: that the database is away, or a bare 500. */
 export function failureOf(error: unknown): Failure {
   return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)

@@ -47,6 +47,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^28/, 'it refuses the user or the password'],
   [/^3D/, 'there is no such database'],
   [/^58/, 'its server reports an input or output error'],
+  [/^XX00[12]$/, 'a page of it is damaged'],
   [/^(ECONNREFUSED|ENOENT)$/, 'no server listens there'],
   [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host name is not known'],
   [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, 'it cannot be reached'],
@@ -60,6 +61,21 @@ const messages: readonly (readonly [RegExp, string])[] = [
   [/synchronous standby/, 'its synchronous standby does not confirm what is written'],
   [/not writable/, 'its execution-intents table may not be written by this role'],
 ]
+
+/** Of a store that was refused; the first that fits. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/^XX00[12]$/, 'a page of it is damaged'],
+  [/^XX/, 'its server reports an internal error'],
+  [/^58/, 'its server reports an input or output error'],
+  [/^42P01$/, 'a table is missing'],
+  [/^42501$/, 'a table may not be written by this role'],
+  [/^(42|23)/, 'its schema is not the one of this release'],
+]
+
+/** A clause from a fixed list, which anyone may read. in  sqlState  see `refusedBy` */
+export function whyRefused(sqlState: string): string {
+  return refusals.find(([pattern]) => pattern.test(sqlState))?.[1] ?? `it answers with SQLSTATE ${sqlState}`
+}
 
 function whyOf(error: unknown): string {
   // A name with several addresses has a reason for each.

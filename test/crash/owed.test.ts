@@ -1,9 +1,12 @@
 // Our own database away after the effect, for longer than a caller waits: the evidence is kept and stored when it is back. That is not
 // the provider's doubt (decisions §3 "database gone after the effect").
+import { randomUUID } from 'node:crypto'
+import { DatabaseError } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/canonical.ts'
 import { readPublicKeys } from '../../src/signing/keys.ts'
-import { openPool } from '../../src/tables/sql.ts'
+import { openStoreFault } from '../../src/store-fault.ts'
+import { openPool, refusedBy } from '../../src/tables/sql.ts'
 import type { Evidence } from '../../workers/execute/commit.ts'
 import { openOwed } from '../../workers/execute/owed.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
@@ -137,10 +140,50 @@ test('what is kept is bounded, by count and by size', () => {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const kept = (evidence: readonly Evidence[]) => {
     const count = new Int32Array(new SharedArrayBuffer(4))
-    openOwed({ pool, key: openRoad().key, count }).add(evidence)
+    const away = new Error('Connection terminated')
+    openOwed({ pool, key: openRoad().key, count, fault: openStoreFault() }).add(
+      new Map(evidence.map((item) => [item, away])),
+    )
     return count[0]
   }
   expect(kept(Array.from({ length: 10_001 }, () => anEvidence('{}')))).toBe(10_000)
   const large = 'x'.repeat(1024 * 1024)
   expect(kept(Array.from({ length: 65 }, () => anEvidence(large)))).toBe(64)
+})
+
+test('a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds', async () => {
+  await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
+  const found = openStoreFault()
+  found.raise('42P01', randomUUID())
+  const pool = openPool(database.url, 1)
+  let refused = 0
+  pool.on('remove', () => refused++)
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  openOwed({ pool, key: openRoad().key, count, fault: openStoreFault(found.memory) })
+  await until(() => refused > 0, 'an attempt')
+  expect(found.sqlState()).toBe('42P01')
+  await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
+  await until(() => found.sqlState() === undefined, 'a store to succeed')
+  for (const table of ['trust_records', 'verifications', 'receipts'])
+    expect((await database.pool.query(`SELECT FROM ${table} WHERE body = ''`)).rowCount, table).toBe(0)
+  await pool.end()
+})
+
+test.each([
+  ['XX001', 'XX001'],
+  ['XX002', 'XX002'],
+  ['58030', '58030'],
+  ['42P01', '42P01'],
+  ['23502', '23502'],
+  ['23505', undefined],
+  ['23514', undefined],
+  ['22021', undefined],
+  ['54000', undefined],
+  ['P0001', undefined],
+  ['53100', undefined],
+  ['57P01', undefined],
+  ['08006', undefined],
+])('SQLSTATE %s is a refusal that no value explains: %s', (code, refusal) => {
+  const error = Object.assign(new DatabaseError('made by a test', 0, 'error'), { code })
+  expect(refusedBy(error)).toBe(refusal)
 })

@@ -538,6 +538,59 @@ const trouble: readonly Fault[] = [
       ],
     },
   },
+  {
+    fault: 'A bit of an index flips on the disk',
+    saw: '502 `EXECUTION_OUTCOME_UNKNOWN` for the executions that find out, then 503 `EVIDENCE_REFUSED`, and `NOT_READY` with the reason; 200 by itself after REINDEX',
+    stored: 'the evidence behind each 502, after REINDEX; nothing else was executed',
+    tests: {
+      'faults/database-damage': [
+        'of an index stops executions after the first 502; REINDEX stores its evidence and lets them in again',
+      ],
+      'fsck/damage': ['of an index: the index, and every row is checked without it'],
+    },
+  },
+  {
+    fault: 'A bit of a table flips on the disk',
+    saw: '500 for what stands in that page, 200 for the rest; fsck names the page, the rows around it and each row that needs it, and exits 2',
+    stored: 'what was there',
+    tests: {
+      'fsck/damage': [
+        'of a table: the page with the rows around it, each row that needs it, and every other problem',
+      ],
+    },
+  },
+  {
+    fault: 'A table of the evidence is missing, or its thread dies before the evidence is stored',
+    saw: '502, then 503 `EVIDENCE_REFUSED`; 200 when a store succeeds, or when a try of one does',
+    stored: 'the evidence behind the 502, if its thread lives',
+    tests: {
+      'http/evidence-refused': [
+        'after one 502 nothing more is executed, GET /ready says why, and both end when the evidence is stored',
+      ],
+      'crash/owed': [
+        'a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds',
+      ],
+    },
+  },
+  {
+    fault: 'The database refuses the evidence of one execution for its own values',
+    saw: '502 `EXECUTION_OUTCOME_UNKNOWN` for that one, 200 for the others',
+    stored: 'an intent in doubt',
+    tests: {
+      'http/evidence-refused': ['one that is refused for its own values is a 502 alone: the others go on'],
+    },
+  },
+  {
+    fault: 'An older release starts on the database of a newer one',
+    saw: 'a warning in the log; or, where a migration needs newer code, a sentence and exit code 1',
+    stored: nothing,
+    tests: {
+      migrate: [
+        'runs on a database that a newer version has migrated further',
+        'refuses a database whose newer migration needs one that this release does not know, and changes nothing',
+      ],
+    },
+  },
 ]
 
 const outside: readonly Fault[] = [

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPolicies } from '../../src/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/signing/keys.ts'
+import { openStoreFault } from '../../src/store-fault.ts'
 import { openPool } from '../../src/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
@@ -18,7 +19,7 @@ import { publishedCrypto } from '../evidence.ts'
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
-export type Road = Omit<Thread, 'pool' | 'owed' | 'turns'>
+export type Road = Omit<Thread, 'pool' | 'owed' | 'storeFault' | 'turns'>
 
 /** in  receiptAlgorithms  default ed25519 */
 export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
@@ -49,8 +50,10 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
 export function openThread(databaseUrl: string): Thread {
   const road = openRoad()
   const pool = openPool(databaseUrl, 4)
-  const owed = openOwed({ pool, key: road.key, count: new Int32Array(new SharedArrayBuffer(4)) })
-  return { ...road, pool, owed, turns: openTurns() }
+  const storeFault = openStoreFault()
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  const owed = openOwed({ pool, key: road.key, count, fault: storeFault })
+  return { ...road, pool, owed, storeFault, turns: openTurns() }
 }
 
 /** A request as a thread unpacks it. */

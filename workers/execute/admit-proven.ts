@@ -67,7 +67,9 @@ async function admitOne(
   observed: Observed,
   thread: Thread & { sql: Transaction },
 ): Promise<Authorized | Failure> {
-  const { sql, findKey } = thread
+  const { sql, findKey, storeFault } = thread
+  const sqlState = storeFault.sqlState()
+  if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
   // A statement of its own: what is read after it is as new as the locks are.
   await takeLocks(sql, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.

@@ -10,6 +10,7 @@ import { insertRefusals } from '../../src/tables/refusal-records.ts'
 import { isUnavailable } from '../../src/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import type { Authorized, Decided } from './decide.ts'
+import type { StoreFault } from '../../src/store-fault.ts'
 import { Answered, stillGoing } from './road.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
@@ -19,12 +20,17 @@ const DEADLINE_MARGIN_MS = 2_000
  * Claims a batch: all or nothing per transaction, once across all instances.
  * in    in caller order; an id may stand in it more than once, the first one claims it
  * out   the authorized ones whose intent is now RELEASED; everything else has its answer
- * fails as answers: 409 where the id was taken, 503 with nothing executed where the database is away
+ * fails as answers: 409 where the id was taken, 503 with nothing executed where the database is away or refuses evidence
  */
 export async function admit(
   decided: readonly (Decided | Answered)[],
-  { pool, now }: { pool: pg.Pool; now: Date },
+  { pool, storeFault, now }: { pool: pg.Pool; storeFault: StoreFault; now: Date },
 ): Promise<(Authorized | Answered)[]> {
+  const sqlState = storeFault.sqlState()
+  if (sqlState !== undefined)
+    return decided.map((item) =>
+      item instanceof Answered ? item : new Answered(item.request, failures.evidenceRefused(sqlState)),
+    )
   const firsts = firstOfEachId(stillGoing(decided))
   const refusals = await claim([...firsts.values()], pool, now)
   return decided.map((item) => {

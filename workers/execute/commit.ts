@@ -4,7 +4,7 @@ import { sealedText, type Sealed } from '../../src/sealed.ts'
 import type { SigningKey } from '../../src/signing/keys.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
 import { closeIntents } from '../../src/tables/execution-intents.ts'
-import { isUnavailable, type Sql } from '../../src/tables/sql.ts'
+import { isTaken, isUnavailable, refusedBy, type Sql } from '../../src/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/tables/trust-records.ts'
 import { auditEvent } from '../evidence/audit.ts'
@@ -51,7 +51,8 @@ export async function commit(
     const others = evidence.filter((item) => !settled.has(item.businessTransactionId))
     return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
   } catch (error) {
-    if (isUnavailable(error) || evidence.length === 1) return new Map(evidence.map((item) => [item, error]))
+    const isAway = isUnavailable(error) && refusedBy(error) === undefined
+    if (isAway || evidence.length === 1) return new Map(evidence.map((item) => [item, error]))
     const alone = new Map<Evidence, unknown>()
     for (const item of evidence)
       for (const [failed, cause] of await commit([item], tools, again)) alone.set(failed, cause)
@@ -80,6 +81,27 @@ function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Pr
     transaction.runLast(insertAuditEvents(late.map((item) => lateEvent(item, key))))
     return stored
   })
+}
+
+/**
+ * Tries what a store does, with the statements and the keys of one, and rolls it back.
+ * in   id  of a transaction whose evidence was refused: its place in each index is the one to try
+ * out  undefined where it would be stored
+ */
+export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<unknown> {
+  const rolledBack = new Error('rolled back')
+  try {
+    return await inTransaction(pool, async (transaction) => {
+      await closeIntents(transaction, { FINALIZED: [id], ERRORED: [] })
+      const row = { businessTransactionId: id, ordinal: 1, body: '' }
+      const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
+      await transaction.run(storeRecords({ records: [record], verifications: [row], receipts: [row] }))
+      throw rolledBack
+    })
+  } catch (error) {
+    // Its evidence may stand by now.
+    return error === rolledBack || isTaken(error) ? undefined : error
+  }
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { Pool } from 'pg'
 import { failures } from '../../src/errors.ts'
 import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
+import type { StoreFault } from '../../src/store-fault.ts'
 import type { Crypto } from '../../src/verifier/trust-record.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
@@ -27,6 +28,8 @@ export interface Thread {
   readonly pool: Pool
   /** Evidence that the database has yet to take. */
   readonly owed: Owed
+  /** Of the instance: why the database refuses evidence, if it does. */
+  readonly storeFault: StoreFault
   readonly policies: Policies
   readonly approvers: Approvers
   readonly connectors: Connectors

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failures } from '../../src/errors.ts'
 import { trustRecordText } from '../../src/sealed.ts'
-import { isUnavailable } from '../../src/tables/sql.ts'
+import { isUnavailable, refusedBy } from '../../src/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { Owed } from './owed.ts'
 import type { ReceiptedExecution } from './receipt.ts'
@@ -16,7 +16,7 @@ const RETRY_MAX_MS = 2_500
 /**
  * Stores a batch and answers it: 200 with the record, 500 for an execution that failed for certain.
  * fails as answers: 502 where the evidence could not be stored; its intent stays RELEASED, never to be repeated, and what the
- *       database did not take is stored when it does
+ *       database did not take, away or refusing, is stored when it does
  */
 export async function store(
   executions: readonly (ReceiptedExecution | Answered)[],
@@ -24,7 +24,7 @@ export async function store(
 ): Promise<Answered[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
   const causes = await commit([...evidence.values()], tools, withRetries)
-  owed.add([...causes].filter(([, cause]) => isUnavailable(cause)).map(([item]) => item))
+  owed.add(causes)
   return executions.map((item) => {
     if (item instanceof Answered) return item
     const cause = causes.get(evidence.get(item) as Evidence)
@@ -46,7 +46,8 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isUnavailable(error) || performance.now() - startedMs > RETRY_MAX_MS) throw error
+      if (!isUnavailable(error) || refusedBy(error) !== undefined) throw error
+      if (performance.now() - startedMs > RETRY_MAX_MS) throw error
       await delay(delayMs)
     }
   }

@@ -23,6 +23,7 @@ const refusals = [
   'executionFailed',
   'outcomeUnknown',
   'stateUnavailable',
+  'evidenceRefused',
 ] as const satisfies FailureRow[]
 
 export const executions = {
