@@ -195,6 +195,35 @@ class Service(unittest.TestCase):
         self.assertEqual((len(record["verifications"]), len(record["receipts"])), (2, 2))
         self.assertEqual(failing(check_trust_record(record, self.keys)), [])
 
+    def test_a_list_that_was_cut_verifies_and_is_read_whole(self) -> None:
+        transaction = a_transaction("cut")
+        business_transaction_id = transaction["businessTransactionId"]
+        CLIENT.submit_transaction(transaction)
+        appended = [CLIENT.verify(business_transaction_id) for _ in range(110)]
+        record: Any = CLIENT.trust_record(business_transaction_id)
+        self.assertEqual((record["verifications"], record["verificationCount"]), (appended[-100:], 111))
+        self.assertNotIn("receiptCount", record)
+        # The receipt is of the first verification, which the record does not hold.
+        self.assertEqual(failing(check_trust_record(record, self.keys)), [])
+        self.assertEqual(failing(check_trust_record({**record, "verificationCount": 100}, self.keys)), ["receipts"])
+        for count in (99, -1, 111.5, "111", None, True, 2**53):
+            checks = check_trust_record({**record, "verificationCount": count}, self.keys)
+            self.assertEqual(failing(checks), ["verifications", "receipts"])
+        listed = list(CLIENT.verifications(business_transaction_id, page_size=40))
+        self.assertEqual(listed[:110], appended[::-1])
+        self.assertEqual(len(listed), 111)
+        self.assertEqual(list(CLIENT.receipts(business_transaction_id)), record["receipts"])
+
+    def test_a_page_that_the_service_ends_early_is_completed(self) -> None:
+        large = [a_transaction("large") for _ in range(50)]
+        for transaction in large:
+            transaction["intent"]["parameters"] = {"amount": 42, "note": "x" * 90_000}
+            CLIENT.submit_transaction(transaction)
+        listed = CLIENT.transactions(page_size=50)
+        submitted = [transaction["businessTransactionId"] for transaction in reversed(large)]
+        self.assertEqual(sorted(one["businessTransactionId"] for one in listed), sorted(submitted))
+        self.assertEqual(len(CLIENT.trust_records(page_size=50)), 50)
+
     def test_audit_events_verify(self) -> None:
         self.assert_error(403, "NON_HUMAN_CALLER_DENIED", CLIENT.audit_events)
         with contextlib.suppress(CountersignError):

@@ -99,6 +99,39 @@ describe('every method', () => {
     expect(new Set(exported)).toEqual(new Set(ids))
   })
 
+  test('verifications and receipts are read whole, beyond what the record holds', async () => {
+    const { businessTransactionId } = await client.execute(aSubmission())
+    for (let n = 0; n < 110; n++) await client.verify(businessTransactionId)
+    const whole = await client.trustRecord(businessTransactionId)
+    expect([whole.verifications.length, whole.verificationCount, whole.receiptCount]).toEqual([
+      100,
+      111,
+      undefined,
+    ])
+    const listed: object[] = []
+    for await (const verification of client.verifications(businessTransactionId)) listed.push(verification)
+    expect(listed).toHaveLength(111)
+    expect(listed.slice(0, 100).toReversed()).toEqual(whole.verifications)
+    const receipts: object[] = []
+    for await (const receipt of client.receipts(businessTransactionId)) receipts.push(receipt)
+    expect(receipts).toEqual(whole.receipts)
+  })
+
+  test('a page that the service ends early at 4 MiB is completed', async () => {
+    const submissions = Array.from({ length: 50 }, () =>
+      aSubmission({ intent: { parameters: { amount: 42, note: 'x'.repeat(95_000) } } }),
+    )
+    await Promise.all(submissions.map((submission) => client.execute(submission)))
+    const { data: part = [] } = await client.http.GET('/transactions', {
+      params: { query: { pageSize: 50 } },
+    })
+    expect(part.length).toBeLessThan(50)
+    const listed = await client.transactions({ pageSize: 50 })
+    expect(listed.map(({ businessTransactionId }) => businessTransactionId).toSorted()).toEqual(
+      submissions.map(({ businessTransactionId }) => businessTransactionId).toSorted(),
+    )
+  })
+
   test('validatePolicy answers for an unknown version too', async () => {
     const policyId = 'sandbox-echo'
     expect(await client.validatePolicy({ policyId, policyVersion: '1.0.0' })).toEqual({

@@ -19,6 +19,9 @@ Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
 #: A wait before a repeat that the service did not name.
 _WAIT_SECONDS = 1.0
 
+#: The service's own, where no page size is asked for.
+_PAGE_SIZE = 25
+
 
 def deterministic_id(namespace: Union[uuid.UUID, str], name: str) -> str:
     """The UUIDv5 of your own key for the work, e.g. ``deterministic_id(NAMESPACE, 'invoice-4711')`` (interface §7 Idempotency).
@@ -186,7 +189,7 @@ class Client:
         self, *, page: Optional[int] = None, page_size: Optional[int] = None
     ) -> List[shapes.BusinessTransaction]:
         """GET /transactions: newest first."""
-        return self._read("/transactions", {"page": page, "pageSize": page_size}).value()
+        return self._page("/transactions", {"page": page, "pageSize": page_size})
 
     def transaction(self, business_transaction_id: str) -> shapes.BusinessTransaction:
         """GET /transactions/{id}"""
@@ -202,6 +205,10 @@ class Client:
         """GET /verification/{id}"""
         return self._read(f"/verification/{_part(business_transaction_id)}").value()
 
+    def verifications(self, business_transaction_id: str, *, page_size: int = 100) -> Iterator[shapes.Verification]:
+        """GET /verifications/{id}: all of them, newest first, a page at a time; a record holds the newest 100."""
+        return self._every(f"/verifications/{_part(business_transaction_id)}", {"pageSize": page_size})
+
     def receipt(self, business_transaction_id: str) -> shapes.Receipt:
         """POST /receipt: generates a new receipt, so it is not repeated after a lost connection."""
         return self._write("/receipt", {"businessTransactionId": business_transaction_id}).value()
@@ -209,6 +216,10 @@ class Client:
     def latest_receipt(self, business_transaction_id: str) -> shapes.Receipt:
         """GET /receipt/latest/{id}"""
         return self._read(f"/receipt/latest/{_part(business_transaction_id)}").value()
+
+    def receipts(self, business_transaction_id: str, *, page_size: int = 100) -> Iterator[shapes.Receipt]:
+        """GET /receipts/{id}: all of them, newest first, a page at a time; a record holds the newest 100."""
+        return self._every(f"/receipts/{_part(business_transaction_id)}", {"pageSize": page_size})
 
     def replay(self, business_transaction_id: str) -> shapes.ReplayResult:
         """POST /replay"""
@@ -225,17 +236,13 @@ class Client:
     ) -> List[shapes.ExecutionTrustRecord]:
         """GET /trust-records: one page, newest first."""
         query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor}
-        return self._read("/trust-records", query).value()
+        return self._page("/trust-records", query)
 
     def export_trust_records(
         self, *, page_size: int = 100, since: Optional[str] = None, until: Optional[str] = None
     ) -> Iterator[shapes.ExecutionTrustRecord]:
         """Every record, newest first, a page at a time by the ``Link`` header's next page."""
-        query: Optional[Mapping[str, Any]] = {"pageSize": page_size, "since": since, "until": until}
-        while query is not None:
-            answer = self._read("/trust-records", query)
-            yield from answer.value()
-            query = _next_page(answer.headers.get("link", ""))
+        return self._every("/trust-records", {"pageSize": page_size, "since": since, "until": until})
 
     def trust_record(self, business_transaction_id: str) -> shapes.ExecutionTrustRecord:
         """GET /trust-records/{id}"""
@@ -295,7 +302,7 @@ class Client:
 
     def approvers(self) -> List[shapes.Approver]:
         """GET /approvers: every key, revoked ones included."""
-        return self._read("/approvers").value()["approvers"]
+        return list(self._every("/approvers", {}, "approvers"))
 
     def propose_approver_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
         """POST /approvers/changes: ``{action, approverId, keyId, publicKeyPem, reason}``."""
@@ -323,7 +330,7 @@ class Client:
 
     def external_connectors(self) -> List[shapes.ExternalConnector]:
         """GET /external-connectors: what is in effect."""
-        return self._read("/external-connectors").value()["externalConnectors"]
+        return list(self._every("/external-connectors", {}, "externalConnectors"))
 
     def propose_external_connector_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
         """POST /external-connectors/changes: ``{action, capability, endpointUrl, policy, allowedParameters, timeoutMs, reason}``."""
@@ -377,7 +384,7 @@ class Client:
         self, *, page: Optional[int] = None, page_size: Optional[int] = None
     ) -> List[shapes.ExecutionIntent]:
         """GET /execution-intents/unfinalized: those in doubt, newest first; for humans."""
-        return self._read("/execution-intents/unfinalized", {"page": page, "pageSize": page_size}).value()["intents"]
+        return self._page("/execution-intents/unfinalized", {"page": page, "pageSize": page_size}, "intents")
 
     def finalize_intent(self, business_transaction_id: str) -> shapes.ExecutionIntent:
         """POST /execution-intents/{id}/finalize: closes by the evidence that is stored; for humans."""
@@ -427,7 +434,7 @@ class Client:
     ) -> List[shapes.SignedAuditEvent]:
         """GET /audit/events"""
         query = {"page": page, "pageSize": page_size, "type": event_type, "since": since, "until": until}
-        return self._read("/audit/events", query).value()["events"]
+        return self._page("/audit/events", query, "events")
 
     def verify_audit_event(self, signed_event: shapes.SignedAuditEvent) -> Mapping[str, Any]:
         """POST /audit/verify"""
@@ -438,7 +445,7 @@ class Client:
     def _changes(
         self, path: str, status: Optional[str], page: Optional[int], page_size: Optional[int]
     ) -> List[shapes.Change]:
-        return self._read(path, {"status": status, "page": page, "pageSize": page_size}).value()["changes"]
+        return self._page(path, {"status": status, "page": page, "pageSize": page_size}, "changes")
 
     def _approve(self, path: str, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
         return self._write(f"{path}/{_part(change_id)}/approve", {"stepUpAuthorization": step_up}).value()
@@ -448,6 +455,28 @@ class Client:
     ) -> shapes.Change:
         body = {"rejectionReason": rejection_reason, "stepUpAuthorization": step_up}
         return self._write(f"{path}/{_part(change_id)}/reject", body).value()
+
+    # Lists: a page ends early where its bytes reach 4 MiB, and its Link leads on
+
+    def _every(self, path: str, query: Mapping[str, Any], member: Optional[str] = None) -> Iterator[Any]:
+        """Every item, a page at a time by the ``Link`` header's next page."""
+        following: Optional[Mapping[str, Any]] = query
+        while following is not None:
+            answer = self._read(path, following)
+            yield from answer.value() if member is None else answer.value()[member]
+            following = _next_page(answer.headers.get("link", ""))
+
+    def _page(self, path: str, query: Mapping[str, Any], member: Optional[str] = None) -> List[Any]:
+        """The page that was asked for, put together from the parts in which the service sent it."""
+        items: List[Any] = []
+        following: Optional[Mapping[str, Any]] = query
+        while following is not None:
+            answer = self._read(path, following)
+            items += answer.value() if member is None else answer.value()[member]
+            missing = (query.get("pageSize") or _PAGE_SIZE) - len(items)
+            rest = _next_page(answer.headers.get("link", "")) if missing > 0 else None
+            following = None if rest is None else {**rest, "pageSize": missing}
+        return items
 
     # How often a request is sent
 

@@ -1,5 +1,6 @@
 // What humans decide and what machines ask of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
 import type { Client } from 'openapi-fetch'
+import { allItems, wholePage } from './pages.ts'
 import type { Call } from './retry.ts'
 import type { components, paths } from './schema.ts'
 
@@ -13,6 +14,10 @@ type Listed =
   | '/approvals'
   | '/execution-intents/unfinalized'
 type Query<Path extends Listed> = NonNullable<paths[Path]['get']['parameters']['query']>
+
+interface Cursor {
+  cursor?: string
+}
 
 /** Of a policy. */
 export interface Version {
@@ -50,7 +55,11 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
         }),
       ),
     policyChanges: (query: Query<'/policies/pending-changes'> = {}) =>
-      read(() => http.GET('/policies/pending-changes', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/policies/pending-changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
     policyChange: (id: string) => read(() => http.GET('/policies/pending-changes/{id}', of(id))),
     /** POST /policies/pending-changes/{id}/approve: by another human than who proposed it. */
     approvePolicyChange: (id: string, approval: Schemas['ChangeApproval']) =>
@@ -59,11 +68,28 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/policies/pending-changes/{id}/reject', { ...of(id), body: rejection })),
 
     /** GET /approvers: every key, revoked ones included. */
-    approvers: () => read(() => http.GET('/approvers')),
+    approvers: async () => ({
+      approvers: await allItems<
+        Cursor,
+        Schemas['ApproverList'],
+        Schemas['ApproverList']['approvers'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/approvers', { params: { query } }),
+          itemsOf: (page) => page.approvers,
+          read,
+        },
+      ),
+    }),
     proposeApproverChange: (proposal: Schemas['ApproverProposal']) =>
       change(() => http.POST('/approvers/changes', { body: proposal })),
     approverChanges: (query: Query<'/approvers/changes'> = {}) =>
-      read(() => http.GET('/approvers/changes', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/approvers/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
     approverChange: (id: string) => read(() => http.GET('/approvers/changes/{id}', of(id))),
     approveApproverChange: (id: string, approval: Schemas['ChangeApproval']) =>
       change(() => http.POST('/approvers/changes/{id}/approve', { ...of(id), body: approval })),
@@ -71,11 +97,28 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/approvers/changes/{id}/reject', { ...of(id), body: rejection })),
 
     /** GET /external-connectors: what is in effect. */
-    externalConnectors: () => read(() => http.GET('/external-connectors')),
+    externalConnectors: async () => ({
+      externalConnectors: await allItems<
+        Cursor,
+        Schemas['ExternalConnectorList'],
+        Schemas['ExternalConnectorList']['externalConnectors'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/external-connectors', { params: { query } }),
+          itemsOf: (page) => page.externalConnectors,
+          read,
+        },
+      ),
+    }),
     proposeExternalConnectorChange: (proposal: Schemas['ExternalConnectorProposal']) =>
       change(() => http.POST('/external-connectors/changes', { body: proposal })),
     externalConnectorChanges: (query: Query<'/external-connectors/changes'> = {}) =>
-      read(() => http.GET('/external-connectors/changes', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/external-connectors/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
     externalConnectorChange: (id: string) =>
       read(() => http.GET('/external-connectors/changes/{id}', of(id))),
     approveExternalConnectorChange: (id: string, approval: Schemas['ChangeApproval']) =>
@@ -93,7 +136,11 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     executionIntent: (id: string) => read(() => http.GET('/execution-intents/{id}', of(id))),
     /** GET /execution-intents/unfinalized: those in doubt. */
     unfinalizedIntents: (query: Query<'/execution-intents/unfinalized'> = {}) =>
-      read(() => http.GET('/execution-intents/unfinalized', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/execution-intents/unfinalized', { params: { query: asked } }),
+        itemsOf: ({ intents }) => intents,
+        read,
+      }).then((intents) => ({ intents })),
     /** POST /execution-intents/{id}/finalize: closes by the evidence that is stored. */
     finalizeIntent: (id: string) =>
       change(() => http.POST('/execution-intents/{id}/finalize', { ...of(id), body: {} })),

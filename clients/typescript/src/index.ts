@@ -4,6 +4,7 @@ import { authorityMethods } from './authority.ts'
 import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
 import { CountersignError } from './errors.ts'
 import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
+import { everyItem, wholePage } from './pages.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
 
@@ -17,6 +18,11 @@ export type Schemas = components['schemas']
 type Query<Path extends '/transactions' | '/trust-records' | '/audit/events'> = NonNullable<
   paths[Path]['get']['parameters']['query']
 >
+
+interface Cursor {
+  pageSize?: number
+  cursor?: string
+}
 
 export interface Options {
   /** Where the service is, e.g. `https://countersign.example`. */
@@ -97,18 +103,49 @@ export function createCountersign(options: Options) {
     transaction,
     /** GET /transactions: a page, newest first. */
     transactions: (query: Query<'/transactions'> = {}) =>
-      read(() => http.GET('/transactions', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/transactions', { params: { query: asked } }),
+        itemsOf: (page) => page,
+        read,
+      }),
 
     trustRecord,
     /** GET /trust-records: every record, newest first, a page at a time. */
     trustRecords: (filter: Omit<Query<'/trust-records'>, 'page' | 'cursor'> = {}) =>
-      allTrustRecords(filter, (query) => http.GET('/trust-records', { params: { query } }), read),
+      everyItem<Query<'/trust-records'>, Schemas['ExecutionTrustRecord'][], Schemas['ExecutionTrustRecord']>(
+        filter,
+        {
+          get: (query) => http.GET('/trust-records', { params: { query } }),
+          itemsOf: (page) => page,
+          read,
+        },
+      ),
 
     /** POST /verify: appends a fresh verification. */
     verify: (id: string) => change(() => http.POST('/verify', body(id))),
+    /** GET /verifications/{id}: all of them, newest first, a page at a time; a record holds the newest 100. */
+    verifications: (id: string) =>
+      everyItem<Cursor, Schemas['Verification'][], Schemas['Verification']>(
+        { pageSize: 100 },
+        {
+          get: (query) => http.GET('/verifications/{id}', { params: { path: { id }, query } }),
+          itemsOf: (page) => page,
+          read,
+        },
+      ),
     latestVerification: (id: string) => read(() => http.GET('/verification/{id}', path(id))),
     /** POST /receipt: generates a new receipt. */
     receipt: (id: string) => change(() => http.POST('/receipt', body(id))),
+    /** GET /receipts/{id}: all of them, newest first, a page at a time; a record holds the newest 100. */
+    receipts: (id: string) =>
+      everyItem<Cursor, Schemas['Receipt'][], Schemas['Receipt']>(
+        { pageSize: 100 },
+        {
+          get: (query) => http.GET('/receipts/{id}', { params: { path: { id }, query } }),
+          itemsOf: (page) => page,
+          read,
+        },
+      ),
     latestReceipt: (id: string) => read(() => http.GET('/receipt/latest/{id}', path(id))),
     /** POST /replay: checks the record's signature again, and stores nothing. */
     replay: (id: string) => read(() => http.POST('/replay', body(id))),
@@ -124,7 +161,11 @@ export function createCountersign(options: Options) {
       read(() => http.POST('/refusal/verify', { body: refusalRecord })),
     /** GET /audit/events: a page, newest first. */
     auditEvents: (query: Query<'/audit/events'> = {}) =>
-      read(() => http.GET('/audit/events', { params: { query } })),
+      wholePage(query, {
+        get: (asked) => http.GET('/audit/events', { params: { query: asked } }),
+        itemsOf: ({ events }) => events,
+        read,
+      }).then((events) => ({ events })),
     verifyAuditEvent: (event: Schemas['AuditEventPage']['events'][number]) =>
       read(() => http.POST('/audit/verify', { body: event })),
 
@@ -167,31 +208,6 @@ function rawClient({
       return send(new Request(request, { signal: AbortSignal.any(ends) }))
     },
   })
-}
-
-async function* allTrustRecords(
-  filter: Query<'/trust-records'>,
-  get: (query: Query<'/trust-records'>) => ReturnType<Call<Schemas['ExecutionTrustRecord'][]>>,
-  read: <T>(call: Call<T>) => Promise<T>,
-): AsyncGenerator<Schemas['ExecutionTrustRecord'], void, undefined> {
-  let query: Query<'/trust-records'> | null = filter
-  while (query !== null) {
-    const asked: Query<'/trust-records'> = query
-    let link: string | null = null
-    yield* await read(async () => {
-      const reply = await get(asked)
-      link = reply.response.headers.get('Link')
-      return reply
-    })
-    const cursor = nextCursor(link)
-    query = cursor === null ? null : { ...filter, cursor }
-  }
-}
-
-/** Only the cursor is taken: the address stays the one that this client was given. */
-function nextCursor(link: string | null): string | null {
-  const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(link ?? '')?.[1]
-  return target === undefined ? null : new URL(target, 'http://localhost').searchParams.get('cursor')
 }
 
 /** For statuses that answer the question, though they are no success. in  member  that the service's body has, and a proxy's has not */
