@@ -189,10 +189,11 @@ export const failures = {
       headers: { 'Retry-After': '5' },
       cause,
     }),
-  overloaded: () =>
+  overloaded: (cause?: string) =>
     new Failure(503, 'Service overloaded. Try again later.', {
       code: 'OVERLOADED',
       headers: { 'Retry-After': '1' },
+      cause,
     }),
   /** A source of verified state does not answer: nothing is stored or signed, and the id is free (decisions §12). */
   stateUnavailable: (cause: unknown) =>

@@ -5,6 +5,7 @@ import { workerData } from 'piscina'
 import type { AuthorityState } from '../src/authority/state.ts'
 import { readableOwner } from '../src/config.ts'
 import { failures, type Failure } from '../src/errors.ts'
+import { watchLateness } from '../src/lateness.ts'
 import { readSigningKeys } from '../src/signing/keys.ts'
 import { publishedKeys } from '../src/signing/published.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
@@ -16,6 +17,7 @@ import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
 import { resolveChanges } from './authority/resolve.ts'
 import { openApprovers } from './approvers.ts'
+import { truthful } from './blame.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
 import { openTurns } from './execute/admit-proven.ts'
@@ -56,6 +58,7 @@ function boot(given: Boot) {
   const { lane, config, database, callers, authority, authorityChannel, owed, reportChannel } = given
   // Elsewhere the priority is that of the whole process.
   if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
+  const lateness = watchLateness()
   const { signingKeyDir } = config
   const pool = openPool(database, connectionsOf(lane))
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -156,6 +159,7 @@ function boot(given: Boot) {
   return async function run(task: Task) {
     // What a start sends to see whether the thread is there.
     if (task.requests.length === 0) return { replies: [] }
+    const startedMs = performance.now()
     const watch = openStopwatch()
     const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
       request: {
@@ -168,7 +172,8 @@ function boot(given: Boot) {
         businessTransactionId: undefined,
       },
     }))
-    return packReplies(await answers(task.operation, batch, watch), batch.length, reportOf(watch))
+    const answered = truthful(await answers(task.operation, batch, watch), lateness, startedMs)
+    return packReplies(answered, batch.length, reportOf(watch))
   }
 
   /** Of a batch without stages there is nothing to tell. */
