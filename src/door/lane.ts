@@ -289,10 +289,16 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, cause: string): WorkerReply {
   const failure = operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause)
-  return { ...replyOf(failure), log: { cause } }
+  return { ...replyOf(failure), log: { ...failure.log(), cause } }
 }
 
 function replyOf(failure: Failure): WorkerReply {
   const { status, headers, audit } = failure
-  return { status, headers, body: failure.body(), log: {}, ...(audit === undefined ? {} : { audit }) }
+  return {
+    status,
+    headers,
+    body: failure.body(),
+    log: failure.log(),
+    ...(audit === undefined ? {} : { audit }),
+  }
 }

@@ -1,7 +1,15 @@
 // Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type Called, type CallOptions, type TestService } from '../service.ts'
+import {
+  aCaller,
+  reply,
+  startService,
+  until,
+  type Called,
+  type CallOptions,
+  type TestService,
+} from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const COMPUTE_MS = 50
@@ -91,6 +99,11 @@ describe('POST /sandbox/evaluate 429 rateLimited', () => {
     expect(statuses.filter((status) => status === 200).length).toBeLessThan(60)
     const late = flood.find(({ status }) => status === 429)
     expect(late && reply(late)).toEqual(refused)
+    const lines = () =>
+      service.lines().filter((line) => line['status'] === 429 && line['caller'] === 'tester')
+    const refusals = statuses.filter((status) => status === 429).length
+    await until(() => lines().length >= refusals, 'their log lines')
+    expect(lines().filter(({ code }) => code !== 'RATE_LIMITED')).toEqual([])
   })
 })
 
