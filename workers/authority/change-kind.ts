@@ -13,6 +13,13 @@ export interface Proposal<P = Json> {
   readonly proposed: P
 }
 
+/** A proposal as its body was read. */
+export interface ReadProposal<P> extends Proposal<P> {
+  readonly reason: string
+  /** What the body alone gives to warn of. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
+  readonly warnings?: readonly string[]
+}
+
 /** What a checker is shown beside it. */
 export interface Advice {
   readonly warnings: readonly string[]
@@ -22,17 +29,14 @@ export interface Advice {
 /** in  P  what is proposed: JSON */
 export interface ChangeKind<P> {
   /** A proposal's body. Pure. out  400 that names the field */
-  readonly read: (
-    body: Uint8Array,
-    params: Readonly<Record<string, string>>,
-  ) => (Proposal<P> & { readonly reason: string }) | Failure
+  readonly read: (body: Uint8Array, params: Readonly<Record<string, string>>) => ReadProposal<P> | Failure
   /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
   readonly check?: (proposed: P) => Promise<Failure | undefined>
   /**
    * Against what stands, in the transaction that stores the proposal.
    * out  `proposed` in full, where the body left something to what stands; 409 where it contradicts it
    */
-  readonly examine: (proposal: Proposal<P>, sql: Sql) => Promise<(Advice & { proposed: P }) | Failure>
+  readonly examine: (proposal: ReadProposal<P>, sql: Sql) => Promise<(Advice & { proposed: P }) | Failure>
   /**
    * Puts it in effect, in the transaction that approves it. Asks again what stands, for the sentence that fits; the statement has the
    * last word, since another change may be applied between the two.

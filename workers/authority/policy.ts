@@ -43,10 +43,11 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
         return failures.invalidField(`proposedContent.${member} must be ${value}, as in the path.`)
     }
     const compiled = compiledOr400(proposedContent, 'proposedContent')
-    return compiled instanceof Failure ? compiled : { target, proposed: compiled.document, reason }
+    if (compiled instanceof Failure) return compiled
+    return { target, proposed: compiled.document, reason, warnings: warningsOn(compiled) }
   },
 
-  async examine({ target, proposed }, sql) {
+  async examine({ target, proposed, warnings }, sql) {
     const [name = '', version = ''] = target.split('/')
     const versions = (await readPolicyVersions(sql)).filter((row) => row.name === name)
     const stored = versions.find((row) => row.version === version)
@@ -55,9 +56,12 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
       return failures.conflict(`Policy '${name}' version '${version}' is approved and never changes.`)
     const content = proposed === null ? (stored?.content ?? '') : canonicalize(proposed)
     if (stored !== undefined && stored.content !== content) return otherContent(name, version)
+    if (proposed !== null && warnings !== undefined)
+      return { proposed, warnings, ...changeFromNewest(proposed, versions) }
     const compiled = compiledOr400(JSON.parse(content), 'proposedContent')
     if (compiled instanceof Failure) return compiled
-    return { proposed: compiled.document, ...adviceOn(compiled, versions) }
+    const { document } = compiled
+    return { proposed: document, warnings: warningsOn(compiled), ...changeFromNewest(document, versions) }
   },
 
   async apply({ target, proposed, changeId, resolvedBy, resolvedAt }, sql) {
@@ -83,15 +87,18 @@ function otherContent(name: string, version: string): Failure {
   )
 }
 
-function adviceOn({ document, warnings }: Compiled, versions: readonly StoredPolicyVersion[]): Advice {
+function warningsOn({ document, warnings }: Compiled): string[] {
   const gap = whereNoRuleApplies(document)
   const notes = gap === undefined ? [] : [`no rule applies, for example, where ${gap}: it is then rejected.`]
+  return [...warnings, ...notes]
+}
+
+/** Against the version that was approved last. */
+function changeFromNewest(
+  document: PolicyDocument,
+  versions: readonly StoredPolicyVersion[],
+): Pick<Advice, 'diff'> {
   const [newest] = versions.filter(({ approvedBy }) => approvedBy !== null).toSorted(byApproval)
-  const before = newest && { version: newest.version, document: documentOf(newest) }
-  return {
-    warnings: [...warnings, ...notes],
-    ...(before === undefined
-      ? {}
-      : { diff: { against: before.version, ...diffPolicies(before.document, document) } }),
-  }
+  if (newest === undefined) return {}
+  return { diff: { against: newest.version, ...diffPolicies(documentOf(newest), document) } }
 }
