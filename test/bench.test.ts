@@ -97,7 +97,6 @@ describe('npm run bench -- <scenario>', () => {
       }
       expect(readdirSync(folder)).toEqual([])
     },
-    120_000,
   )
 
   test('an interrupted run reports nothing and leaves nothing behind', async () => {
@@ -136,7 +135,7 @@ describe('npm run bench -- export', () => {
       [1_900, 1],
     ])
     expect(readdirSync(folder)).toEqual([])
-  }, 90_000)
+  })
 })
 
 /** Some deployment of this shape that answers executions like this, `first` of them with 200, and every record with nothing. */

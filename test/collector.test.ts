@@ -49,8 +49,8 @@ test('the young generation of each thread stays at 32 MB, where V8 would take mo
   expect(youngMB('yes', npmStartArguments)).toEqual([32, 32])
   // What V8 allows itself on a machine with memory enough, whatever this one has.
   expect(youngMB('no', ['--max-semi-space-size=64'], [64, 64])).toEqual([64, 64])
-}, 120_000)
+})
 
 test('a thread is bounded however the service was started', () => {
   expect(youngMB('yes', ['--max-semi-space-size=64'], [64, 32])).toEqual([64, 32])
-}, 120_000)
+})

@@ -78,7 +78,7 @@ test("the README's start on a database of one's own runs as pasted, once the dat
   ])
   expect(await service.stop()).toEqual([0, null])
   await database.drop()
-}, 90_000)
+})
 
 test("the README's session of two humans runs as pasted after a first start, and its old key ends", async () => {
   const [, section = ''] = /\n## Human authority\n([^]*?)\n## /.exec(read(ROOT, 'README.md')) ?? []
@@ -112,7 +112,7 @@ test("the README's session of two humans runs as pasted after a first start, and
     { status: 'APPROVED', approvedBy: 'bob' },
   ])
   expect(await service.stop()).toEqual([0, null])
-}, 180_000)
+})
 
 /** Runs a script that ends in a service, on a free port. fails with what it said where that does not listen */
 async function serving(script: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
@@ -126,7 +126,7 @@ async function serving(script: string, { cwd, env }: { cwd: string; env: Record<
   let output = ''
   for (const stream of [shell.stdout, shell.stderr])
     stream.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
-  const listening = until(() => /"url":"([^"]*)"/.exec(output), 'the service to listen', 50_000)
+  const listening = until(() => /"url":"([^"]*)"/.exec(output), 'the service to listen')
   const [, url] = await Promise.race([listening, closed.then(() => [])])
   if (url === undefined) throw new Error(`the script ended:\n${output}`)
   return {

@@ -117,7 +117,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
       .filter((line) => line.startsWith('{') && line.endsWith('}'))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
   const listening = await Promise.race([
-    until(() => lines().find((line) => line['msg'] === 'listening'), 'the service to listen', 60_000),
+    until(() => lines().find((line) => line['msg'] === 'listening'), 'the service to listen', 180_000),
     exited.then(() => undefined),
   ])
   if (listening === undefined) {
@@ -176,7 +176,7 @@ function parsed(text: string): unknown {
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
-  ms = 20_000,
+  ms = 120_000,
 ): Promise<NonNullable<T>> {
   const deadline = performance.now() + ms
   for (;;) {

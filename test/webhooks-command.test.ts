@@ -102,7 +102,7 @@ test('lists what waits, failed or is dead with age and reason; runs one or all d
     status: 1,
     stderr: `countersign: No dead delivery ${first} of razorpay.\n`,
   })
-}, 120_000)
+})
 
 test.each([
   [['retry'], 'Name a provider and an event id, or give --all.'],

@@ -45,6 +45,7 @@ export interface WatchedPage {
 /** Opens a page in a context of its own, watched from its first request on. */
 export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+  context.setDefaultTimeout(120_000)
   const problems: string[] = []
   const { origin } = new URL(url)
   await context.route(

@@ -136,7 +136,7 @@ describe('an answer that is not whole counts as lost', () => {
     const started = performance.now()
     const outcome = await callOf(answer, { timeoutMs: SOON_MS })
     expect(outcome).toEqual({ kind: 'lost', cause: `no whole answer within ${SOON_MS} ms` })
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
   })
 
   test('and so does a connection that is reset while the request is still being sent', async () => {

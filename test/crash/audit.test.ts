@@ -72,4 +72,4 @@ test(`after each of ${KILLS} kills every refusal that was answered is there, onc
   expect((await service.post('/audit/verify', newest)).body).toEqual({ valid: true })
   expect(await service.stop()).toBe(0)
   await database.drop()
-}, 120_000)
+})

@@ -85,7 +85,7 @@ test('after a kill each execution is finalized or listed in doubt; a repeat is a
   }
   expect(await listed(third)).toEqual(new Set())
   expect(await third.stop()).toBe(0)
-}, 120_000)
+})
 
 test('a connector that never answers: 502 when its time is up, in doubt at once, listed by itself', async () => {
   const service = await startService({ databaseUrl: database.url, callers: [human.entry] })
@@ -101,12 +101,12 @@ test('a connector that never answers: 502 when its time is up, in doubt at once,
   const body = { resolution: 'NOT_EXECUTED', note: 'It hangs.' }
   expect((await service.post(`/execution-intents/${id}/resolve`, body, human)).status).toBe(200)
   expect(await service.stop()).toBe(0)
-}, 60_000)
+})
 
 test('load without a fault leaves nothing in doubt and every intent finalized', async () => {
   const service = await startService({ databaseUrl: database.url, callers: [human.entry] })
   const load = startLoad(service, 32)
-  await until(() => load.count(200) >= 500, '500 executions', 60_000)
+  await until(() => load.count(200) >= 500, '500 executions')
   const outcomes = await load.stop()
   expect(outcomes.filter(({ reply }) => reply?.status !== 200)).toEqual([])
   expect(await listed(service)).toEqual(new Set())
@@ -117,4 +117,4 @@ test('load without a fault leaves nothing in doubt and every intent finalized', 
   expect(rows).toEqual([{ open: 0 }])
   expect(service.lines().filter(({ msg }) => msg === 'execution intents in doubt')).toEqual([])
   expect(await service.stop()).toBe(0)
-}, 120_000)
+})

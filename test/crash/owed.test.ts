@@ -80,7 +80,7 @@ test('is stored once the database is back, without a human: FINALIZED or ERRORED
   expect(await notedInDoubt(database)).toEqual(new Set())
   expect(await service.stop()).toBe(0)
   expect(service.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
-}, 60_000)
+})
 
 test('a clean stop waits for a database that comes back within the drain', async () => {
   const service = await start()
@@ -90,7 +90,7 @@ test('a clean stop waits for a database that comes back within the drain', async
   await proxy.mend()
   expect(await stopped).toBe(0)
   expect(await states(ids)).toEqual(Array(3).fill('FINALIZED'))
-}, 60_000)
+})
 
 test('a clean stop without a database ends with the drain, and says what it leaves in doubt', async () => {
   const service = await start({ SHUTDOWN_TIMEOUT_MS: '700' })
@@ -100,7 +100,7 @@ test('a clean stop without a database ends with the drain, and says what it leav
   expect(lost).toMatchObject([{ level: 50, executions: 2 }])
   await proxy.mend()
   expect(await states(ids)).toEqual(['RELEASED', 'RELEASED'])
-}, 60_000)
+})
 
 test('what a human has resolved in the meantime stays so', async () => {
   const away = await start()
@@ -123,7 +123,7 @@ test('what a human has resolved in the meantime stays so', async () => {
   expect(detail).toMatchObject({ businessTransactionId: id, end: 'FINALIZED' })
   expect(JSON.parse(detail.record as string)).toMatchObject({ businessTransactionId: id })
   expect(await elsewhere.stop()).toBe(0)
-}, 60_000)
+})
 
 const anEvidence = (body: string): Evidence => ({
   businessTransactionId: 'none',

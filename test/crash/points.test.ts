@@ -162,7 +162,7 @@ async function killAt(kill: Kill): Promise<Killed> {
     if (!(error instanceof TypeError)) throw error // what `fetch` says of a connection that ended
     return undefined
   })
-  const notReached = AbortSignal.timeout(10_000)
+  const notReached = AbortSignal.timeout(120_000)
   await Promise.race([exited, once(notReached, 'abort')])
   expect(service.process.signalCode, `${kill.kind.name} came to ${kill.at}, ${kill.nth}`).toBe('SIGKILL')
   await service.stop()

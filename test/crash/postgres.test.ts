@@ -73,7 +73,7 @@ describe.each([
     })
     expect(await service.stop()).toBe(0)
     expect(processesOf(dataDir)).toEqual([])
-  }, 120_000)
+  })
 })
 
 async function executedMore(load: Load, count: number): Promise<void> {

@@ -63,7 +63,7 @@ test(`after each of ${KILLS} kills at a random moment the service comes back wit
   function isClaimed({ transaction }: Outcome): boolean {
     return before.claimed.has(transaction.businessTransactionId)
   }
-}, 120_000)
+})
 
 async function expectConflict(service: TestService, { transaction }: Outcome): Promise<void> {
   const { status, headers } = await service.post('/execute', transaction)

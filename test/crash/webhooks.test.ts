@@ -53,7 +53,7 @@ test(`after each of ${KILLS} kills every acknowledged delivery is there and is p
   const sent = [...accepted, ...unanswered].map(({ eventId }) => eventId).toSorted()
   // Jobs that were under way when it died are taken up when their time is over, so this takes a while.
   const left = async () => (await storedEvents(database)).every(({ processed_at }) => processed_at !== null)
-  await until(left, 'everything to be processed', 60_000)
+  await until(left, 'everything to be processed')
 
   const stored = await storedEvents(database)
   expect(stored.map(({ event_id }) => event_id).toSorted()).toEqual(sent)
@@ -62,4 +62,4 @@ test(`after each of ${KILLS} kills every acknowledged delivery is there and is p
   expect(unanswered.length).toBeGreaterThan(0)
   expect(await service.stop()).toBe(0)
   await database.drop()
-}, 180_000)
+})

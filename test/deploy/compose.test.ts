@@ -126,4 +126,4 @@ esac
   expect(await service.get('/ready')).toMatchObject({ status: 200 })
   expect(await service.stop()).toBe(0)
   await own.drop()
-}, 120_000)
+})

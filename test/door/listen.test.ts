@@ -465,7 +465,7 @@ describe.each(servers)('%s', (server) => {
         Array.from({ length: 1_024 }, (_, i) => String(i)),
       )
     }
-  }, 60_000)
+  })
 
   test('stopAccepting finishes open requests, closes their connections and takes no new one', async () => {
     const door = await aDoor()

@@ -272,7 +272,7 @@ describe('without the database', () => {
     await proxy.cut()
     const startedMs = performance.now()
     expect(await allowed(limit, 'away', 10)).toBe(5)
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    expect(performance.now() - startedMs).toBeLessThan(PATIENT_MS)
     expect(await allowed(limit, 'away too', 10)).toBe(5)
     expect(said).toEqual(['rate limits: each instance counts for itself'])
     await proxy.mend()
@@ -295,7 +295,7 @@ describe('without the database', () => {
       expect(await allowed(limit, 'slow', 6)).toBe(4)
       const tookMs = performance.now() - startedMs
       expect(tookMs).toBeGreaterThan(200)
-      expect(tookMs).toBeLessThan(5_000)
+      expect(tookMs).toBeLessThan(PATIENT_MS)
       expect((await take(limit, 'slow')).allowed).toBe(false)
       expect(said).toEqual(['rate limits: each instance counts for itself'])
     } finally {

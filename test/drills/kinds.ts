@@ -66,8 +66,8 @@ export async function executeKinds(service: TestService): Promise<Acknowledged[]
   expect((await deliver(service, delivery)).body).toEqual({ status: 'accepted' })
   const executed = [await acknowledged(service, approved), await acknowledged(service, byHuman)]
   expect((await silent).status).toBe(502)
-  await until(async () => (await auditTypes(service)).has('webhook.processed'), 'the delivery', 60_000)
-  await until(async () => (await auditTypes(service)).has('intent.in_doubt'), 'the one in doubt', 60_000)
+  await until(async () => (await auditTypes(service)).has('webhook.processed'), 'the delivery')
+  await until(async () => (await auditTypes(service)).has('intent.in_doubt'), 'the one in doubt')
   return executed
 }
 

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { makeRawKey } from '../../src/config.ts'
 import { generateKeys } from '../../src/signing/keys.ts'
 import { sha256Hex } from '../../src/signing/sha256.ts'
@@ -18,8 +18,6 @@ import { startService, until, type Called, type TestService } from '../service.t
 import { aTransaction } from '../transactions.ts'
 import { aDelivery, deliver } from '../webhooks.ts'
 import { run } from './server.ts'
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const SAMPLE = 200
 

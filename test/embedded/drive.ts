@@ -99,9 +99,9 @@ export async function query(url: string, statement: string): Promise<unknown[]> 
   }
 }
 
-/** Waits until the assertions hold; fails with theirs after ten seconds. */
+/** Waits until the assertions hold; fails with theirs after two minutes. */
 export async function eventually<T>(hold: () => T | Promise<T>): Promise<T> {
-  for (const deadline = Date.now() + 10_000; ; await sleep(20)) {
+  for (const deadline = Date.now() + 120_000; ; await sleep(20)) {
     try {
       return await hold()
     } catch (error) {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { databaseUser } from '../../src/embedded/user.ts'
 import {
   aFolder,
@@ -18,8 +18,6 @@ import {
   spawnDriver,
   start,
 } from './drive.ts'
-
-vi.setConfig({ testTimeout: 20_000 })
 
 const refusal = (dataDir: string) =>
   `DATA_DIR ${dataDir} is in use by another Countersign: stop that one, or set another folder.`

@@ -2,12 +2,10 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findBinaries } from '../../src/embedded/binaries.ts'
 import { closedFolder, databaseUser } from '../../src/embedded/user.ts'
 import { aFolder, drive, end, query, start } from './drive.ts'
-
-vi.setConfig({ testTimeout: 20_000 })
 
 const asRoot = process.getuid?.() === 0
 const nobody = { name: 'nobody', uid: 65534, gid: 65534 }

@@ -3,10 +3,8 @@ import { closeSync, openSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import koffi from 'koffi'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { aFolder, end, eventually, query, start } from './drive.ts'
-
-vi.setConfig({ testTimeout: 20_000 })
 
 const CACHESTAT = 451
 const TMPFS = 0x01021994

@@ -7,8 +7,8 @@ import { describeWithPostgres } from '../debian-postgres.ts'
 import { startServer, type Server } from './database-server.ts'
 import { answersOf, startLoaded } from './database-load.ts'
 
-const RECOVERED_MS_MAX = 10_000
-const REFUSED_MS_MAX = 4_000
+const RECOVERED_MS_MAX = 60_000
+const REFUSED_MS_MAX = 10_000
 const CONNECTIONS_MAX = 30
 
 /** An ordinary role that owns its database: the connections that are reserved for superusers are not for the service. */
@@ -67,5 +67,5 @@ describeWithPostgres('a PostgreSQL without a free connection', () => {
     await pool.end()
     const { '503 DATABASE_UNAVAILABLE': refused } = answersOf(loaded.seen)
     expect(refused?.slowestMs).toBeLessThan(REFUSED_MS_MAX)
-  }, 120_000)
+  })
 })

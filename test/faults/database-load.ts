@@ -85,7 +85,7 @@ export async function startLoaded(as: {
   async function answered(answer: string, count = 1): Promise<number> {
     const fromMs = performance.now()
     const enough = () => seen.filter((one) => one.sentAtMs > fromMs && one.answer === answer).length >= count
-    await until(enough, `${count} times ${answer}`, 30_000).catch((error: unknown) => {
+    await until(enough, `${count} times ${answer}`).catch((error: unknown) => {
       throw new Error(`${String(error)}\n${JSON.stringify(answersOf(seen))}`, { cause: error })
     })
     return performance.now() - fromMs

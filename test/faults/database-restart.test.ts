@@ -5,8 +5,8 @@ import { describeWithPostgres } from '../debian-postgres.ts'
 import { startServer } from './database-server.ts'
 import { answersOf, startLoaded } from './database-load.ts'
 
-const RECOVERED_MS_MAX = 10_000
-const REFUSED_MS_MAX = 3_000
+const RECOVERED_MS_MAX = 60_000
+const REFUSED_MS_MAX = 10_000
 
 describeWithPostgres('a restart of PostgreSQL under load', () => {
   test.each(['fast', 'immediate'] as const)(
@@ -28,6 +28,5 @@ describeWithPostgres('a restart of PostgreSQL under load', () => {
       expect(refused?.slowestMs).toBeLessThan(REFUSED_MS_MAX)
       expect(loaded.reasons).toContain('The database cannot be used: no server listens there.')
     },
-    120_000,
   )
 })

@@ -6,7 +6,7 @@ import { startLoaded, type LoadedService } from './database-load.ts'
 
 /** The service waits three seconds for a lock; a request may first wait for the batch before it. */
 const ANSWERED_MS_MAX = 9_000
-const RECOVERED_MS_MAX = 10_000
+const RECOVERED_MS_MAX = 60_000
 const READY_MS_MAX = 6_000
 
 let database: TestDatabase
@@ -45,7 +45,7 @@ describe('a lock that somebody holds', () => {
     await locking.query('COMMIT')
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
     await finish()
-  }, 120_000)
+  })
 
   test('on trust_records, after the effect: 502, and the evidence is stored when it is released', async () => {
     await lock('trust_records')
@@ -53,7 +53,7 @@ describe('a lock that somebody holds', () => {
     await locking.query('COMMIT')
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
     await finish()
-  }, 120_000)
+  })
 
   test('on execution_intents: /ready says within seconds that it is locked', async () => {
     await lock('execution_intents')
@@ -64,5 +64,5 @@ describe('a lock that somebody holds', () => {
       'The database cannot be used: its execution-intents table is locked, or it is too slow.',
     )
     await finish()
-  }, 120_000)
+  })
 })

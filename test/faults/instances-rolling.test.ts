@@ -32,4 +32,4 @@ test('callers see nothing of a rolling restart: every request to an instance in 
     expect((await instance.post('/execute', aCountedTransaction())).status).toBe(200)
     expect(await instance.stop()).toBe(0)
   }
-}, 180_000)
+})

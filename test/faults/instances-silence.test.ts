@@ -56,7 +56,7 @@ test('what waits fails within seconds, what comes fails at once, and both pass w
   expect(Math.min(...next.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MAX_MS)
   await proxy.mend()
   await until(async () => (await failed(one(pool))).error === undefined, 'an answer')
-}, 60_000)
+})
 
 test('what it has locked is free for the others before they give up', async () => {
   const { proxy, pool, direct } = await open()
@@ -70,7 +70,7 @@ test('what it has locked is free for the others before they give up', async () =
   await until(async () => !(await isFree(direct)), 'the lock to be taken')
   expect((await failed(inTransaction(direct, lock))).error).toBeUndefined()
   expect((await stuck).error).toSatisfy(isUnavailable)
-}, 60_000)
+})
 
 async function isFree(pool: Pool): Promise<boolean | undefined> {
   const { rows } = await pool.query<{ free: boolean }>('SELECT pg_try_advisory_xact_lock_shared(7) AS free')
@@ -81,7 +81,7 @@ test('a statement that takes its time is waited for: the database answers on ano
   const { pool } = await open()
   const { rows } = await pool.query<{ slept: string }>(`SELECT pg_sleep(5)::text || 'slept' AS slept`)
   expect(rows).toEqual([{ slept: 'slept' }])
-}, 60_000)
+})
 
 test('one that falls silent while it migrates does not keep the others from starting', async () => {
   const database = await createDatabase('template0')
@@ -103,4 +103,4 @@ test('one that falls silent while it migrates does not keep the others from star
   expect(await migrate(database.url, { dir })).toEqual(['0001_slow.sql'])
   await proxy.cut()
   expect(await silent).toBeInstanceOf(Error)
-}, 60_000)
+})

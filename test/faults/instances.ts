@@ -53,7 +53,7 @@ export async function openFleet(template?: string): Promise<Fleet> {
     await Promise.all(started.map((service) => service.stop()))
     rmSync(policies, { recursive: true })
     await database.drop()
-  }, 60_000)
+  })
   const { origin, ...receiver } = await startReceiver()
 
   async function start({ databaseUrl = database.url, env = {} }: StartOptions = {}): Promise<TestService> {
@@ -215,7 +215,7 @@ export function startCallers(inService: () => readonly TestService[], count = 6)
     inDoubt,
     async more(wanted) {
       const enough = acknowledged.size + wanted
-      await until(() => acknowledged.size >= enough, `${wanted} executions`, 60_000)
+      await until(() => acknowledged.size >= enough, `${wanted} executions`)
     },
     async stop() {
       stopping.abort()

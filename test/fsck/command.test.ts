@@ -142,7 +142,7 @@ test('exits 2 with a sentence where nothing can be checked', async () => {
     'countersign: The schema is newer than this release: 9999_next.sql is not known. Use the release that runs on it.\n',
   )
   await database.pool.query(`DELETE FROM countersign_migrations WHERE name LIKE '9999%'`)
-}, 60_000)
+})
 
 test('finds the embedded database of a DATA_DIR by itself while it runs', async () => {
   const postgres = await startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
@@ -153,4 +153,4 @@ test('finds the embedded database of a DATA_DIR by itself while it runs', async 
     await postgres.stop()
   }
   expect((await run({})).status).toBe(2)
-}, 60_000)
+})

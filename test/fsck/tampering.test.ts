@@ -23,7 +23,7 @@ beforeAll(async () => {
   // Whether the sweep came before the human did is chance; nothing has to be there for these.
   await database.pool.query(`DELETE FROM audit_events WHERE type = 'intent.in_doubt'`)
   ;({ putBack } = await keepTables(database))
-}, 120_000)
+})
 
 afterAll(async () => {
   rmSync(signingKeyDir, { recursive: true })

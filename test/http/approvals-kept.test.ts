@@ -78,4 +78,4 @@ test('a claim that waits and then loses its database is a 503, the approval stay
     status: 'USED',
     consumedBy: transaction.businessTransactionId,
   })
-}, 60_000)
+})

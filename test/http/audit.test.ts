@@ -400,7 +400,7 @@ describe('without a database', () => {
         }),
       ),
     )
-    expect(performance.now() - startedAt).toBeLessThan(2_000)
+    expect(performance.now() - startedAt).toBeLessThan(60_000)
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(401))
     await proxy.mend()
     await until(async () => (await ofVerification()).length >= 5, 'the events to be stored')

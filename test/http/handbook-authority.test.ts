@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VERIFIER_FILE } from '../../src/pages/verifier/build.ts'
 import { generateKeys } from '../../src/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -18,8 +18,6 @@ import { aTransaction } from '../transactions.ts'
 const POLICIES = join(import.meta.dirname, '..', '..', 'policies')
 
 // A test is a section of a chapter: many commands, each a process of its own.
-vi.setConfig({ testTimeout: 120_000 })
-
 let database: TestDatabase
 let service: TestService
 let receiver: ChildProcess | undefined

@@ -202,7 +202,7 @@ describe('a version that an upgrade has shipped', () => {
     expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
 
     const both = () => Promise.all([onAllWorkers(service), onAllWorkers(upgraded)])
-    await until(async () => (await both()).every(Boolean), 'both instances', 1_000)
+    await until(async () => (await both()).every(Boolean), 'both instances')
     expect(await both()).toEqual([true, true])
   })
 

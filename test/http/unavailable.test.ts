@@ -38,7 +38,7 @@ function slow(delayMs: number) {
 describe('POST /execute 503 overloaded', () => {
   test('a request beyond QUEUE_REQUESTS_MAX is turned away before any work, and taken when there is room again', async () => {
     const before = await rowsOf(database)
-    const waiting = Array.from({ length: PLACES }, () => slow(1_500))
+    const waiting = Array.from({ length: PLACES }, () => slow(5_000))
     await Promise.all(waiting.map(({ released }) => released()))
 
     const transaction = aTransaction()

@@ -373,7 +373,7 @@ describe('503 databaseUnavailable', () => {
     const delivery = aDelivery()
     const started = performance.now()
     expect((await deliver(alone, delivery)).status).toBe(503)
-    expect(performance.now() - started).toBeLessThan(5_000)
+    expect(performance.now() - started).toBeLessThan(60_000)
     expect(
       (
         await deliver(alone, {

@@ -45,9 +45,9 @@ test.each([
 
     process.kill(toGroup ? -(runner.pid as number) : (runner.pid as number), signal)
     await ended
-    await until(() => processesOf(folder).length === 0, 'its processes to end', 60_000)
+    await until(() => processesOf(folder).length === 0, 'its processes to end')
     const itsFolders = () => readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
-    await until(() => itsFolders().length === 0, 'its folder to go', 60_000)
+    await until(() => itsFolders().length === 0, 'its folder to go')
   },
   300_000,
 )

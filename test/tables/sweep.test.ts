@@ -226,7 +226,7 @@ describe('among very many finalized intents', () => {
 
     expect(await sweep()).toBe(1)
     expect(await notedInDoubt(database)).toEqual(new Set([recent]))
-  }, 120_000)
+  })
 
   function flat(plan: Plan): Plan[] {
     return [plan, ...(plan.Plans ?? []).flatMap(flat)]

@@ -52,7 +52,7 @@ describe('why executions cannot be stored', () => {
     const silent = await answering('nothing')
     const startedMs = performance.now()
     expect(await why(silent.url)).toBe('it does not answer')
-    expect(performance.now() - startedMs).toBeLessThan(5_000)
+    expect(performance.now() - startedMs).toBeLessThan(60_000)
     silent.close()
     const ending = await answering('the end')
     expect(await why(ending.url)).toBe('the connection was lost')
