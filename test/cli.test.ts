@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { parseCallers } from '../src/config.ts'
@@ -22,9 +22,9 @@ function countersign(args: string[], env: Record<string, string> = {}) {
   return run(process.execPath, [cli, ...args], env)
 }
 
-function run(command: string, args: string[], env: Record<string, string>) {
+function run(command: string, args: string[], env: Record<string, string>, cwd = folder) {
   const { status, stdout, stderr } = spawnSync(command, args, {
-    cwd: folder,
+    cwd,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     encoding: 'utf8',
   })
@@ -66,6 +66,21 @@ describe('keys generate', () => {
     expect(status).toBe(0)
     expect(stdout).toContain('countersign keys rotate')
     expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(4)
+  })
+
+  test('runs as npx countersign from a clone, whatever Node the machine has', () => {
+    // Without the project's own bin folder, which npm test put first: npx itself has to find Node 24 there.
+    const bin = join('node_modules', '.bin')
+    const path = (process.env['PATH'] ?? '').split(delimiter).filter((entry) => !entry.endsWith(bin))
+    const env = {
+      PATH: path.join(delimiter),
+      npm_config_cache: join(folder, 'npm'),
+      npm_config_offline: 'true',
+    }
+    const args = ['--no-install', 'countersign', 'keys', 'generate', '--dir', join(folder, 'k')]
+    const { status, stdout } = run('npx', args, env, root)
+    expect(madeIds(stdout)).toHaveLength(2)
+    expect(status).toBe(0)
   })
 })
 
