@@ -136,6 +136,6 @@ describe('GET /trust-records 429 rateLimited', () => {
     for (let i = 0; i < 1_000 && !statuses.has(429); i++)
       for (const path of ['/trust-records', '/transactions', '/audit/events'])
         statuses.add((await service.get(path, reader)).status)
-    expect([...statuses].toSorted()).toEqual([200, 403, 429])
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 403, 429])
   })
 })

@@ -44,21 +44,21 @@ describe('GET / 200', () => {
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,application/signed-exchange;v=b3;q=0.7'
 
+const getAs = (accept: string | undefined, key?: string) =>
+  fetch(service.url, {
+    headers: {
+      ...(accept === undefined ? {} : { Accept: accept }),
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+    },
+  })
+
 describe('GET / in a notation that the client prefers', () => {
   const pages = ['/documentation', '/reference', '/handbook', '/verifier']
-  const get = (accept: string | undefined, key?: string) =>
-    fetch(service.url, {
-      headers: {
-        ...(accept === undefined ? {} : { Accept: accept }),
-        ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
-      },
-    })
-
   test.each([
     ['without a key', undefined, 401],
     ['with one', 'known', 200],
   ])('a browser %s gets links to the pages, under the status of the contract', async (_, key, status) => {
-    const answer = await get(BROWSER, key && service.key)
+    const answer = await getAs(BROWSER, key && service.key)
     const html = await answer.text()
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'text/html; charset=utf-8'])
     expect(answer.headers.get('vary')).toBe('Accept')
@@ -79,7 +79,7 @@ describe('GET / in a notation that the client prefers', () => {
     'text/html;q=0, */*;q=0',
     'text/html;q=x',
   ])('a client that accepts %s gets JSON', async (accept) => {
-    const answers = [await get(accept), await get(accept, service.key)]
+    const answers = [await getAs(accept), await getAs(accept, service.key)]
     expect(answers.map(({ headers }) => [headers.get('content-type'), headers.get('vary')])).toEqual(
       answers.map(() => ['application/json', 'Accept']),
     )

@@ -61,9 +61,9 @@ export function buildVerifier(): Promise<string> {
 /** Commander can start programs for commands of several words. There is none here, and a reader need not wonder. */
 const withoutChildProcesses: Plugin = {
   name: 'without child processes',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'none', namespace: 'none' }))
-    onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
+  setup(bundling) {
+    bundling.onResolve({ filter: /^node:child_process$/ }, () => ({ path: 'none', namespace: 'none' }))
+    bundling.onLoad({ filter: /./, namespace: 'none' }, () => ({ contents: 'module.exports = {}' }))
   },
 }
 
@@ -73,7 +73,7 @@ function read(name: string): string {
 
 /** Not minified: an auditor reads what runs. The licences of the packages in it stand at its end, as they ask. */
 async function bundle(options: BuildOptions): Promise<string> {
-  const { outputFiles = [], metafile } = await build({
+  const { outputFiles, metafile } = await build({
     ...options,
     // Paths in the output's comments are relative to it: the same on every machine.
     absWorkingDir: ROOT,
@@ -85,7 +85,7 @@ async function bundle(options: BuildOptions): Promise<string> {
   })
   const [output] = outputFiles
   if (output === undefined) throw new Error('esbuild made no output')
-  const packages = Object.keys(metafile?.inputs ?? {}).flatMap((input) => {
+  const packages = Object.keys(metafile.inputs).flatMap((input) => {
     const [folder] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(input) ?? []
     return folder ?? []
   })
