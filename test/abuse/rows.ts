@@ -707,6 +707,36 @@ const neighbours: readonly Abuse[] = [
   },
 ]
 
+const pageEnds = 'a hundred records of 270 KB'
+const many = 'a record with 50,000 verifications'
+
+const growth: readonly Abuse[] = [
+  {
+    tried: 'One caller has 50,000 verifications appended to its record',
+    refused:
+      '409 `CONFLICT` from 10,000 on; a record that has more is read with its newest 100 and their number, exports pass it, and a list of its own has all',
+    tests: {
+      'http/growth': [
+        `${many} › is read: the newest 100, oldest first, and how many there are`,
+        `${many} › is read without reading the others`,
+        `${many} › does not stop an export`,
+        `${many} › takes no more of them, and says so; what it has stays of use`,
+      ],
+    },
+  },
+  {
+    tried: 'A hundred records of 270 KB on one export page',
+    refused: 'the page ends at 4 MiB, and its `Link` goes on behind it; what does not fit is not read',
+    tests: {
+      'http/growth': [
+        `${pageEnds} › GET %s: each page ends at 4 MiB and its Link goes on behind it, to every one of them once`,
+        `${pageEnds} › a page by number that ends early skips nothing: its Link leads to what it left out`,
+        `${pageEnds} › what does not fit is not read: the database sends what the page shows`,
+      ],
+    },
+  },
+]
+
 export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Changes and step-ups': changes,
   'Approvals and verified state': approvals,
@@ -715,4 +745,5 @@ export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   Policies: policies,
   'Deliveries of providers': deliveries,
   'Stopping others': neighbours,
+  'Making evidence unreadable': growth,
 }
