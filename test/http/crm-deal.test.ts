@@ -46,18 +46,21 @@ addPolicy(policyDir, {
 
 let database: TestDatabase
 let service: TestService
+/** Its CRM is at a port where nobody listens. */
+let away: TestService
+/** Without the credential of the CRM. */
+let without: TestService
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve))
   database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    env: {
-      POLICY_DIR: policyDir,
-      HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test',
-      HUBSPOT_BASE_URL: `http://127.0.0.1:${(crm.address() as AddressInfo).port}`,
-    },
-  })
+  const start = (env: Record<string, string>) =>
+    startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir, ...env } })
+  const withCrm = (port: number) =>
+    start({ HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test', HUBSPOT_BASE_URL: `http://127.0.0.1:${port}` })
+  service = await withCrm((crm.address() as AddressInfo).port)
+  away = await withCrm(await closedPort())
+  without = await start({})
 })
 
 beforeEach(() => {
@@ -67,7 +70,7 @@ beforeEach(() => {
 })
 
 afterAll(async () => {
-  expect(await service.stop()).toBe(0)
+  for (const one of [without, away, service]) expect(await one.stop()).toBe(0)
   await database.drop()
   await new Promise((resolve) => crm.close(resolve))
   rmSync(policyDir, { recursive: true })
@@ -198,26 +201,16 @@ describe.each(['/execute', '/transactions'])('POST %s while the CRM does not ans
 
 describe('POST /execute 503 stateUnavailable', () => {
   test('where nobody listens at the address of the CRM; the log says what could not be read, the caller does not', async () => {
-    const away = await startService({
-      databaseUrl: database.url,
-      env: {
-        POLICY_DIR: policyDir,
-        HUBSPOT_PRIVATE_APP_TOKEN: 'pat-test',
-        HUBSPOT_BASE_URL: `http://127.0.0.1:${await closedPort()}`,
-      },
-    })
     const update = anUpdate()
     expect(reply(await away.post('/execute', update))).toEqual(unreadable)
     await until(
       () => away.lines().find(({ cause }) => /^hubspot:deal-fetch: .*ECONNREFUSED/.test(String(cause))),
       'the log line',
     )
-    expect(await away.stop()).toBe(0)
     expect((await service.post('/execute', update)).status).toBe(200)
   })
 
   test('for a policy that rests on the CRM where its credential is not configured', async () => {
-    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
     const echo = aTransaction({
       policy: { name: 'echo-by-crm' },
       intent: { target: '7512' },
@@ -225,7 +218,6 @@ describe('POST /execute 503 stateUnavailable', () => {
     })
     expect(reply(await without.post('/execute', echo))).toEqual(unreadable)
     expect(Object.values(await rowsOf(database, echo.businessTransactionId))).toEqual([0, 0, 0, 0, 0, 0])
-    expect(await without.stop()).toBe(0)
   })
 })
 
@@ -242,7 +234,6 @@ describe('an action without a connector, whatever its policy verifies', () => {
   })
 
   test('is answered before any state is verified; only the transaction is stored', async () => {
-    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
     for (const [action, transaction] of [
       ['hubspot:deal-update', anUpdate()],
       ['vendor:pay', payment],
@@ -257,13 +248,10 @@ describe('an action without a connector, whatever its policy verifies', () => {
         refusal_records: 0,
       })
     }
-    expect(await without.stop()).toBe(0)
   })
 
   test('what the rules reject stays a rejection', async () => {
-    const without = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
     const { status: answered, body } = await without.post('/execute', anUpdate({ dealClosed: true }))
     expect([answered, body.error]).toEqual([500, 'Execution rejected: A closed deal is not changed.'])
-    expect(await without.stop()).toBe(0)
   })
 })
