@@ -101,7 +101,7 @@ const openRoutes: [method: 'GET' | 'POST', path: string, status: number][] = [
 ]
 /** Open by decisions §2, §4 and §5, where the contract is silent; and the deliveries of §6, whose signature is their authentication. */
 const openByDecision =
-  /^(GET \/(openapi\.json|reference|handbook|verifier|(documentation|reference)\/\{asset\}|handbook\/\{page\})|POST \/webhooks\/\{provider\})$/
+  /^(GET \/(openapi\.json|reference|handbook|verifier(\/countersign-verify\.mjs)?|(documentation|reference)\/\{asset\}|handbook\/\{page\})|POST \/webhooks\/\{provider\})$/
 
 describe('without a key', () => {
   test.each(openRoutes)('%s %s is answered', async (method, path, status) => {
