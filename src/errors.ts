@@ -155,8 +155,8 @@ export const failures = {
   invalidPage: () => new Failure(400, 'page must be a whole number, 1 or more.'),
   invalidPageSize: () => new Failure(400, 'pageSize must be a whole number from 1 to 100.'),
   invalidQuery: (message: string) => new Failure(400, message),
-  /** Posted evidence that is none: POST /refusal/verify and /audit/verify (decisions §9). */
-  invalidEvidence: (message: string) => new Failure(400, message),
+  /** Posted evidence that is no JSON object: POST /refusal/verify and /audit/verify (decisions §12). */
+  invalidEvidence: () => new Failure(400, 'the body must be an object.'),
   /** A body of a governance, approval or intent route; the message names the field. */
   invalidField: (message: string) => new Failure(400, message),
   /** Of a webhook delivery (interface §6): its signature is its authentication. */

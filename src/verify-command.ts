@@ -1,8 +1,8 @@
 // countersign verify: reads evidence and key sets from files and prints what src/verifier finds. It needs no service, no
 // database and no network.
 import { readFileSync } from 'node:fs'
-import { printable } from './printable.ts'
-import { Unusable, verifyFile, type Report } from './verifier/index.ts'
+import { printable, printableJson } from './printable.ts'
+import { Unusable, verifyFile, type Report, type Verdict } from './verifier/index.ts'
 
 export interface VerifyRequest {
   /** A path; `-` is standard input, for one of all. */
@@ -12,7 +12,10 @@ export interface VerifyRequest {
   readonly json: boolean
 }
 
-/** out  the exit code: 0 all valid, 1 any invalid, 2 nothing could be verified, with one sentence on standard error */
+/**
+ * out  the exit code: 0 all valid; 1 any invalid; 2 none invalid and any that cannot be checked, or nothing that could be read, with
+ *      one sentence on standard error
+ */
 export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
   let reports: Report[]
   try {
@@ -26,9 +29,15 @@ export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
     console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`)
     return 2
   }
-  if (json) console.log(JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2))
+  if (json)
+    console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2)))
   else for (const line of described(reports)) console.log(printable(line))
-  return reports.every(({ valid }) => valid) ? 0 : 1
+  return exitCodeOf(reports)
+}
+
+export function exitCodeOf(reports: readonly Report[]): 0 | 1 | 2 {
+  if (reports.some(({ verdict }) => verdict === 'invalid')) return 1
+  return reports.every(({ valid }) => valid) ? 0 : 2
 }
 
 /** fails Unusable; a BOM is kept, for the parser to refuse */
@@ -49,25 +58,37 @@ function readText(path: string): string {
 
 function described(reports: readonly Report[]): string[] {
   const lines = reports.flatMap(describedOne)
-  const invalid = reports.filter(({ valid }) => !valid).length
+  const count = (due: Verdict) => reports.filter(({ verdict }) => verdict === due).length
   if (reports.length > 1)
     lines.push(
-      `${reports.length} pieces of evidence: ${reports.length - invalid} valid, ${invalid} INVALID`,
+      `${reports.length} pieces of evidence: ${count('valid')} valid, ${count('invalid')} INVALID, ${count('unchecked')} cannot be checked`,
+      '',
+    )
+  if (reports.some(({ checks }) => checks.some(({ missingKeys }) => missingKeys !== undefined)))
+    lines.push(
+      'A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.',
       '',
     )
   const limits = new Set(reports.flatMap(({ notProven }) => notProven))
   return [...lines, 'A pass does not prove:', ...Array.from(limits, (limit) => `  - ${limit}`)]
 }
 
-function describedOne({ artifact, subject, valid, checks, keys, notes }: Report): string[] {
+const VERDICTS: Readonly<Record<Verdict, string>> = {
+  valid: 'valid',
+  invalid: 'INVALID',
+  unchecked: 'cannot be checked',
+}
+
+function describedOne({ artifact, subject, verdict, checks, keys, notes }: Report): string[] {
   return [
     `${artifact} ${subject}`,
-    ...checks.map(({ name, problem }) =>
-      problem === undefined ? `  ok      ${name}` : `  FAILED  ${name}: ${problem}`,
-    ),
+    ...checks.map(({ name, problem, missingKeys }) => {
+      if (problem === undefined) return `  ok      ${name}`
+      return `  ${missingKeys === undefined ? 'FAILED' : 'NO KEY'}  ${name}: ${problem}`
+    }),
     ...notes.map((note) => `  note    ${note}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
-    valid ? 'valid' : 'INVALID',
+    VERDICTS[verdict],
     '',
   ]
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import canonicalize from 'canonicalize'
@@ -229,6 +229,38 @@ describe.skipIf(noJava)(`a one-file Java program${noJava ? ' (skipped: no Java 1
       cases.map(({ name, verdict }) => `${name}: ${verdict}`),
     )
     expect(status).toBe(1)
+  })
+
+  test('says of the published vectors of each length what is published of them', () => {
+    const vectors = join(import.meta.dirname, 'vectors', 'countersign')
+    const SPOILED =
+      /\/(signature-)?(valid-ed25519|valid|extended|truncated|twice|zero|first-bit|last-bit|empty)$/
+    const cases = (
+      [
+        ['trust-record', 'trust-records'],
+        ['receipt', 'receipts'],
+        ['refusal-record', 'refusal-records'],
+      ] as const
+    ).flatMap(([artifact, name]) => {
+      const published = JSON.parse(readFileSync(join(vectors, `${name}.json`), 'utf8')) as {
+        cases: { id: string; evidence?: object; valid: boolean }[]
+      }
+      return published.cases.filter(({ id }) => SPOILED.test(id)).map((one) => ({ ...one, artifact }))
+    })
+    expect(cases.length).toBeGreaterThan(20)
+    expect(cases.some(({ valid }) => valid)).toBe(true)
+    const args = cases.flatMap((one, i) => [
+      join(vectors, 'keys.json'),
+      one.artifact,
+      file(`vector-${i}.json`, JSON.stringify(one.evidence)),
+    ])
+    const program = join(import.meta.dirname, 'offline', 'Verify.java')
+    const { stdout, stderr } = spawnSync('java', [program, ...args], { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    const verdicts = stdout.trimEnd().split('\n')
+    expect(verdicts.map((verdict, i) => `${cases[i]?.id}: ${verdict === 'valid'}`)).toEqual(
+      cases.map(({ id, valid }) => `${id}: ${valid}`),
+    )
   })
 })
 

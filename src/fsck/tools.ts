@@ -6,12 +6,12 @@ import { verifySignature, type Signature } from '../signing/signature.ts'
 import { readApprovers, type ApproverRow } from '../tables/approvers.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../tables/policy-versions.ts'
 import type { Sql } from '../tables/sql.ts'
-import type { Crypto } from '../verifier/evidence.ts'
+import type { CheckCrypto } from '../verifier/evidence.ts'
 
 export interface Tools {
   /** In the one snapshot of the whole run. */
   readonly sql: Sql
-  readonly crypto: Crypto
+  readonly crypto: CheckCrypto
   /** By `<name>/<version>`. */
   readonly policies: ReadonlyMap<string, KnownPolicy>
   /** When the genesis was: the earliest version that is stored, ISO 8601. */

@@ -39,7 +39,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   invalidPage: failures.invalidPage(),
   invalidPageSize: failures.invalidPageSize(),
   invalidQuery: failures.invalidQuery('since must be an RFC 3339 timestamp.'),
-  invalidEvidence: failures.invalidEvidence('refusalRecordHash is required.'),
+  invalidEvidence: failures.invalidEvidence(),
   invalidField: failures.invalidField('reason is required.'),
   missingSignature: failures.missingSignature('<provider>'),
   invalidSignature: failures.invalidSignature('<provider>'),
@@ -61,12 +61,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
 }
 
 /** Rows that say what exactly is wrong: their sentence in the document is one of many. */
-const ONE_OF_MANY: readonly FailureRow[] = [
-  'invalidTransaction',
-  'invalidQuery',
-  'invalidEvidence',
-  'invalidField',
-]
+const ONE_OF_MANY: readonly FailureRow[] = ['invalidTransaction', 'invalidQuery', 'invalidField']
 
 /** The row that a failure is of, among those a route lists. in  code  null where the body has no place for one */
 export function rowOf(

@@ -2350,7 +2350,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
       /**
        * @private
        */
-      _dispatchSubcommand(commandName, operands, unknown) {
+      _dispatchSubcommand(commandName, operands, unknown2) {
         const subCommand = this._findCommand(commandName);
         if (!subCommand) this.help({ error: true });
         subCommand._prepareForParse();
@@ -2362,9 +2362,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
         );
         promiseChain = this._chainOrCall(promiseChain, () => {
           if (subCommand._executableHandler) {
-            this._executeSubCommand(subCommand, operands.concat(unknown));
+            this._executeSubCommand(subCommand, operands.concat(unknown2));
           } else {
-            return subCommand._parseCommand(operands, unknown);
+            return subCommand._parseCommand(operands, unknown2);
           }
         });
         return promiseChain;
@@ -2515,25 +2515,25 @@ Expecting one of '${allowedValues.join("', '")}'`);
        *
        * @private
        */
-      _parseCommand(operands, unknown) {
-        const parsed = this.parseOptions(unknown);
+      _parseCommand(operands, unknown2) {
+        const parsed = this.parseOptions(unknown2);
         this._parseOptionsEnv();
         this._parseOptionsImplied();
         operands = operands.concat(parsed.operands);
-        unknown = parsed.unknown;
-        this.args = operands.concat(unknown);
+        unknown2 = parsed.unknown;
+        this.args = operands.concat(unknown2);
         if (operands && this._findCommand(operands[0])) {
-          return this._dispatchSubcommand(operands[0], operands.slice(1), unknown);
+          return this._dispatchSubcommand(operands[0], operands.slice(1), unknown2);
         }
         if (this._getHelpCommand() && operands[0] === this._getHelpCommand().name()) {
           return this._dispatchHelpCommand(operands[1]);
         }
         if (this._defaultCommandName) {
-          this._outputHelpIfRequested(unknown);
+          this._outputHelpIfRequested(unknown2);
           return this._dispatchSubcommand(
             this._defaultCommandName,
             operands,
-            unknown
+            unknown2
           );
         }
         if (this.commands.length && this.args.length === 0 && !this._actionHandler && !this._defaultCommandName) {
@@ -2559,7 +2559,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           );
           if (this.parent) {
             promiseChain = this._chainOrCall(promiseChain, () => {
-              this.parent.emit(commandEvent, operands, unknown);
+              this.parent.emit(commandEvent, operands, unknown2);
             });
           }
           promiseChain = this._chainOrCallHooks(promiseChain, "postAction");
@@ -2568,13 +2568,13 @@ Expecting one of '${allowedValues.join("', '")}'`);
         if (this.parent?.listenerCount(commandEvent)) {
           checkForUnknownOptions();
           this._processArguments();
-          this.parent.emit(commandEvent, operands, unknown);
+          this.parent.emit(commandEvent, operands, unknown2);
         } else if (operands.length) {
           if (this._findCommand("*")) {
-            return this._dispatchSubcommand("*", operands, unknown);
+            return this._dispatchSubcommand("*", operands, unknown2);
           }
           if (this.listenerCount("command:*")) {
-            this.emit("command:*", operands, unknown);
+            this.emit("command:*", operands, unknown2);
           } else if (this.commands.length) {
             this.unknownCommand();
           } else {
@@ -2681,7 +2681,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
        */
       parseOptions(args) {
         const operands = [];
-        const unknown = [];
+        const unknown2 = [];
         let dest = operands;
         function maybeOption(arg) {
           return arg.length > 1 && arg[0] === "-";
@@ -2699,7 +2699,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           const arg = activeGroup ?? args[i++];
           activeGroup = null;
           if (arg === "--") {
-            if (dest === unknown) dest.push(arg);
+            if (dest === unknown2) dest.push(arg);
             dest.push(...args.slice(i));
             break;
           }
@@ -2749,18 +2749,18 @@ Expecting one of '${allowedValues.join("', '")}'`);
             }
           }
           if (dest === operands && maybeOption(arg) && !(this.commands.length === 0 && negativeNumberArg(arg))) {
-            dest = unknown;
+            dest = unknown2;
           }
-          if ((this._enablePositionalOptions || this._passThroughOptions) && operands.length === 0 && unknown.length === 0) {
+          if ((this._enablePositionalOptions || this._passThroughOptions) && operands.length === 0 && unknown2.length === 0) {
             if (this._findCommand(arg)) {
               operands.push(arg);
-              unknown.push(...args.slice(i));
+              unknown2.push(...args.slice(i));
               break;
             } else if (this._getHelpCommand() && arg === this._getHelpCommand().name()) {
               operands.push(arg, ...args.slice(i));
               break;
             } else if (this._defaultCommandName) {
-              unknown.push(arg, ...args.slice(i));
+              unknown2.push(arg, ...args.slice(i));
               break;
             }
           }
@@ -2770,7 +2770,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
           }
           dest.push(arg);
         }
-        return { operands, unknown };
+        return { operands, unknown: unknown2 };
       }
       /**
        * Return an object containing local option values as key-value pairs.
@@ -3489,11 +3489,20 @@ var require_commander = __commonJS({
 
 // src/printable.ts
 function printable(line) {
-  return line.replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "�");
+  return line.replaceAll(NOT_PRINTABLE, "�");
 }
+function printableJson(text) {
+  return text.replaceAll(
+    NOT_PRINTABLE,
+    (character) => character === "\n" ? character : character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  );
+}
+var NOT_PRINTABLE;
 var init_printable = __esm({
   "src/printable.ts"() {
     "use strict";
+    NOT_PRINTABLE = // oxlint-disable-next-line no-control-regex -- they are what is replaced
+    /[\0-\x1f\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff9-\ufffb\u{110bd}\u{110cd}\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]/gu;
   }
 });
 
@@ -3601,6 +3610,19 @@ function check(name, problem, holds) {
     return { name, problem: `${problem} (${error instanceof Error ? error.message : "unreadable"})` };
   }
 }
+function checkSigned(name, problem, crypto, holds) {
+  const missing = /* @__PURE__ */ new Set();
+  const verifySignature = (artifact, text, signature) => {
+    const verdict = crypto.verifySignature(artifact, text, signature);
+    if (verdict === void 0) missing.add(signature.keyId);
+    return verdict !== false;
+  };
+  const made = check(name, problem, () => holds({ ...crypto, verifySignature }));
+  if (made.problem !== void 0 || missing.size === 0) return made;
+  const missingKeys = [...missing];
+  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
+  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys };
+}
 function canonicalText(value) {
   try {
     return canonicalize(value);
@@ -3657,10 +3679,10 @@ var init_signatures = __esm({
 });
 
 // src/verifier/audit-event.ts
-function checkAuditEvent(evidence, crypto) {
+function checkAuditEvent(evidence, given) {
   const { event, signature } = isMembers(evidence) ? evidence : {};
   return [
-    check("event signature", "The audit event signature is not valid", () => {
+    checkSigned("event signature", "The audit event signature is not valid", given, (crypto) => {
       const signed = isMembers(event) ? canonicalText(event) : void 0;
       const carried = carriedSignature(signature);
       if (signed === void 0 || carried.algorithm !== "ed25519") return false;
@@ -7235,11 +7257,14 @@ function cryptoOf(keys, onUsed = () => void 0) {
     verifySignature: (artifact, canonicalText2, { algorithm, keyId, value }) => {
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
-      const key = keys.get(keyId);
-      if (key === void 0) throw new Error(`key '${keyId}' is not in the key set`);
-      if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
       const signature = base64(value);
       if (signature === void 0) throw new Error("the signature is not canonical base64");
+      const length = signatureBytes(algorithm);
+      if (signature.length !== length)
+        throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`);
+      const key = keys.get(keyId);
+      if (key === void 0) return void 0;
+      if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
       const message = preAuthEncoding(artifact, canonicalText2);
       const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes });
       if (holds) onUsed(key);
@@ -7247,6 +7272,11 @@ function cryptoOf(keys, onUsed = () => void 0) {
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
+}
+function signatureBytes(algorithm) {
+  const length = Object.hasOwn(SIGNATURE_BYTES, algorithm) ? SIGNATURE_BYTES[algorithm] : void 0;
+  if (length === void 0) throw new Error(`'${algorithm}' is no algorithm that evidence is signed by`);
+  return length;
 }
 function withoutCofactor({ message, signature, publicKey }) {
   const { Point } = ed25519;
@@ -7263,7 +7293,7 @@ function preAuthEncoding(artifact, canonicalText2) {
   const ascii = utf8ToBytes;
   return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
 }
-var verifiers;
+var SIGNATURE_BYTES, verifiers;
 var init_crypto = __esm({
   "src/verifier/crypto.ts"() {
     "use strict";
@@ -7274,11 +7304,12 @@ var init_crypto = __esm({
     init_ml_dsa();
     init_base64();
     init_evidence();
+    SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
     verifiers = {
       // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
-      ed25519: (signed) => signed.signature.length === 64 && ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) && withoutCofactor(signed),
+      ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) && withoutCofactor(signed),
       // FIPS 204, pure, empty context.
-      "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === 3309 && ml_dsa65.verify(signature, message, publicKey)
+      "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message, publicKey)
     };
   }
 });
@@ -7303,24 +7334,25 @@ function shownOf(change) {
   const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change;
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
 }
-function checkGovernanceChange(evidence, crypto) {
+function checkGovernanceChange(evidence, given) {
   const change = isMembers(evidence) ? evidence : {};
   const { signature, warnings: _, diff: _1, ...signedMembers2 } = change;
   const signed = canonicalText(signedMembers2);
   return [
     check("change hash", "The change hash does not match what was proposed", () => {
-      return crypto.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
+      return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
     }),
-    check("change signature", "The signature of the change is not valid", () => {
+    checkSigned("change signature", "The signature of the change is not valid", given, (crypto) => {
       const carried = carriedSignature(signature);
       if (signed === void 0 || carried.algorithm !== "ed25519") return false;
       return crypto.verifySignature("governance-change", signed, carried);
     }),
     check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
-    check(
+    checkSigned(
       "step-up authorization",
       "The step-up authorization is not one of this resolution",
-      () => isSteppedUp(change, crypto)
+      given,
+      (crypto) => isSteppedUp(change, crypto)
     )
   ];
 }
@@ -7398,10 +7430,10 @@ var init_states = __esm({
 });
 
 // src/verifier/intent-transition.ts
-function checkIntentTransition(evidence, crypto) {
+function checkIntentTransition(evidence, given) {
   const { transition, signature } = isMembers(evidence) ? evidence : {};
   return [
-    check("transition signature", "The signature of the transition is not valid", () => {
+    checkSigned("transition signature", "The signature of the transition is not valid", given, (crypto) => {
       const signed = isMembers(transition) ? canonicalText(transition) : void 0;
       const carried = carriedSignature(signature);
       if (signed === void 0 || carried.algorithm !== "ed25519") return false;
@@ -7486,6 +7518,7 @@ function earlier(one, other) {
 function readKey(entry, which) {
   if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`);
   const { pem, jwk } = entry;
+  refusePrivate(entry, which);
   const jwks = [jwk, "kty" in entry ? entry : void 0].filter((one) => one !== void 0);
   if (pem === void 0 && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`);
@@ -7524,7 +7557,7 @@ function nameOf(parts, which) {
   return name;
 }
 function ofPem(pem, which) {
-  const block = typeof pem === "string" ? /^-----BEGIN PUBLIC KEY-----\r?\n([\w+/=\r\n]+)-----END PUBLIC KEY-----\s*$/.exec(pem) : null;
+  const block = typeof pem === "string" ? PEM.exec(pem) : null;
   const der = base64(block?.[1]?.replaceAll(/\r?\n/g, "") ?? "");
   if (der === void 0 || der.length === 0)
     throw new Unusable(`${which} has a \`pem\` that is no public key.`);
@@ -7534,10 +7567,7 @@ function ofPem(pem, which) {
 function ofJwk(jwk, which) {
   if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`);
   const { kty, crv, alg, x, pub } = jwk;
-  if ("d" in jwk || "priv" in jwk)
-    throw new Unusable(
-      `${which} holds a private key: treat it as compromised, and save the public keys only.`
-    );
+  refusePrivate(jwk, which);
   if (kty === "OKP" && crv === "Ed25519") {
     if (alg !== void 0 && alg !== "EdDSA" && alg !== "Ed25519")
       throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`);
@@ -7545,6 +7575,12 @@ function ofJwk(jwk, which) {
   }
   if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf(pub, which), which);
   return void 0;
+}
+function refusePrivate(part, which) {
+  if ("d" in part || "priv" in part)
+    throw new Unusable(
+      `${which} holds a private key: treat it as compromised, and save the public keys only.`
+    );
 }
 function bytesOf(text, which) {
   const bytes = typeof text === "string" ? base64url(text) : void 0;
@@ -7554,16 +7590,27 @@ function bytesOf(text, which) {
 function materialOf(kind, bytes, which) {
   if (bytes.length !== kind.bytes)
     throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`);
+  if (kind.algorithm === "ed25519" && !isOfPrimeOrder(bytes))
+    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`);
   return { algorithm: kind.algorithm, bytes };
+}
+function isOfPrimeOrder(bytes) {
+  try {
+    const point = ed25519.Point.fromBytes(bytes);
+    return !point.is0() && point.isTorsionFree();
+  } catch {
+    return false;
+  }
 }
 function fingerprintOf({ algorithm, bytes }) {
   const kind = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1];
   return bytesToHex(sha256(concatBytes(kind.spkiPrefix, bytes)));
 }
-var KINDS;
+var KINDS, PEM;
 var init_keys = __esm({
   "src/verifier/keys.ts"() {
     "use strict";
+    init_ed25519();
     init_sha2();
     init_utils();
     init_base64();
@@ -7578,6 +7625,7 @@ var init_keys = __esm({
         bytes: 1952
       }
     ];
+    PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/;
   }
 });
 
@@ -7754,7 +7802,7 @@ var init_parse = __esm({
 });
 
 // src/verifier/receipt.ts
-function checkReceipt(evidence, crypto) {
+function checkReceipt(evidence, given) {
   const receipt = isMembers(evidence) ? evidence : {};
   const { signature, signatures: _, ...signedMembers2 } = receipt;
   const { receiptHash, ...hashedMembers } = signedMembers2;
@@ -7762,9 +7810,9 @@ function checkReceipt(evidence, crypto) {
   const signed = canonicalText(signedMembers2);
   return [
     check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
-      return hashed !== void 0 && crypto.sha256Hex(hashed) === receiptHash;
+      return hashed !== void 0 && given.sha256Hex(hashed) === receiptHash;
     }),
-    check("receipt signature", "The receipt signature is not valid", () => {
+    checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
       if (signed === void 0) return false;
       const { algorithm, keyId } = receipt;
       const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
@@ -7831,8 +7879,8 @@ function approvalProblem(payload, { capability, target, parameters, evaluatedAt,
   if (typeof approverId !== "string" || askedBy.includes(approverId)) return "is by who asked for it";
   return void 0;
 }
-function checkApprovals(record, crypto) {
-  return check("approvals", "The verified signals cannot be verified", () => {
+function checkApprovals(record, given) {
+  return checkSigned("approvals", "The verified signals cannot be verified", given, (crypto) => {
     const used = /* @__PURE__ */ new Set();
     for (const execution of list(record["executions"])) {
       const decision = members(members(execution)["decision"]);
@@ -7842,8 +7890,8 @@ function checkApprovals(record, crypto) {
     return true;
   });
 }
-function checkRefusedApprovals(refusal, crypto) {
-  return check("approvals", "The approvals in the decision are not signed ones", () => {
+function checkRefusedApprovals(refusal, given) {
+  return checkSigned("approvals", "The approvals in the decision are not signed ones", given, (crypto) => {
     const verifiedSignals = members(members(refusal["decision"])["verifiedSignals"]);
     for (const verified of Object.values(verifiedSignals)) {
       for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto);
@@ -7943,21 +7991,21 @@ var init_approvals = __esm({
 });
 
 // src/verifier/refusal-record.ts
-function checkRefusalRecord(evidence, crypto) {
+function checkRefusalRecord(evidence, given) {
   const refusal = isMembers(evidence) ? evidence : {};
   const { refusalRecordHash, signature, ...signedMembers2 } = refusal;
   const signed = canonicalText(signedMembers2);
   return [
     check("refusal hash", "The refusal record hash does not match the canonical record", () => {
-      return signed !== void 0 && crypto.sha256Hex(signed) === refusalRecordHash;
+      return signed !== void 0 && given.sha256Hex(signed) === refusalRecordHash;
     }),
-    check("refusal signature", "The refusal record signature is not valid", () => {
+    checkSigned("refusal signature", "The refusal record signature is not valid", given, (crypto) => {
       const carried = carriedSignature(signature);
       if (signed === void 0 || carried.algorithm !== "ed25519") return false;
       return crypto.verifySignature("refusal-record", signed, carried);
     }),
     check("decision binding", "The decision is not a refusal of this intent", () => boundToDecision(refusal)),
-    checkRefusedApprovals(refusal, crypto)
+    checkRefusedApprovals(refusal, given)
   ];
 }
 function boundToDecision(refusal) {
@@ -7965,49 +8013,117 @@ function boundToDecision(refusal) {
   const signals = members(decision["signals"]);
   return decision["outcome"] === "REJECTED" && string(decision["intentId"]) === members(refusal["evaluatedIntent"])["intentId"] && list(refusal["mismatches"]).map(members).every(({ signal, declared }) => {
     const given = Object.hasOwn(signals, string(signal)) ? signals[string(signal)] : null;
-    return canonicalize(given ?? null) === canonicalize(declared);
+    return typeof given !== "object" || given === null ? given === declared : false;
   });
 }
 var init_refusal_record = __esm({
   "src/verifier/refusal-record.ts"() {
     "use strict";
-    init_canonical();
     init_approvals();
     init_evidence();
     init_signatures();
   }
 });
 
+// src/verifier/unsigned.ts
+function unknownInEach(value, known, ...path) {
+  return Array.isArray(value) ? value.flatMap((one, i) => unknown(one, known, ...path, i)) : [];
+}
+function notesOnUnsigned(kind, evidence) {
+  return OF_KIND2[kind](evidence).toSorted().map((path) => `Nothing signs its member ${JSON.stringify(path)}.`);
+}
+var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2;
+var init_unsigned = __esm({
+  "src/verifier/unsigned.ts"() {
+    "use strict";
+    init_evidence();
+    SIGNATURE = ["algorithm", "keyId", "value", "signedAt"];
+    VERIFICATION = [
+      "verificationId",
+      "businessTransactionId",
+      "status",
+      "message",
+      "verifiedAt",
+      "trustRecordHash"
+    ];
+    RECORD = [
+      "trustRecordId",
+      "businessTransactionId",
+      "transaction",
+      "authorization",
+      "executions",
+      "overrides",
+      "createdAt",
+      "requiredAlgorithms",
+      "trustRecordHash",
+      "signature",
+      "signatures",
+      "verifications",
+      "receipts",
+      "verificationCount",
+      "receiptCount"
+    ];
+    unknown = (value, known, ...path) => isMembers(value) ? Object.keys(value).flatMap((name) => known.includes(name) ? [] : [[...path, name].join(".")]) : [];
+    beside = (name) => (evidence) => [
+      ...unknown(evidence, [name, "signature"]),
+      ...unknown(evidence["signature"], SIGNATURE, "signature")
+    ];
+    ofSignature = ({ signature }) => unknown(signature, SIGNATURE, "signature");
+    ofSignatures = ({ signatures }) => unknownInEach(signatures, SIGNATURE, "signatures");
+    OF_KIND2 = {
+      "trust-record": (record) => [
+        ...unknown(record, RECORD),
+        ...ofSignature(record),
+        ...ofSignatures(record),
+        ...unknownInEach(record["verifications"], VERIFICATION, "verifications"),
+        ...(Array.isArray(record["receipts"]) ? record["receipts"] : []).flatMap(
+          (receipt, i) => isMembers(receipt) ? unknownInEach(receipt["signatures"], SIGNATURE, "receipts", i, "signatures") : []
+        )
+      ],
+      receipt: ofSignatures,
+      "refusal-record": ofSignature,
+      "audit-event": beside("event"),
+      "governance-change": ofSignature,
+      "intent-transition": beside("transition")
+    };
+  }
+});
+
 // src/verifier/trust-record.ts
-function checkTrustRecord(evidence, crypto) {
+function checkTrustRecord(evidence, given) {
   const record = isMembers(evidence) ? evidence : {};
   const signed = canonicalText(signedMembers(record));
   return [
     check("canonical hash", "The trust record hash does not match the canonical record", () => {
-      return signed !== void 0 && crypto.sha256Hex(signed) === record["trustRecordHash"];
+      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
     }),
-    check("record signature", "The trust record signature is not valid", () => {
+    checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
       if (signed === void 0) return false;
       const carried = requiredSignatures(record, carriedSignature(record["signature"]));
       return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
     }),
-    check("authorization signature", "The execution authorization signature is not valid", () => {
-      const { payload, keyId, algorithm, signature } = members(record["authorization"]);
-      const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      if (carried.algorithm !== "ed25519") return false;
-      return crypto.verifySignature("execution-authorization", canonicalize(payload ?? null), carried);
-    }),
+    checkSigned(
+      "authorization signature",
+      "The execution authorization signature is not valid",
+      given,
+      (crypto) => {
+        const { payload, keyId, algorithm, signature } = members(record["authorization"]);
+        const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+        if (carried.algorithm !== "ed25519") return false;
+        return crypto.verifySignature("execution-authorization", canonicalize(payload ?? null), carried);
+      }
+    ),
     check(
       "transaction binding",
       "The execution authorization is not bound to this transaction",
-      () => boundToTransaction(record, crypto)
+      () => boundToTransaction(record, given)
     ),
     check(
       "decision binding",
       "The execution authorization is not bound to this decision",
       () => boundToDecision2(record)
     ),
-    checkApprovals(record, crypto)
+    checkApprovals(record, given)
   ];
 }
 function signedMembers(record) {
@@ -8067,15 +8183,15 @@ var init_trust_record = __esm({
 });
 
 // src/verifier/whole-record.ts
-function checkWholeRecord(evidence, crypto) {
+function checkWholeRecord(evidence, given) {
   const record = isMembers(evidence) ? evidence : {};
   return [
-    ...checkTrustRecord(record, crypto),
+    ...checkTrustRecord(record, given),
     check("verifications", "A verification is not one of this record", () => {
       leftOut(record, "verifications");
       return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
     }),
-    check("receipts", "A receipt is not a valid one of this record", () => {
+    checkSigned("receipts", "A receipt is not a valid one of this record", given, (crypto) => {
       leftOut(record, "receipts");
       return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
     })
@@ -8108,16 +8224,14 @@ function cutNote(record, name) {
 }
 function notesOnRecord(record) {
   const { verifications, receipts } = record;
-  const unsigned = Object.keys(record).filter((name) => !KNOWN.has(name));
   const latest = Array.isArray(verifications) ? verifications.at(-1) : void 0;
   return [
     ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
-    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name)),
-    ...unsigned.map((name) => `Nothing signs its member ${JSON.stringify(name)}.`)
+    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name))
   ];
 }
-var COUNTED, KNOWN;
+var COUNTED;
 var init_whole_record = __esm({
   "src/verifier/whole-record.ts"() {
     "use strict";
@@ -8125,34 +8239,37 @@ var init_whole_record = __esm({
     init_receipt();
     init_trust_record();
     COUNTED = { verifications: "verificationCount", receipts: "receiptCount" };
-    KNOWN = /* @__PURE__ */ new Set([
-      "trustRecordId",
-      "businessTransactionId",
-      "transaction",
-      "authorization",
-      "executions",
-      "overrides",
-      "createdAt",
-      "requiredAlgorithms",
-      "trustRecordHash",
-      "signature",
-      "signatures",
-      "verifications",
-      "receipts",
-      "verificationCount",
-      "receiptCount"
-    ]);
   }
 });
 
 // src/verifier/index.ts
 function verifyFile(text, keySet) {
-  const keys = keySetOf(keySet);
+  return verifyFileBy(text, keySetOf(keySet));
+}
+function verifyFileBy(text, keys) {
   const evidence = parseEvidence(text, "The evidence");
   const entries = bulkEntries(evidence);
   if (entries === void 0) return [reportOn(evidence, keys, "This")];
   if (entries.length === 0) throw new Unusable("The file is an empty list: there is no evidence to verify.");
-  return entries.map((entry, i) => reportOn(entry, keys, `Entry ${i + 1}`));
+  return entries.map((entry, i) => {
+    try {
+      return reportOn(entry, keys, `Entry ${i + 1}`);
+    } catch (error) {
+      if (error instanceof Unusable) return noEvidence(error.message);
+      throw error;
+    }
+  });
+}
+function noEvidence(note) {
+  const none = { checks: [], keys: [], notProven: [] };
+  return {
+    artifact: "unknown",
+    subject: "(no id)",
+    verdict: "unchecked",
+    valid: false,
+    ...none,
+    notes: [note]
+  };
 }
 function keySetOf(keySet) {
   return readKeySet(Array.isArray(keySet) ? keySet.map(parsedKeys) : parsedKeys(keySet));
@@ -8175,19 +8292,26 @@ function reportOn(evidence, keySet, which) {
   const { idOf, check: check2, notesOn } = KINDS2[artifact];
   const checks = check2(members2, crypto);
   const id2 = idOf(members2);
+  const verdict = verdictOf(checks);
   return {
     artifact,
     subject: typeof id2 === "string" ? id2 : "(no id)",
-    valid: checks.length > 0 && checks.every(({ problem }) => problem === void 0),
+    verdict,
+    valid: verdict === "valid",
     checks,
     keys: Array.from(used.values(), ({ keyId, algorithm, fingerprint }) => ({
       keyId,
       algorithm,
       fingerprint
     })),
-    notes: notesOn?.(members2, crypto) ?? [],
+    notes: [...notesOn?.(members2, crypto) ?? [], ...notesOnUnsigned(artifact, members2)],
     notProven: notProven(artifact)
   };
+}
+function verdictOf(checks) {
+  const problems = checks.filter(({ problem }) => problem !== void 0);
+  if (problems.some(({ missingKeys }) => missingKeys === void 0)) return "invalid";
+  return checks.length > 0 && problems.length === 0 ? "valid" : "unchecked";
 }
 function kindOf(evidence, which) {
   const kinds = kindsOf(evidence);
@@ -8219,6 +8343,7 @@ var init_verifier = __esm({
     init_parse();
     init_receipt();
     init_refusal_record();
+    init_unsigned();
     init_unusable();
     init_whole_record();
     KINDS2 = {
@@ -8257,6 +8382,7 @@ var init_verifier = __esm({
 // src/verify-command.ts
 var verify_command_exports = {};
 __export(verify_command_exports, {
+  exitCodeOf: () => exitCodeOf,
   verifyCommand: () => verifyCommand
 });
 import { readFileSync } from "node:fs";
@@ -8272,9 +8398,14 @@ function verifyCommand({ file, jwks, json }) {
     console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`);
     return 2;
   }
-  if (json) console.log(JSON.stringify(reports.length === 1 ? reports[0] : reports, void 0, 2));
+  if (json)
+    console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, void 0, 2)));
   else for (const line of described(reports)) console.log(printable(line));
-  return reports.every(({ valid }) => valid) ? 0 : 1;
+  return exitCodeOf(reports);
+}
+function exitCodeOf(reports) {
+  if (reports.some(({ verdict }) => verdict === "invalid")) return 1;
+  return reports.every(({ valid }) => valid) ? 0 : 2;
 }
 function readText(path) {
   let bytes;
@@ -8292,32 +8423,44 @@ function readText(path) {
 }
 function described(reports) {
   const lines = reports.flatMap(describedOne);
-  const invalid = reports.filter(({ valid }) => !valid).length;
+  const count = (due) => reports.filter(({ verdict }) => verdict === due).length;
   if (reports.length > 1)
     lines.push(
-      `${reports.length} pieces of evidence: ${reports.length - invalid} valid, ${invalid} INVALID`,
+      `${reports.length} pieces of evidence: ${count("valid")} valid, ${count("invalid")} INVALID, ${count("unchecked")} cannot be checked`,
+      ""
+    );
+  if (reports.some(({ checks }) => checks.some(({ missingKeys }) => missingKeys !== void 0)))
+    lines.push(
+      "A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.",
       ""
     );
   const limits = new Set(reports.flatMap(({ notProven: notProven2 }) => notProven2));
   return [...lines, "A pass does not prove:", ...Array.from(limits, (limit) => `  - ${limit}`)];
 }
-function describedOne({ artifact, subject, valid, checks, keys, notes }) {
+function describedOne({ artifact, subject, verdict, checks, keys, notes }) {
   return [
     `${artifact} ${subject}`,
-    ...checks.map(
-      ({ name, problem }) => problem === void 0 ? `  ok      ${name}` : `  FAILED  ${name}: ${problem}`
-    ),
+    ...checks.map(({ name, problem, missingKeys }) => {
+      if (problem === void 0) return `  ok      ${name}`;
+      return `  ${missingKeys === void 0 ? "FAILED" : "NO KEY"}  ${name}: ${problem}`;
+    }),
     ...notes.map((note) => `  note    ${note}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
-    valid ? "valid" : "INVALID",
+    VERDICTS[verdict],
     ""
   ];
 }
+var VERDICTS;
 var init_verify_command = __esm({
   "src/verify-command.ts"() {
     "use strict";
     init_printable();
     init_verifier();
+    VERDICTS = {
+      valid: "valid",
+      invalid: "INVALID",
+      unchecked: "cannot be checked"
+    };
   }
 });
 

@@ -60,7 +60,10 @@ function renderPages(): Pages {
 }
 
 function readChapter(name: string): Chapter {
-  const marked = new Marked({ walkTokens: linkPages, renderer: { heading: headingWithId } })
+  const marked = new Marked({
+    walkTokens: linkPages,
+    renderer: { heading: headingWithId, link: repositoryLink },
+  })
   const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
   const [heading, summary] = marked.lexer(source).filter(({ type }) => type !== 'space')
   if (heading?.type !== 'heading' || summary?.type !== 'paragraph')
@@ -77,6 +80,13 @@ function readChapter(name: string): Chapter {
 function linkPages(token: Token): void {
   if (token.type === 'link')
     token['href'] = String(token['href']).replace(/^(\w+)\.md(#.*)?$/, '/handbook/$1$2')
+}
+
+/** A running service has the handbook only: of a file beside it in the repository the page names the path. */
+function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link): string | false {
+  const [, path] = /^\.\.\/\.\.\/(.*)$/.exec(href) ?? []
+  if (path === undefined) return false
+  return `${this.parser.parseInline(tokens)} (<code>${escapeHtml(path)}</code> in the repository)`
 }
 
 function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {

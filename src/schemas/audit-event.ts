@@ -1,5 +1,6 @@
 // Audit events and their signatures (decisions §9).
 import { Type } from 'typebox'
+import { CheckOutcome } from './check-outcome.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Instant, NonEmptyText, Text, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
@@ -44,4 +45,7 @@ export const AuditEventWithSignature = Type.Object({ event: AuditEvent, signatur
 
 export const AuditEventPage = Type.Object({ events: Type.Array(AuditEventWithSignature) })
 
-export const AuditVerification = Type.Object({ valid: Type.Boolean() })
+export const AuditVerification = Type.Object(
+  { valid: Type.Boolean(), checks: Type.Array(CheckOutcome) },
+  { description: 'whether this service signed the event' },
+)

@@ -1,5 +1,6 @@
 // Refusal Record (decisions §4) and what POST /refusal/verify says of one (decisions §9).
 import { Type } from 'typebox'
+import { CheckOutcome } from './check-outcome.ts'
 import { Intent } from './business-transaction.ts'
 import { Decision } from './decision.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
@@ -28,10 +29,4 @@ export const RefusalRecord = Type.Object({
   signature: Signature,
 })
 
-const Check = Type.Object({
-  name: NonEmptyText,
-  valid: Type.Boolean(),
-  problem: Type.Optional(NonEmptyText),
-})
-
-export const RefusalVerification = Type.Object({ valid: Type.Boolean(), checks: Type.Array(Check) })
+export const RefusalVerification = Type.Object({ valid: Type.Boolean(), checks: Type.Array(CheckOutcome) })

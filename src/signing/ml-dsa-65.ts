@@ -5,6 +5,8 @@ import { promisify } from 'node:util'
 /** The DER before the 32-byte seed (RFC 9881 §6); Node would write the 4032 expanded bytes after it. */
 export const pkcs8Prefix = '3034020100300b060960864801650304031204228020'
 export const publicKeyBytes = 1952
+/** FIPS 204 §4, Table 2. */
+const signatureBytes = 3309
 
 /** RFC 9964 §3. */
 export function jwk(publicKey: Buffer) {
@@ -28,5 +30,6 @@ export function sign({ message, key }: { message: Buffer; key: KeyObject }): Pro
 
 /** Synchronous, 0.2 ms. False for a signature of another length too. */
 export function verify(signed: { message: Buffer; signature: Buffer; publicKey: KeyObject }): boolean {
+  if (signed.signature.length !== signatureBytes) return false
   return cryptoVerify(null, signed.message, signed.publicKey, signed.signature)
 }

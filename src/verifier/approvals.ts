@@ -1,8 +1,8 @@
 // The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said,
 // from the text of the record alone.
 import { canonicalize, type Json } from '../canonical.ts'
-import { check, list, members, string } from './evidence.ts'
-import type { Check, Crypto, Members } from './evidence.ts'
+import { checkSigned, list, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 
@@ -39,8 +39,8 @@ export function approvalProblem(
 }
 
 /** The check of a record: every verified signal of every decision in it. */
-export function checkApprovals(record: Members, crypto: Crypto): Check {
-  return check('approvals', 'The verified signals cannot be verified', () => {
+export function checkApprovals(record: Members, given: Crypto): Check {
+  return checkSigned('approvals', 'The verified signals cannot be verified', given, (crypto) => {
     const used = new Set<string>()
     for (const execution of list(record['executions'])) {
       const decision = members(members(execution)['decision'])
@@ -55,8 +55,8 @@ export function checkApprovals(record: Members, crypto: Crypto): Check {
  * The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is what
  * was refused.
  */
-export function checkRefusedApprovals(refusal: Members, crypto: Crypto): Check {
-  return check('approvals', 'The approvals in the decision are not signed ones', () => {
+export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
+  return checkSigned('approvals', 'The approvals in the decision are not signed ones', given, (crypto) => {
     const verifiedSignals = members(members(refusal['decision'])['verifiedSignals'])
     for (const verified of Object.values(verifiedSignals)) {
       for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto)
@@ -72,7 +72,7 @@ interface VerifiedSignal {
   readonly record: Members
   /** Nonces of the approvals that another signal or execution of the record used up. */
   readonly used: Set<string>
-  readonly crypto: Crypto
+  readonly crypto: CheckCrypto
 }
 
 /** fails with an Error that says what does not hold */
@@ -138,7 +138,7 @@ function requireApprovals(
 /** fails where it is not signed by the approver that it names */
 function requireSignature(
   { payload, algorithm, signature }: Members,
-  crypto: Crypto,
+  crypto: CheckCrypto,
 ): { approverId: string; nonce: string; revokedAt: string | null } {
   const { approverId, keyId, nonce } = members(payload)
   const approver = string(approverId)

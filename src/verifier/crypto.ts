@@ -19,11 +19,15 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
     verifySignature: (artifact, canonicalText, { algorithm, keyId, value }) => {
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
-      const key = keys.get(keyId)
-      if (key === undefined) throw new Error(`key '${keyId}' is not in the key set`)
-      if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
       const signature = base64(value)
       if (signature === undefined) throw new Error('the signature is not canonical base64')
+      const length = signatureBytes(algorithm)
+      if (signature.length !== length)
+        throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`)
+      const key = keys.get(keyId)
+      // Last: what is wrong with the signature whatever the key says, is wrong without it too.
+      if (key === undefined) return undefined
+      if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
       const message = preAuthEncoding(artifact, canonicalText)
       const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes })
       if (holds) onUsed(key)
@@ -39,16 +43,30 @@ interface Signed {
   readonly publicKey: Uint8Array
 }
 
+/** fails for an algorithm that no evidence is signed by */
+function signatureBytes(algorithm: string): number {
+  const length = Object.hasOwn(SIGNATURE_BYTES, algorithm)
+    ? SIGNATURE_BYTES[algorithm as Algorithm]
+    : undefined
+  if (length === undefined) throw new Error(`'${algorithm}' is no algorithm that evidence is signed by`)
+  return length
+}
+
+type Algorithm = VerifyingKey['algorithm']
+
+/** RFC 8032 §5.1.6 and FIPS 204 §4. Some libraries verify a longer one by its first bytes: the length is checked before. */
+const SIGNATURE_BYTES: Readonly<Record<Algorithm, number>> = { ed25519: 64, 'ml-dsa-65': 3309 }
+
 /** False for a signature of another length too; the libraries would throw on it. */
-export const verifiers: Readonly<Record<VerifyingKey['algorithm'], (signed: Signed) => boolean>> = {
+export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>> = {
   // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
   ed25519: (signed) =>
-    signed.signature.length === 64 &&
+    signed.signature.length === SIGNATURE_BYTES.ed25519 &&
     ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) &&
     withoutCofactor(signed),
   // FIPS 204, pure, empty context.
   'ml-dsa-65': ({ message, signature, publicKey }) =>
-    signature.length === 3309 && ml_dsa65.verify(signature, message, publicKey),
+    signature.length === SIGNATURE_BYTES['ml-dsa-65'] && ml_dsa65.verify(signature, message, publicKey),
 }
 
 /**

@@ -4,8 +4,10 @@ import { canonicalize, type Json } from '../canonical.ts'
 
 export interface Check {
   readonly name: string
-  /** Undefined: it holds. Otherwise the sentence that says what does not. */
+  /** Undefined: it holds. Otherwise the sentence that says what does not, or why nobody can say. */
   readonly problem: string | undefined
+  /** Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail. */
+  readonly missingKeys?: readonly string[]
 }
 
 /** One signature as the artifacts carry it. */
@@ -38,14 +40,26 @@ export function mayVerify(artifact: SignedArtifact, keyId: string): boolean {
 /** The cryptography that the checks stand on. Keys come from what was published, never from the evidence. */
 export interface Crypto {
   readonly sha256Hex: (text: string) => string
-  /** False, or an error whose message says why, for whatever is not a signature of this text as this artifact. */
+  /**
+   * False, or an error whose message says why, for whatever is not a signature of this text as this artifact. Undefined where the
+   * key that it names is not given: the service, which has every key that it published, says false.
+   */
+  readonly verifySignature: (
+    artifact: SignedArtifact,
+    canonicalText: string,
+    signature: CarriedSignature,
+  ) => boolean | undefined
+  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
+  readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
+}
+
+/** The crypto within a check: a signature by a key that is not given counts as true there, and the check knows of it. */
+export interface CheckCrypto extends Crypto {
   readonly verifySignature: (
     artifact: SignedArtifact,
     canonicalText: string,
     signature: CarriedSignature,
   ) => boolean
-  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
-  readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
 }
 
 export type Members = { readonly [name: string]: Json }
@@ -57,6 +71,29 @@ export function check(name: string, problem: string, holds: () => boolean): Chec
   } catch (error) {
     return { name, problem: `${problem} (${error instanceof Error ? error.message : 'unreadable'})` }
   }
+}
+
+/**
+ * As `check`, of signatures. A key that is not given leaves the check open, but hides nothing: everything else in it is still
+ * looked at, and whatever fails makes it fail.
+ */
+export function checkSigned(
+  name: string,
+  problem: string,
+  crypto: Crypto,
+  holds: (crypto: CheckCrypto) => boolean,
+): Check {
+  const missing = new Set<string>()
+  const verifySignature: CheckCrypto['verifySignature'] = (artifact, text, signature) => {
+    const verdict = crypto.verifySignature(artifact, text, signature)
+    if (verdict === undefined) missing.add(signature.keyId)
+    return verdict !== false
+  }
+  const made = check(name, problem, () => holds({ ...crypto, verifySignature }))
+  if (made.problem !== undefined || missing.size === 0) return made
+  const missingKeys = [...missing]
+  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(', ')
+  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys }
 }
 
 /** Undefined for evidence that has no canonical form: no hash and no signature is of that. */

@@ -1,7 +1,7 @@
 // The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone.
 import { canonicalize, type Json } from '../canonical.ts'
-import { canonicalText, check, isMembers, members, string } from './evidence.ts'
-import type { Check, Crypto, Members } from './evidence.ts'
+import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
 import { carriedSignature } from './signatures.ts'
 
@@ -20,24 +20,27 @@ export function shownOf(change: Members) {
 }
 
 /** in  evidence  the parsed change, or whatever was sent as one · out never throws, never empty */
-export function checkGovernanceChange(evidence: Json, crypto: Crypto): Check[] {
+export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
   const change = isMembers(evidence) ? evidence : {}
   // `warnings` and `diff` are advice, computed when it was proposed.
   const { signature, warnings: _, diff: _1, ...signedMembers } = change
   const signed = canonicalText(signedMembers)
   return [
     check('change hash', 'The change hash does not match what was proposed', () => {
-      return crypto.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
+      return given.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
     }),
-    check('change signature', 'The signature of the change is not valid', () => {
+    checkSigned('change signature', 'The signature of the change is not valid', given, (crypto) => {
       const carried = carriedSignature(signature)
       // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.
       if (signed === undefined || carried.algorithm !== 'ed25519') return false
       return crypto.verifySignature('governance-change', signed, carried)
     }),
     check('resolution', 'The change is not resolved as its status says', () => isResolved(change)),
-    check('step-up authorization', 'The step-up authorization is not one of this resolution', () =>
-      isSteppedUp(change, crypto),
+    checkSigned(
+      'step-up authorization',
+      'The step-up authorization is not one of this resolution',
+      given,
+      (crypto) => isSteppedUp(change, crypto),
     ),
   ]
 }
@@ -55,7 +58,7 @@ function isResolved(change: Members): boolean {
   )
 }
 
-function isSteppedUp(change: Members, crypto: Crypto): boolean {
+function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
   const { status, stepUpAuthorization } = change
   if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
   const { payload, keyId, algorithm, signature } = members(stepUpAuthorization)

@@ -11,17 +11,26 @@ import { notProven, type EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
 import { checkReceipt } from './receipt.ts'
 import { checkRefusalRecord } from './refusal-record.ts'
+import { notesOnUnsigned } from './unsigned.ts'
 import { Unusable } from './unusable.ts'
 import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
 
 export { Unusable }
 export type { Check, EvidenceKind }
 
+/**
+ * valid      every check holds, and there was at least one
+ * invalid    a check fails, whatever cannot be checked beside it
+ * unchecked  no check fails, and at least one could not be made: a key is not given, or an entry of a file is no evidence
+ */
+export type Verdict = 'valid' | 'invalid' | 'unchecked'
+
 export interface Report {
-  readonly artifact: EvidenceKind
+  readonly artifact: EvidenceKind | 'unknown'
   /** The id of the evidence, as it names itself; `(no id)` where it has none. */
   readonly subject: string
-  /** Every check holds, and there was at least one. */
+  readonly verdict: Verdict
+  /** Whether the verdict is `valid`. */
   readonly valid: boolean
   readonly checks: readonly Check[]
   /** The keys that a signature held by. */
@@ -49,16 +58,40 @@ export function verifyEvidence(text: string, keySet: unknown): Report {
 
 /**
  * As `verifyEvidence`, for a bulk file too: an array, as GET /trust-records answers, `{events: [...]}` or `{changes: [...]}`.
- * out   one report for each entry, in their order; never empty
+ * out   one report for each entry, in their order; never empty. An entry that is no evidence is one that cannot be checked, and
+ *       hides no other
  * fails Unusable for an empty file too: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown): Report[] {
-  const keys = keySetOf(keySet)
+  return verifyFileBy(text, keySetOf(keySet))
+}
+
+/** As `verifyFile`, by keys that were read before. */
+export function verifyFileBy(text: string, keys: KeySet): Report[] {
   const evidence = parseEvidence(text, 'The evidence')
   const entries = bulkEntries(evidence)
   if (entries === undefined) return [reportOn(evidence, keys, 'This')]
   if (entries.length === 0) throw new Unusable('The file is an empty list: there is no evidence to verify.')
-  return entries.map((entry, i) => reportOn(entry, keys, `Entry ${i + 1}`))
+  return entries.map((entry, i) => {
+    try {
+      return reportOn(entry, keys, `Entry ${i + 1}`)
+    } catch (error) {
+      if (error instanceof Unusable) return noEvidence(error.message)
+      throw error
+    }
+  })
+}
+
+function noEvidence(note: string): Report {
+  const none = { checks: [], keys: [], notProven: [] }
+  return {
+    artifact: 'unknown',
+    subject: '(no id)',
+    verdict: 'unchecked',
+    valid: false,
+    ...none,
+    notes: [note],
+  }
 }
 
 function keySetOf(keySet: unknown): KeySet {
@@ -87,19 +120,28 @@ function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
   const { idOf, check, notesOn } = KINDS[artifact]
   const checks = check(members, crypto)
   const id = idOf(members)
+  const verdict = verdictOf(checks)
   return {
     artifact,
     subject: typeof id === 'string' ? id : '(no id)',
-    valid: checks.length > 0 && checks.every(({ problem }) => problem === undefined),
+    verdict,
+    valid: verdict === 'valid',
     checks,
     keys: Array.from(used.values(), ({ keyId, algorithm, fingerprint }) => ({
       keyId,
       algorithm,
       fingerprint,
     })),
-    notes: notesOn?.(members, crypto) ?? [],
+    notes: [...(notesOn?.(members, crypto) ?? []), ...notesOnUnsigned(artifact, members)],
     notProven: notProven(artifact),
   }
+}
+
+/** A failure decides: a key that is not given must not make one look like a gap in the key set. */
+function verdictOf(checks: readonly Check[]): Verdict {
+  const problems = checks.filter(({ problem }) => problem !== undefined)
+  if (problems.some(({ missingKeys }) => missingKeys === undefined)) return 'invalid'
+  return checks.length > 0 && problems.length === 0 ? 'valid' : 'unchecked'
 }
 
 interface Kind {

@@ -1,15 +1,15 @@
 // The checks of an execution intent's transition (decisions §8) with the signature beside it, from their text alone.
 import type { Json } from '../canonical.ts'
 import { mayFollow } from '../intents/states.ts'
-import { canonicalText, check, isMembers, members, string } from './evidence.ts'
+import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { carriedSignature } from './signatures.ts'
 
 /** in  evidence  `{transition, signature}`, or whatever was sent as that · out never throws, never empty */
-export function checkIntentTransition(evidence: Json, crypto: Crypto): Check[] {
+export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
   const { transition, signature } = isMembers(evidence) ? evidence : {}
   return [
-    check('transition signature', 'The signature of the transition is not valid', () => {
+    checkSigned('transition signature', 'The signature of the transition is not valid', given, (crypto) => {
       const signed = isMembers(transition) ? canonicalText(transition) : undefined
       const carried = carriedSignature(signature)
       // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.

@@ -1,5 +1,6 @@
 // The saved key set that evidence is verified by: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517).
 // GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
+import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import type { Json } from '../canonical.ts'
@@ -96,6 +97,7 @@ function earlier(one: VerifyingKey, other: VerifyingKey): string | null {
 function readKey(entry: Json, which: string): VerifyingKey | undefined {
   if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`)
   const { pem, jwk } = entry
+  refusePrivate(entry, which)
   const jwks = [jwk, 'kty' in entry ? entry : undefined].filter((one) => one !== undefined)
   if (pem === undefined && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`)
@@ -137,12 +139,12 @@ function nameOf(parts: readonly Members[], which: string): string {
   return name
 }
 
-/** RFC 7468, one SPKI block and nothing else. Undefined: a key of another kind. */
+/** RFC 7468 §13: whole lines of base64 between the two, then white space at most. */
+const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/
+
+/** One SPKI block and nothing else. Undefined: a key of another kind. */
 function ofPem(pem: Json, which: string): Material | undefined {
-  const block =
-    typeof pem === 'string'
-      ? /^-----BEGIN PUBLIC KEY-----\r?\n([\w+/=\r\n]+)-----END PUBLIC KEY-----\s*$/.exec(pem)
-      : null
+  const block = typeof pem === 'string' ? PEM.exec(pem) : null
   const der = base64(block?.[1]?.replaceAll(/\r?\n/g, '') ?? '')
   if (der === undefined || der.length === 0)
     throw new Unusable(`${which} has a \`pem\` that is no public key.`)
@@ -154,10 +156,7 @@ function ofPem(pem: Json, which: string): Material | undefined {
 function ofJwk(jwk: Json, which: string): Material | undefined {
   if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`)
   const { kty, crv, alg, x, pub } = jwk
-  if ('d' in jwk || 'priv' in jwk)
-    throw new Unusable(
-      `${which} holds a private key: treat it as compromised, and save the public keys only.`,
-    )
+  refusePrivate(jwk, which)
   if (kty === 'OKP' && crv === 'Ed25519') {
     if (alg !== undefined && alg !== 'EdDSA' && alg !== 'Ed25519')
       throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`)
@@ -165,6 +164,14 @@ function ofJwk(jwk: Json, which: string): Material | undefined {
   }
   if (kty === 'AKP' && alg === 'ML-DSA-65') return materialOf(KINDS[1], bytesOf(pub, which), which)
   return undefined
+}
+
+/** `d` of RFC 8037 §2, `priv` of RFC 9964 §3. */
+function refusePrivate(part: Members, which: string): void {
+  if ('d' in part || 'priv' in part)
+    throw new Unusable(
+      `${which} holds a private key: treat it as compromised, and save the public keys only.`,
+    )
 }
 
 function bytesOf(text: Json | undefined, which: string): Uint8Array {
@@ -176,7 +183,19 @@ function bytesOf(text: Json | undefined, which: string): Uint8Array {
 function materialOf(kind: (typeof KINDS)[number], bytes: Uint8Array, which: string): Material {
   if (bytes.length !== kind.bytes)
     throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`)
+  if (kind.algorithm === 'ed25519' && !isOfPrimeOrder(bytes))
+    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
   return { algorithm: kind.algorithm, bytes }
+}
+
+/** False for another encoding, and for points of small or mixed order: as the service refuses them. */
+function isOfPrimeOrder(bytes: Uint8Array): boolean {
+  try {
+    const point = ed25519.Point.fromBytes(bytes)
+    return !point.is0() && point.isTorsionFree()
+  } catch {
+    return false
+  }
 }
 
 function fingerprintOf({ algorithm, bytes }: Material): string {

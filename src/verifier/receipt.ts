@@ -1,12 +1,12 @@
 // The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. Whether it is of a certain record is
 // asked by whole-record.ts.
 import type { Json } from '../canonical.ts'
-import { canonicalText, check, isMembers, string } from './evidence.ts'
+import { canonicalText, check, checkSigned, isMembers, string } from './evidence.ts'
 import type { Check, Crypto } from './evidence.ts'
 import { requiredSignatures } from './signatures.ts'
 
 /** in  evidence  the parsed receipt, or whatever was sent as one · out never throws, never empty */
-export function checkReceipt(evidence: Json, crypto: Crypto): Check[] {
+export function checkReceipt(evidence: Json, given: Crypto): Check[] {
   const receipt = isMembers(evidence) ? evidence : {}
   const { signature, signatures: _, ...signedMembers } = receipt
   const { receiptHash, ...hashedMembers } = signedMembers
@@ -14,9 +14,9 @@ export function checkReceipt(evidence: Json, crypto: Crypto): Check[] {
   const signed = canonicalText(signedMembers)
   return [
     check('receipt hash', 'The receipt hash does not match the canonical receipt', () => {
-      return hashed !== undefined && crypto.sha256Hex(hashed) === receiptHash
+      return hashed !== undefined && given.sha256Hex(hashed) === receiptHash
     }),
-    check('receipt signature', 'The receipt signature is not valid', () => {
+    checkSigned('receipt signature', 'The receipt signature is not valid', given, (crypto) => {
       if (signed === undefined) return false
       const { algorithm, keyId } = receipt
       const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }

@@ -2,7 +2,7 @@
 // signatures are arguments. The server runs the same checks on what it is about to store.
 import { canonicalize, type Json } from '../canonical.ts'
 import { checkApprovals } from './approvals.ts'
-import { canonicalText, check, isMembers, list, members, string } from './evidence.ts'
+import { canonicalText, check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
 import { carriedSignature, requiredSignatures } from './signatures.ts'
 
@@ -12,32 +12,37 @@ export type { Check, Crypto }
  * Every check of a record, each with its outcome; never throws: evidence that cannot be read fails the check that reads it.
  * in   evidence  the parsed record, with trustRecordHash and signature beside the signed members; or whatever was sent as one
  */
-export function checkTrustRecord(evidence: Json, crypto: Crypto): Check[] {
+export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}
   const signed = canonicalText(signedMembers(record))
   return [
     check('canonical hash', 'The trust record hash does not match the canonical record', () => {
-      return signed !== undefined && crypto.sha256Hex(signed) === record['trustRecordHash']
+      return signed !== undefined && given.sha256Hex(signed) === record['trustRecordHash']
     }),
-    check('record signature', 'The trust record signature is not valid', () => {
+    checkSigned('record signature', 'The trust record signature is not valid', given, (crypto) => {
       if (signed === undefined) return false
       const carried = requiredSignatures(record, carriedSignature(record['signature']))
       return carried.every((one) => crypto.verifySignature('trust-record', signed, one))
     }),
-    check('authorization signature', 'The execution authorization signature is not valid', () => {
-      const { payload, keyId, algorithm, signature } = members(record['authorization'])
-      const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
-      // Authorizations are always Ed25519 (decisions §4), whatever else is published.
-      if (carried.algorithm !== 'ed25519') return false
-      return crypto.verifySignature('execution-authorization', canonicalize(payload ?? null), carried)
-    }),
+    checkSigned(
+      'authorization signature',
+      'The execution authorization signature is not valid',
+      given,
+      (crypto) => {
+        const { payload, keyId, algorithm, signature } = members(record['authorization'])
+        const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+        // Authorizations are always Ed25519 (decisions §4), whatever else is published.
+        if (carried.algorithm !== 'ed25519') return false
+        return crypto.verifySignature('execution-authorization', canonicalize(payload ?? null), carried)
+      },
+    ),
     check('transaction binding', 'The execution authorization is not bound to this transaction', () =>
-      boundToTransaction(record, crypto),
+      boundToTransaction(record, given),
     ),
     check('decision binding', 'The execution authorization is not bound to this decision', () =>
       boundToDecision(record),
     ),
-    checkApprovals(record, crypto),
+    checkApprovals(record, given),
   ]
 }
 

@@ -1,23 +1,23 @@
 // A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
 // (interface §2.2: verifications and receipts).
 import type { Json } from '../canonical.ts'
-import { check, isMembers, list, members, string } from './evidence.ts'
-import type { Check, Crypto, Members } from './evidence.ts'
+import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { checkReceipt } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
 
 /** in  evidence  the parsed record, or whatever was sent as one · out never throws, never empty */
-export function checkWholeRecord(evidence: Json, crypto: Crypto): Check[] {
+export function checkWholeRecord(evidence: Json, given: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}
   return [
-    ...checkTrustRecord(record, crypto),
+    ...checkTrustRecord(record, given),
     check('verifications', 'A verification is not one of this record', () => {
       leftOut(record, 'verifications')
       return list(record['verifications'])
         .map(members)
         .every((verification) => isOf(record, verification) && isVerification(verification))
     }),
-    check('receipts', 'A receipt is not a valid one of this record', () => {
+    checkSigned('receipts', 'A receipt is not a valid one of this record', given, (crypto) => {
       leftOut(record, 'receipts')
       return list(record['receipts'])
         .map(members)
@@ -52,7 +52,7 @@ function leftOut(record: Members, name: keyof typeof COUNTED): number {
 }
 
 /** fails with the problems of the receipt itself */
-function isReceipted(record: Members, receipt: Members, crypto: Crypto): boolean {
+function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): boolean {
   const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? [])
   if (problems.length > 0) throw new Error(problems.join('; '))
   const verificationId = string(receipt['verificationId'])
@@ -63,25 +63,6 @@ function isReceipted(record: Members, receipt: Members, crypto: Crypto): boolean
   if (named.length === 0) return leftOut(record, 'verifications') > 0
   return named.some(({ status }) => status === 'VERIFIED')
 }
-
-/** Every member of a record that a check covers or that was appended; what else stands there is anybody's word. */
-const KNOWN = new Set([
-  'trustRecordId',
-  'businessTransactionId',
-  'transaction',
-  'authorization',
-  'executions',
-  'overrides',
-  'createdAt',
-  'requiredAlgorithms',
-  'trustRecordHash',
-  'signature',
-  'signatures',
-  'verifications',
-  'receipts',
-  'verificationCount',
-  'receiptCount',
-])
 
 /** Of a list that was cut; where the count is none, a check has failed. */
 function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
@@ -94,7 +75,6 @@ function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
 /** What no check fails on and a reader should know. */
 export function notesOnRecord(record: Members): readonly string[] {
   const { verifications, receipts } = record
-  const unsigned = Object.keys(record).filter((name) => !KNOWN.has(name))
   const latest = Array.isArray(verifications) ? (verifications.at(-1) as Json | undefined) : undefined
   return [
     ...(Array.isArray(receipts) && receipts.length > 0 ? [] : ['The record carries no receipt.']),
@@ -102,6 +82,5 @@ export function notesOnRecord(record: Members): readonly string[] {
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
     ...(['verifications', 'receipts'] as const).flatMap((name) => cutNote(record, name)),
-    ...unsigned.map((name) => `Nothing signs its member ${JSON.stringify(name)}.`),
   ]
 }

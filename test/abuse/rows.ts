@@ -737,6 +737,44 @@ const growth: readonly Abuse[] = [
   },
 ]
 
+const evidence: Abuse[] = [
+  {
+    tried: "Control characters in a record's keyId, in the names of its members, in its ids",
+    refused:
+      'no verifier prints them: each is replaced, the same ones in TypeScript, in Python and on the page',
+    tests: {
+      'verifier/command': ['evidence cannot write to the terminal'],
+      'verifier/printable': ['printable › replaces the same in Python'],
+      'browser/verifier': [
+        'the verifier page, saved and opened with the network off › characters that are not seen, or that turn the direction of others, are replaced',
+      ],
+    },
+  },
+  {
+    tried:
+      '`stepUpAuthorization.keyId` is an object; members nested 100 deep; a key set with `use: enc`, a private `d`, two names',
+    refused: 'TypeScript and Python say the same of each, and neither throws',
+    tests: {
+      vectors: [
+        'the TypeScript verifier says of every case what is published of it',
+        'the Python package › says of every case what is published of it',
+      ],
+      'verifier/differential': ['mutations › are the same to both verifiers, and of every outcome'],
+    },
+  },
+  {
+    tried:
+      'A signature under the name of a key that nobody has, so that a check that fails looks like a key that is missing',
+    refused:
+      'everything else is looked at, and what fails makes it invalid; without a failure it cannot be checked',
+    tests: {
+      'verifier/command': [
+        'a key that is not given › hides no check that fails, in this evidence or another',
+      ],
+    },
+  },
+]
+
 export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Changes and step-ups': changes,
   'Approvals and verified state': approvals,
@@ -746,4 +784,5 @@ export const sections: Readonly<Record<string, readonly Abuse[]>> = {
   'Deliveries of providers': deliveries,
   'Stopping others': neighbours,
   'Making evidence unreadable': growth,
+  Evidence: evidence,
 }

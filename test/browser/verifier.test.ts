@@ -63,11 +63,12 @@ const file = (name: string, content: string) => ({ name, mimeType: '', buffer: B
 
 const record = (content: string | Buffer): Dropped[] => [{ name: 'record.json', content }]
 
-/** The names of the checks that do not hold. */
-const failedChecks = () =>
+/** The names of the checks that fail, or that cannot be made. */
+const checksThat = (className: 'failed' | 'no-key') =>
   page
-    .locator('tr', { has: page.locator('.failed') })
+    .locator('tr', { has: page.locator(`.${className}`) })
     .evaluateAll((rows) => rows.map((row) => row.querySelector('td')?.textContent ?? ''))
+const failedChecks = () => checksThat('failed')
 
 test('the committed page is what its sources make', async () => {
   expect(readFileSync(PAGE_FILE, 'utf8')).toBe(await buildPage())
@@ -179,17 +180,39 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       expect(result?.text).toContain('The trust record hash does not match the canonical record')
     })
 
-    test('a key set without the key, or with another one under its id', async () => {
+    test('a key set with another key under the id of the one that is due', async () => {
       const { record: text, keySet } = await savedFiles(['ed25519'])
       const other = await savedFiles(['ed25519'])
       const [key] = (JSON.parse(keySet) as { keys: { keyId: string }[] }).keys
-      const unknown = other.keySet.replaceAll(/\d{8}T\d{6}Z-ed25519/g, '20200101T000000Z-ed25519')
       const swapped = other.keySet.replaceAll(/\d{8}T\d{6}Z-ed25519/g, key?.keyId ?? '')
-      for (const keys of [unknown, swapped]) {
-        const [result] = await dropped(record(text), keys)
-        expect(result?.title).toBe('NOT VALID')
-        expect(await failedChecks()).toContain('record signature')
-      }
+      const [result] = await dropped(record(text), swapped)
+      expect(result?.title).toBe('NOT VALID')
+      expect(await failedChecks()).toContain('record signature')
+    })
+
+    test('a changed record whose key is not given: what fails decides', async () => {
+      const { record: text } = await savedFiles(['ed25519'])
+      const { keySet } = await savedFiles(['ml-dsa-65'])
+      const changed = text.replaceAll('"amount":42', '"amount":43')
+      const [result] = await dropped(record(changed), keySet.replaceAll(/\d{8}T\d{6}Z/g, '20200101T000000Z'))
+      expect(result?.title).toBe('NOT VALID')
+      expect(await failedChecks()).toContain('canonical hash')
+      expect(await checksThat('no-key')).toContain('record signature')
+    })
+  })
+
+  describe('CANNOT BE CHECKED, for want of a key', () => {
+    test('the check and the key are named, and where keys are', async () => {
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      const [key] = (JSON.parse(keySet) as { keys: { keyId: string }[] }).keys
+      const unknown = keySet.replaceAll(/\d{8}T\d{6}Z-ed25519/g, '20200101T000000Z-ed25519')
+      const [result] = await dropped(record(text), unknown)
+      expect(result?.title).toBe('CANNOT BE CHECKED')
+      expect(await page.locator('#summary').innerText()).toBe('CANNOT BE CHECKED: record.json')
+      expect(await failedChecks()).toEqual([])
+      expect(await checksThat('no-key')).toEqual(['record signature', 'authorization signature', 'receipts'])
+      expect(result?.text).toContain(`It cannot be checked: key "${key?.keyId}" is not given.`)
+      expect(result?.text).toContain('GET /keys/{keyId}')
     })
 
     test('keys that the evidence brings along are not used', async () => {
@@ -200,7 +223,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       const withKeys = JSON.stringify({ ...JSON.parse(forged), keys, jwk: keys[0] })
       for (const one of [text, withKeys]) {
         const [result] = await dropped(record(one), keySet.replaceAll(/\d{8}T\d{6}Z/g, '20200101T000000Z'))
-        expect(result?.title).toBe('NOT VALID')
+        expect(result?.title).toBe('CANNOT BE CHECKED')
       }
     })
   })
@@ -272,11 +295,27 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     if (service === undefined || humans === undefined) throw new Error('no key files')
     const approved = JSON.stringify(approvedBy([anApproval()]))
     const [without] = await dropped(record(approved), service.content)
-    expect(without?.title).toBe('NOT VALID')
-    expect(await failedChecks()).toEqual(['approvals'])
+    expect(without?.title).toBe('CANNOT BE CHECKED')
+    expect(await checksThat('no-key')).toEqual(['approvals'])
     await drop('key-set', service, humans)
     await page.getByText('VALID: record.json', { exact: true }).waitFor()
     expect((await shown())[0]?.text).toContain('dana:laptop')
+  })
+
+  test('characters that are not seen, or that turn the direction of others, are replaced', async () => {
+    const { record: text, keySet } = await savedFiles(['ed25519'])
+    const hidden = '\u001b[2J\u009b\u202e\u200b\u2028\u{e0041}'
+    const tampered = JSON.parse(text) as { trustRecordId: string; signature: { keyId: string } }
+    tampered.trustRecordId = `a${hidden}`
+    tampered.signature.keyId = `b${hidden}`
+    const evidence = JSON.stringify({ ...tampered, [`c${hidden}`]: 1 })
+    const [result] = await dropped([{ name: `d${hidden}.json`, content: evidence }], keySet)
+    expect(result?.title).toBe('NOT VALID')
+    for (const character of hidden.replace('[2J', '')) expect(result?.text).not.toContain(character)
+    expect(result?.text).toContain('a\ufffd[2J\ufffd\ufffd\ufffd\ufffd\ufffd')
+    expect(await page.locator('#summary').innerText()).toBe(
+      'NOT VALID: d\ufffd[2J\ufffd\ufffd\ufffd\ufffd\ufffd.json',
+    )
   })
 
   test('markup in the evidence, in a file name and in the key set is shown, never run', async () => {

@@ -160,7 +160,7 @@ describe('every method', () => {
       'the audit event',
     )
     expect(event.event.route).toBe('GET /version')
-    expect(await auditing.verifyAuditEvent(event)).toEqual({ valid: true })
+    expect(await auditing.verifyAuditEvent(event)).toMatchObject({ valid: true })
   })
 
   test('keys, and who and what answers', async () => {

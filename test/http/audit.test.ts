@@ -132,7 +132,7 @@ describe('GET /audit/events 200', () => {
     ])
     expect(reply(await service.post('/audit/verify', fresh[0], { key: null }))).toEqual({
       status: 200,
-      body: { valid: true },
+      body: { valid: true, checks: [{ name: 'event signature', valid: true }] },
     })
     const keySet = (await service.get('/.well-known/jwks.json', { key: null })).text
     expect(verifyEvidence(JSON.stringify(fresh[0]), keySet)).toMatchObject({
@@ -173,7 +173,7 @@ describe('GET /audit/events 200', () => {
     )
     expect(answer.status).toBe(403)
     expect(fresh.map(({ event }) => event['principalId'])).toEqual([`${'é'.repeat(256)}…`])
-    expect((await service.post('/audit/verify', fresh[0])).body).toEqual({ valid: true })
+    expect((await service.post('/audit/verify', fresh[0])).body).toMatchObject({ valid: true })
   })
 
   test('pages, newest first; type, since and until choose', async () => {
@@ -278,8 +278,9 @@ describe('POST /audit/verify 200', () => {
       { ...signed, ...change(signed, other as Signed) },
       { key: null },
     )
-    expect(reply(answer)).toEqual({ status: 200, body: { valid: false } })
-    expect((await service.post('/audit/verify', signed, { key: null })).body).toEqual({ valid: true })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ valid: false, checks: [{ name: 'event signature', valid: false }] })
+    expect((await service.post('/audit/verify', signed, { key: null })).body).toMatchObject({ valid: true })
   })
 
   test('one that was changed in the database is not valid as it is listed', async () => {
@@ -287,33 +288,50 @@ describe('POST /audit/verify 200', () => {
     await database.pool.query(`UPDATE audit_events SET body = replace(body, '"changed"', '"harmless"')`)
     const signed = await anEvent()
     expect(signed.event['principalId']).toBe('harmless')
-    expect((await service.post('/audit/verify', signed)).body).toEqual({ valid: false })
+    expect((await service.post('/audit/verify', signed)).body).toMatchObject({ valid: false })
+  })
+})
+
+describe('POST /audit/verify 200, of any JSON object', () => {
+  test.each<[string, object | ((signed: Signed) => object)]>([
+    ['nothing', {}],
+    ['no signature', { event: {} }],
+    ['empty ones', { event: {}, signature: {} }],
+    ['an event that is a number', { event: 5, signature: {} }],
+    ['a signature that is null', { event: {}, signature: null }],
+    ['no event', ({ signature }) => ({ signature })],
+    [
+      'an event without its eventId',
+      ({ event: { eventId: _gone, ...event }, signature }) => ({ event, signature }),
+    ],
+    [
+      'a keyId that is an object',
+      ({ event, signature }) => ({ event, signature: { ...signature, keyId: {} } }),
+    ],
+    ['an Execution Trust Record', { trustRecordId: randomUUID() }],
+  ])('%s: not valid, and says which check failed', async (_title, body) => {
+    const given = typeof body === 'function' ? body(await anEvent()) : body
+    expect(reply(await service.post('/audit/verify', given, { key: null }))).toEqual({
+      status: 200,
+      body: {
+        valid: false,
+        checks: [
+          {
+            name: 'event signature',
+            valid: false,
+            problem: expect.stringContaining('The audit event signature is not valid') as string,
+          },
+        ],
+      },
+    })
   })
 })
 
 describe('POST /audit/verify 400 invalidEvidence', () => {
-  const unsigned = {
-    eventId: randomUUID(),
-    type: 'caller.rejected',
-    occurredAt: '2026-11-21T09:00:00.000Z',
-    route: 'POST /execute',
-    severity: 'WARNING',
-  }
-
-  test.each([
-    [{}, 'event is required.'],
-    [{ event: {} }, 'signature is required.'],
-    [{ event: {}, signature: {} }, 'event.eventId is required.'],
-    [{ event: 5, signature: {} }, 'event must be an object.'],
-    [
-      { event: { ...unsigned, eventId: 'x' }, signature: {} },
-      'event.eventId must be a UUID, version 1 to 5.',
-    ],
-    [{ event: { ...unsigned, detail: [] }, signature: {} }, 'event.detail must be an object.'],
-    ['[]', 'the body must be an object.'],
-    ['null', 'the body must be an object.'],
-  ])('%j', async (body, error) => {
-    expect(reply(await service.post('/audit/verify', body, { key: null }))).toEqual(refused(error))
+  test.each(['[]', '[{}]', 'null', '5', '"x"', 'true'])('%s', async (body) => {
+    expect(reply(await service.post('/audit/verify', body, { key: null }))).toEqual(
+      refused('the body must be an object.'),
+    )
   })
 })
 

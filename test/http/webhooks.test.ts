@@ -111,7 +111,7 @@ describe('POST /webhooks/{provider} 200', () => {
     const events = body.events as { event: { eventId: string } }[]
     const event = events.find((candidate) => candidate.event.eventId === stored?.event_key)
     expect(event).toBeDefined()
-    expect((await service.post('/audit/verify', event)).body).toEqual({ valid: true })
+    expect((await service.post('/audit/verify', event)).body).toMatchObject({ valid: true })
   })
 
   test.each([
@@ -356,7 +356,7 @@ describe('503 overloaded', () => {
     const large = aDelivery({ body: 'x'.repeat(BYTES_MAX) })
     expect((await deliver(service, large)).status).toBe(503)
     // Another share: the other open routes keep theirs.
-    expect((await service.post('/audit/verify', '{}', { key: null })).status).toBe(400)
+    expect((await service.post('/audit/verify', '{}', { key: null })).status).toBe(200)
     for (const socket of sockets) socket.destroy()
     await until(async () => (await deliver(service, large)).status === 200, 'the share to be free')
   })

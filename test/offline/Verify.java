@@ -74,7 +74,9 @@ public class Verify {
             var verifier = Signature.getInstance("Ed25519");
             verifier.initVerify(publicKey((Map<?, ?>) ((Map<?, ?>) key).get("jwk")));
             verifier.update(preAuthEncoding("application/vnd.countersign." + artifact + ".v1+json", signed));
-            return verifier.verify(Base64.getDecoder().decode(signature));
+            byte[] bytes = Base64.getDecoder().decode(signature);
+            // The JDK verifies the first 64 bytes of 65.
+            return bytes.length == 64 && verifier.verify(bytes);
         }
         return false;
     }

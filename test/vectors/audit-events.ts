@@ -83,7 +83,7 @@ export function auditCases(): Case[] {
     FAILING,
   )
   for (const [id, what, forgery] of forgeries('audit-event'))
-    all.add(id, what, signEvent(event, keys.ed25519, forgery), FAILING)
+    all.addForged(id, what, signEvent(event, keys.ed25519, forgery), FAILING, forgery)
   all.addUnusable('unusable-event-alone', 'It is the event without its signature.', JSON.stringify(event))
   all.addUnusable(
     'unusable-page',

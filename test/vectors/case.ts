@@ -1,6 +1,6 @@
 // One published case, and what several artifacts have in common: the list of what a forger does to a signature.
 import type { Json } from './edit.ts'
-import { canonical, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
+import { canonical, humans, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
 
 export type ArtifactName =
   'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
@@ -15,6 +15,10 @@ export type Case = Given & {
   readonly valid: boolean
   /** The checks that fail, in no order. */
   readonly failing: readonly string[]
+  /** The checks that cannot be made, for want of a key. */
+  readonly unchecked?: readonly string[]
+  /** What a report says beside its checks, word for word; where it is the point. */
+  readonly notes?: readonly string[]
   /** No evidence at all: there is nothing to check. */
   readonly unusable?: true
 }
@@ -32,6 +36,28 @@ export class Cases {
     this.#push({ id, what, evidence, failing })
   }
 
+  /** A forgery by a key that is not published: nobody can say more than that the key is not given. in  checks  those of the signature */
+  addForged(id: string, what: string, evidence: Json, checks: readonly string[], { keyId }: Forgery): void {
+    if (keyId === undefined || isPublished(keyId)) this.add(id, what, evidence, checks)
+    else this.addUnchecked(id, what, evidence, checks)
+  }
+
+  /** in  failing  those that fail all the same: the verdict is theirs */
+  addUnchecked(
+    id: string,
+    what: string,
+    evidence: Json,
+    unchecked: readonly string[],
+    failing: readonly string[] = [],
+  ): void {
+    this.#push({ id, what, evidence, failing, unchecked })
+  }
+
+  /** A valid one with something that a reader should know. */
+  addNoted(id: string, what: string, evidence: Json, notes: readonly string[]): void {
+    this.#push({ id, what, evidence, failing: [], notes })
+  }
+
   addText(id: string, what: string, text: string, failing: readonly string[] = []): void {
     this.#push({ id, what, text, failing })
   }
@@ -44,10 +70,12 @@ export class Cases {
     id,
     what,
     failing,
+    unchecked,
+    notes,
     unusable,
     ...given
-  }: { id: string; what: string; failing: readonly string[]; unusable?: true } & Given): void {
-    const valid = failing.length === 0 && unusable === undefined
+  }: Pick<Case, 'id' | 'what' | 'failing' | 'unchecked' | 'notes' | 'unusable'> & Given): void {
+    const valid = failing.length === 0 && unchecked === undefined && unusable === undefined
     this.cases.push({
       id: `${this.#artifact}/${id}`,
       what,
@@ -55,9 +83,15 @@ export class Cases {
       ...given,
       valid,
       failing,
+      ...(unchecked === undefined ? {} : { unchecked }),
+      ...(notes === undefined ? {} : { notes }),
       ...(unusable === undefined ? {} : { unusable }),
     })
   }
+}
+
+function isPublished(keyId: string): boolean {
+  return [...Object.values(keys), ...Object.values(humans)].some((key) => key.keyId === keyId)
 }
 
 type Row = readonly [id: string, what: string, forgery: Forgery]

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { format } from 'prettier'
 import { auditCases } from './audit-events.ts'
 import { Cases, type Case } from './case.ts'
+import { fileCases } from './files.ts'
 import { governanceCases } from './governance-changes.ts'
 import { transitionCases } from './intent-transitions.ts'
+import { keySetCases } from './key-sets.ts'
 import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
 import { receiptCases } from './receipts.ts'
 import { refusalCases } from './refusal-records.ts'
@@ -52,6 +54,8 @@ export async function vectorFiles(): Promise<Record<string, string>> {
     'approver-keys.json': humanKeysJson(),
   }
   for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }
+  files['key-sets.json'] = { cases: keySetCases() }
+  files['files.json'] = { cases: fileCases() }
   const texts = Object.entries(files).map(async ([name, value]) => [
     name,
     // The project's own format, so that `prettier --check` has nothing to say.

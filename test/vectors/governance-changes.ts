@@ -94,7 +94,7 @@ export function governanceCases(): Case[] {
   changed(all, { pending, approved, rejected })
   steppedUp(all, approved, rejected)
   for (const [id, what, forgery] of forgeries('governance-change'))
-    all.add(id, what, signed(approved, keys.ed25519, forgery), [SIGNATURE])
+    all.addForged(id, what, signed(approved, keys.ed25519, forgery), [SIGNATURE], forgery)
   all.add('by-approver', 'A human signed it in place of the service.', signed(approved, humans.aliceStepUp), [
     SIGNATURE,
   ])

@@ -142,7 +142,7 @@ export function transitionCases(): Case[] {
     [SIGNATURE],
   )
   for (const [id, what, forgery] of forgeries('intent-transition'))
-    all.add(id, what, signed(resolved, keys.ed25519, forgery), [SIGNATURE])
+    all.addForged(id, what, signed(resolved, keys.ed25519, forgery), [SIGNATURE], forgery)
   all.addUnusable(
     'unusable-alone',
     'It is the transition without its signature.',

@@ -161,7 +161,7 @@ export function receiptCases(): Case[] {
   )
 
   for (const [id, what, forgery] of forgeries('receipt'))
-    all.add(id, what, aReceipt(content, modes.ed25519, forgery), [SIGNATURE])
+    all.addForged(id, what, aReceipt(content, modes.ed25519, forgery), [SIGNATURE], forgery)
   for (const [id, what, forgery] of spoiled)
     all.add(
       `ml-dsa-65-${id}`,

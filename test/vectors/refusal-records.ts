@@ -146,7 +146,7 @@ export function refusalCases(): Case[] {
     [SIGNATURE],
   )
   for (const [id, what, forgery] of forgeries('refusal-record'))
-    all.add(id, what, sealRefusal(body, keys.ed25519, forgery), [SIGNATURE])
+    all.addForged(id, what, sealRefusal(body, keys.ed25519, forgery), [SIGNATURE], forgery)
   approvals(all)
   all.addUnusable(
     'text-duplicate-key',
@@ -189,7 +189,6 @@ function approvals(all: Cases): void {
       'It is signed as a step-up.',
       given([anApproval(humans.dana, {}, { artifact: 'step-up' })]),
     ],
-    ['approval-unknown', 'The key of the approver is not published.', given([anApproval(unpublished.human)])],
     ['approval-second', 'The second approval is not signed.', given([dana, put(dana, 'signature', '')])],
     ['approval-null', 'An approval is null.', given([null])],
     ['approvals-null', 'The approvals are null.', given(null)],
@@ -197,6 +196,30 @@ function approvals(all: Cases): void {
     ['verified-signal-null', 'A verified signal is null.', withSignals({ amount: null })],
   ]
   for (const [id, what, refusal] of rows) all.add(`signed-${id}`, what, refusal, [APPROVALS])
+  all.addUnchecked(
+    'signed-approval-unknown',
+    'The key of the approver is not published.',
+    given([anApproval(unpublished.human)]),
+    [APPROVALS],
+  )
+  all.add(
+    'signed-approval-unknown-and-spoiled',
+    'The key of the first approver is not published, and the second approval is not signed.',
+    given([anApproval(unpublished.human), put(dana, 'signature', '')]),
+    [APPROVALS],
+  )
+  for (const [name, value] of [
+    ['list', [1]],
+    ['object', { a: 1 }],
+  ] as const)
+    all.add(
+      `signed-mismatch-of-${name}`,
+      `A signal is no ${name}, though the mismatch declares the same one.`,
+      sealRefusal(
+        put(put(body, 'decision.signals.amount', value as Json), 'mismatches.0.declared', value as Json),
+      ),
+      ['decision binding'],
+    )
 }
 
 function signedWithHash(refusal: Members): Members {

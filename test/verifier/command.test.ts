@@ -67,7 +67,7 @@ test('--jwks may be given several times, and contradictions between the files ar
   file('ed25519.json', { keys: [service] })
   file('other.json', others)
   file('false.json', { ...others[0], keyId: service?.keyId, jwk: undefined })
-  expect(verifyBy('ed25519.json').status).toBe(1)
+  expect(verifyBy('ed25519.json').status).toBe(2)
   expect(verifyBy('ed25519.json', 'other.json').status).toBe(0)
   const { status, stderr } = verifyBy('ed25519.json', 'other.json', 'false.json')
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('two different keys') })
@@ -87,7 +87,7 @@ test('of several, one invalid is enough to exit 1, and the summary counts', () =
   const page = [source.record, { ...source.other, createdAt: 'x' }, source.other]
   const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify(page))
   expect(status).toBe(1)
-  expect(stdout).toContain('3 pieces of evidence: 2 valid, 1 INVALID\n')
+  expect(stdout).toContain('3 pieces of evidence: 2 valid, 1 INVALID, 0 cannot be checked\n')
   expect(verify(['-', ...WITH_KEYS], JSON.stringify({ events: [source.event] })).status).toBe(0)
 })
 
@@ -96,6 +96,50 @@ test('evidence cannot write to the terminal', () => {
   const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify({ ...source.receipt, receiptId }))
   expect(status).toBe(1)
   expect(stdout).toContain('receipt x\ufffd  ok      all\ufffd[2J\ufffd\n')
+})
+
+describe('a key that is not given', () => {
+  const service = 'ed25519.json'
+
+  test('exits 2 and names the check and the key, and says neither valid nor INVALID', () => {
+    file(service, { keys: [source.keySet.keys[0]] })
+    const { status, stdout } = verifyBy(service)
+    const lines = stdout.split('\n')
+    const missing = source.keySet.keys[1]?.keyId
+    expect(status).toBe(2)
+    expect(lines).toContain(
+      `  NO KEY  record signature: It cannot be checked: key "${missing}" is not given.`,
+    )
+    expect(lines).toContain('cannot be checked')
+    expect(lines).not.toContain('valid')
+    expect(lines).not.toContain('INVALID')
+    expect(stdout).toContain('GET /keys/{keyId}')
+  })
+
+  test('hides no check that fails, in this evidence or another', () => {
+    file(service, { keys: [source.keySet.keys[0]] })
+    const given = ['--jwks', service]
+    const changed = { ...source.record, createdAt: 'x' }
+    expect(verify(['-', ...given], JSON.stringify(changed)).status).toBe(1)
+    const { status, stdout } = verify(['-', ...given], JSON.stringify([source.record, changed, {}]))
+    expect(status).toBe(1)
+    expect(stdout).toContain('3 pieces of evidence: 0 valid, 1 INVALID, 2 cannot be checked\n')
+  })
+
+  test('--json has the verdict and the keys', () => {
+    file(service, { keys: [source.keySet.keys[0]] })
+    const { status, stdout } = verify(['record.json', '--jwks', service, '--json'])
+    expect(status).toBe(2)
+    expect(JSON.parse(stdout)).toMatchObject({ verdict: 'unchecked', valid: false })
+    expect(stdout).toContain('"missingKeys"')
+  })
+})
+
+test('--json escapes what evidence could write to the terminal, and has the same value', () => {
+  const receiptId = 'x\u001b[2J\u009b\u202e\u{e0041}'
+  const { stdout } = verify(['-', ...WITH_KEYS, '--json'], JSON.stringify({ ...source.receipt, receiptId }))
+  expect(JSON.parse(stdout)).toMatchObject({ subject: receiptId })
+  expect(stdout).toMatch(/^[\x20-\x7e\n]*$/)
 })
 
 describe('exits 2 with one sentence and nothing else for', () => {

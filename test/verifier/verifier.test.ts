@@ -79,18 +79,23 @@ test('a report names the keys that the signatures held by, once each', () => {
   expect(used(hybrid, 'receipt')).toEqual(['ed25519', 'ml-dsa-65'])
 })
 
-test('a key that is not in the key set is an invalid signature, and the problem names it', () => {
+test('a signature by a key that is not given cannot be checked, and the report names the key', () => {
   for (const kind of ['record', 'receipt', 'refusal', 'event'] as const) {
     const report = verifyEvidence(JSON.stringify(ed25519[kind]), {
       keys: ed25519.keySet.keys.map(({ keyId, pem }) => ({ keyId: `${keyId} `, pem })),
     })
-    expect(report).toMatchObject({ valid: false, keys: [] })
-    const problems = report.checks.flatMap(({ problem }) => problem ?? [])
-    expect(problems.join()).toContain(`key '${ed25519.keys.ed25519.public.keyId}' is not in the key set`)
+    const { keyId } = ed25519.keys.ed25519.public
+    expect(report).toMatchObject({ verdict: 'unchecked', valid: false, keys: [] })
+    const missing = report.checks.filter(({ missingKeys }) => missingKeys !== undefined)
+    expect(missing.length).toBeGreaterThan(0)
+    for (const { problem, missingKeys } of missing) {
+      expect(missingKeys).toEqual([keyId])
+      expect(problem).toBe(`It cannot be checked: key "${keyId}" is not given.`)
+    }
   }
 })
 
-test('a key inside the evidence verifies nothing', async () => {
+test('a key inside the evidence verifies nothing: it is one that is not given', async () => {
   const change: Change = (r) => {
     r.keys = ed25519.keySet.keys
     r.signature.jwk = ed25519.keySet.keys[0]?.jwk
@@ -341,10 +346,19 @@ describe('a file of several', () => {
     ['no events', { events: [] }, 'empty list'],
     ['no changes', { changes: [] }, 'empty list'],
     ['two lists, of which one would go unread', { changes: [], events: [{}] }, 'no evidence of a known kind'],
-    ['an entry of no known kind', [{}], 'Entry 1 is no evidence'],
-    ['a list in a list', [[]], 'Entry 1 is no evidence'],
   ])('with %s is unusable', (_, evidence, message) => {
     expect(() => verifyFile(JSON.stringify(evidence), ed25519.keySet)).toThrow(message)
+  })
+
+  test.each([
+    ['of no known kind', {}],
+    ['that is a list', []],
+  ])('with an entry %s is verified all the same, and that entry cannot be checked', (_, entry) => {
+    const changed = { ...ed25519.record, createdAt: 'x' }
+    const [none, found] = verifyFile(JSON.stringify([entry, changed]), ed25519.keySet)
+    expect(none).toMatchObject({ artifact: 'unknown', verdict: 'unchecked', valid: false, checks: [] })
+    expect(none?.notes[0]).toContain('Entry 1 is no evidence')
+    expect(found).toMatchObject({ verdict: 'invalid' })
   })
 
   test('is none when it is evidence itself: a list of valid events hides no changed record', () => {

@@ -7,6 +7,7 @@ from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
 from .intent_transition import check_intent_transition
+from .report import Report, verify_text
 from .verifier import (
     NOT_PROVEN,
     check_audit_event,
@@ -29,6 +30,7 @@ __all__ = [
     "NoRecordError",
     "NotCanonical",
     "PublicKey",
+    "Report",
     "Unreadable",
     "UnusableKeySet",
     "canonicalize",
@@ -43,4 +45,5 @@ __all__ = [
     "evidence_in",
     "parse",
     "read_key_set",
+    "verify_text",
 ]

@@ -1,4 +1,4 @@
-"""``python3 -m countersign verify FILE --jwks FILE...``: exit status 0 valid, 1 invalid, 2 unusable."""
+"""``python3 -m countersign verify FILE --jwks FILE...``: exit status 0 valid, 1 invalid, 2 cannot be checked."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, List, Optional
 
 from .canonical import NotCanonical, parse
+from .evidence import Unreadable
 from .key_set import UnusableKeySet, read_key_set
-from .evidence import Check, Unreadable
-from .governance_change import notes_on_change
-from .verifier import NOT_PROVEN, check_evidence, evidence_in
+from .printable import printable
+from .report import INVALID, UNCHECKED, VALID, Report, exit_status, verify_text
+from .verifier import NOT_PROVEN
 
-VALID, INVALID, UNUSABLE = 0, 1, 2
+_VERDICTS = {VALID: "valid", INVALID: "INVALID", UNCHECKED: "cannot be checked"}
 
 
 def main(arguments: Optional[List[str]] = None) -> int:
@@ -40,28 +41,47 @@ def verify_command() -> int:
 def verify_file(file: str, jwks_files: List[str]) -> int:
     try:
         keys = read_key_set([_read(jwks_file) for jwks_file in jwks_files])
-        pieces = evidence_in(_read(file))
-        reports = [(*check_evidence(evidence, keys), notes_on_change(evidence, keys)) for evidence in pieces]
+        reports = _reports(file, keys)
     except (OSError, NotCanonical, UnusableKeySet, Unreadable) as error:
-        print(f"unusable: {error}", file=sys.stderr)
-        return UNUSABLE
+        print(printable(f"unusable: {error}"), file=sys.stderr)
+        return 2
     for report in reports:
-        _print_report(*report)
-    if not all(check.problem is None for _, checks, _ in reports for check in checks):
-        return INVALID
-    print("This does not prove:")
-    for sentence in NOT_PROVEN:
-        print(f"  - {sentence}")
-    return VALID
+        _print_report(report)
+    verdicts = [report.verdict for report in reports]
+    if len(reports) > 1:
+        valid, invalid, unchecked = (verdicts.count(verdict) for verdict in (VALID, INVALID, UNCHECKED))
+        print(f"{len(reports)} pieces of evidence: {valid} valid, {invalid} INVALID, {unchecked} cannot be checked")
+    if any(check.missing_keys for report in reports for check in report.checks):
+        print("A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.")
+    status = exit_status(reports)
+    if status == 0:
+        print("This does not prove:")
+        for sentence in NOT_PROVEN:
+            print(f"  - {sentence}")
+    return status
 
 
-def _print_report(kind: str, checks: List[Check], notes: List[str]) -> None:
-    valid = all(check.problem is None for check in checks)
-    print(f"{'valid' if valid else 'INVALID'}: {kind}, {len(checks)} checks")
-    for check in checks:
-        print(f"  ok    {check.name}" if check.problem is None else f"  FAIL  {check.name}: {check.problem}")
-    for note in notes:
-        print(f"  note  {note}")
+def _print_report(report: Report) -> None:
+    """Evidence is anybody's text: none of its lines reaches the terminal as it stands."""
+    _print(f"{_VERDICTS[report.verdict]}: {report.title}, {len(report.checks)} checks")
+    for check in report.checks:
+        if check.problem is None:
+            _print(f"  ok    {check.name}")
+        else:
+            _print(f"  {'NOKEY' if check.missing_keys else 'FAIL '} {check.name}: {check.problem}")
+    for note in report.notes:
+        _print(f"  note  {note}")
+
+
+def _print(line: str) -> None:
+    print(printable(line))
+
+
+def _reports(file: str, keys: Any) -> List[Report]:
+    try:
+        return verify_text(Path(file).read_bytes(), keys)
+    except NotCanonical as error:
+        raise NotCanonical(f"{file}: {error}") from None
 
 
 def _read(file: str) -> Any:

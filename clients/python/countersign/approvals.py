@@ -8,10 +8,11 @@ from .canonical import canonicalize
 from .evidence import (
     Carried,
     Check,
+    Given,
     Keys,
     Unreadable,
     carried_signature,
-    checked,
+    checked_signed,
     list_of,
     member_of,
     object_of,
@@ -26,30 +27,30 @@ from .scope import scope_covers
 def check_approvals(record: Mapping[str, Any], keys: Keys) -> Check:
     """The check of a record: every verified signal of every decision in it."""
 
-    def holds() -> bool:
+    def holds(given: Given) -> bool:
         used: Set[str] = set()
         for execution in objects_of(record, "executions"):
             decision = object_of(execution, "decision")
             verified_signals = object_of(decision, "verifiedSignals")
             for signal in verified_signals:
-                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, keys)
+                _require_signal(signal, object_of(verified_signals, signal), decision, record, used, given)
         return True
 
-    return checked("approvals", "The verified signals cannot be verified", holds)
+    return checked_signed("approvals", "The verified signals cannot be verified", keys, holds)
 
 
 def check_refused_approvals(refusal: Mapping[str, Any], keys: Keys) -> Check:
     """The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is
     what was refused."""
 
-    def holds() -> bool:
+    def holds(given: Given) -> bool:
         verified_signals = object_of(object_of(refusal, "decision"), "verifiedSignals")
         for signal in verified_signals:
             for approval in _approvals_of(object_of(verified_signals, signal)):
-                _require_signature(approval, keys)
+                _require_signature(approval, given)
         return True
 
-    return checked("approvals", "The approvals in the decision are not signed ones", holds)
+    return checked_signed("approvals", "The approvals in the decision are not signed ones", keys, holds)
 
 
 def _require_signal(
@@ -58,7 +59,7 @@ def _require_signal(
     decision: Mapping[str, Any],
     record: Mapping[str, Any],
     used: Set[str],
-    keys: Keys,
+    given: Given,
 ) -> None:
     value, by = member_of(verified, "value"), verified.get("by")
     if canonicalize(member_of(object_of(decision, "signals"), signal)) != canonicalize(value):
@@ -67,12 +68,12 @@ def _require_signal(
     if by == "approval" and value is True:
         if not approvals:
             raise Unreadable(f"signal {signal} has no approval")
-        _require_approvals(approvals, decision, record, used, keys)
+        _require_approvals(approvals, decision, record, used, given)
         return
     if approvals:
         raise Unreadable(f"signal {signal} has approvals that it does not claim")
     if by == "crm-deal":
-        _require_authorized_read(verified, record, keys)
+        _require_authorized_read(verified, record, given)
         return
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (by == "approval" and value is False) and not (by == "history" and is_number):
@@ -84,7 +85,7 @@ def _require_approvals(
     decision: Mapping[str, Any],
     record: Mapping[str, Any],
     used: Set[str],
-    keys: Keys,
+    given: Given,
 ) -> None:
     """As many approvers as approvals: the quorum itself stands in the policy."""
     transaction = object_of(record, "transaction")
@@ -96,10 +97,11 @@ def _require_approvals(
     )
     approvers: Set[str] = set()
     for approval in approvals:
-        key_id, nonce = _require_signature(approval, keys)
+        key_id, nonce = _require_signature(approval, given)
         payload = object_of(approval, "payload")
         approver = string_of(payload, "approverId")
-        revoked_at = keys[key_id].revoked_at
+        key = given.keys.get(key_id)
+        revoked_at = None if key is None else key.revoked_at
         is_of_this = (
             payload.get("version") == 1
             and payload.get("version") is not True
@@ -118,7 +120,7 @@ def _require_approvals(
         used.add(nonce)
 
 
-def _require_signature(approval: Mapping[str, Any], keys: Keys) -> Tuple[str, str]:
+def _require_signature(approval: Mapping[str, Any], given: Given) -> Tuple[str, str]:
     """The id of the key that signed it, and its nonce. Raises Unreadable where that is not the approver whom it names."""
     payload = object_of(approval, "payload")
     approver = string_of(payload, "approverId")
@@ -127,19 +129,19 @@ def _require_signature(approval: Mapping[str, Any], keys: Keys) -> Tuple[str, st
         raise Unreadable("an approverId is not one")
     key_id = f"{approver}:{string_of(payload, 'keyId')}"
     carried = Carried(string_of(approval, "algorithm"), key_id, string_of(approval, "signature"))
-    if not verifies_ed25519("approval", canonicalize(payload), carried, keys):
+    if not verifies_ed25519("approval", canonicalize(payload), carried, given):
         raise Unreadable(f"the approval by {approver} is not signed by that approver")
     return key_id, string_of(payload, "nonce")
 
 
-def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, Any], keys: Keys) -> None:
+def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, Any], given: Given) -> None:
     """A read of a system of record is released by an authorization of its own, for the same transaction."""
     authorization = object_of(verified, "authorization")
     payload = object_of(authorization, "payload")
     carried = carried_signature(authorization, "signature")
     released = object_of(object_of(record, "authorization"), "payload")
     if (
-        not verifies_ed25519("execution-authorization", canonicalize(payload), carried, keys)
+        not verifies_ed25519("execution-authorization", canonicalize(payload), carried, given)
         or string_of(payload, "businessTransactionId") != record.get("businessTransactionId")
         or string_of(payload, "authorizationId") == released.get("authorizationId")
     ):

@@ -10,6 +10,10 @@ from typing import Any, Dict, List, Tuple, Union
 #: The greatest integer below which every integer is a double of its own (ECMA-262 Number.MAX_SAFE_INTEGER).
 SAFE_INTEGER_MAX = 2**53 - 1
 
+#: A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again.
+DEPTH_MAX = 80
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[\[\]{}]', re.DOTALL)
+
 
 class NotCanonical(ValueError):
     """A value that has no canonical form, or a text with more than one reading: refused, never repaired."""
@@ -32,11 +36,12 @@ def parse(text: Union[str, bytes]) -> Any:
     """The value of a JSON text. Numbers are doubles as everywhere in JCS: 1E2 and 100 are the same value.
 
     Raises NotCanonical for syntax errors, bad UTF-8, a byte order mark, duplicate or ``__proto__`` keys, lone
-    surrogates, NaN, Infinity, numbers that overflow to it and numbers that underflow to 0.
+    surrogates, NaN, Infinity, numbers that overflow to it, numbers that underflow to 0, and what is nested deeper than 80.
     """
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
+        _refuse_deep(text)
         value = json.loads(
             text,
             object_pairs_hook=_members,
@@ -52,6 +57,15 @@ def parse(text: Union[str, bytes]) -> Any:
         raise NotCanonical(f"not JSON: {error}") from None
     canonicalize(value)  # finds what only a walk finds: lone surrogates
     return value
+
+
+def _refuse_deep(text: str) -> None:
+    depth = 0
+    for token in _STRING_OR_BRACKET.finditer(text):
+        first = token.group()[0]
+        depth += (first in "[{") - (first in "]}")
+        if depth > DEPTH_MAX:
+            raise NotCanonical(f"deeper than {DEPTH_MAX}")
 
 
 def number_text(value: float) -> str:
@@ -83,6 +97,11 @@ def _decimal(value: float) -> Tuple[str, str, int]:
     return ("-" if value < 0 else ""), stripped.rstrip("0"), n
 
 
+def json_string(value: str) -> str:
+    """A string as JSON. Python escapes what JSON.stringify escapes, in the same spelling."""
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _text(value: Any) -> str:
     if value is None:
         return "null"
@@ -91,8 +110,7 @@ def _text(value: Any) -> str:
     if value is False:
         return "false"
     if isinstance(value, str):
-        # Python escapes what JSON.stringify escapes, in the same spelling.
-        return json.dumps(value, ensure_ascii=False)
+        return json_string(value)
     if isinstance(value, int):
         if abs(value) > SAFE_INTEGER_MAX:
             raise NotCanonical(f"{value} is beyond 2^53")

@@ -85,6 +85,12 @@ def _has_small_order(point: _Point) -> bool:
     return _equal(_multiply(8, point), _NEUTRAL)
 
 
+def is_of_prime_order(public_key: bytes) -> bool:
+    """False for another encoding, and for points of small or mixed order: no private key has them, and some verify anything."""
+    point = _decode(public_key) if len(public_key) == PUBLIC_KEY_BYTES else None
+    return point is not None and not _equal(point, _NEUTRAL) and _equal(_multiply(_L, point), _NEUTRAL)
+
+
 def _base_point() -> _Point:
     point = _decode((4 * pow(5, _P - 2, _P) % _P).to_bytes(32, "little"))
     assert point is not None

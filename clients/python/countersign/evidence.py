@@ -6,12 +6,12 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
-from .canonical import NotCanonical, canonicalize
+from .canonical import NotCanonical, canonicalize, json_string
 from .instant import Unreadable
-from .key_set import PublicKey
+from .key_set import SIGNATURE_BYTES, PublicKey
 
 Keys = Mapping[str, PublicKey]
 
@@ -19,8 +19,18 @@ Keys = Mapping[str, PublicKey]
 @dataclass(frozen=True)
 class Check:
     name: str
-    #: None: it holds. Otherwise the sentence that says what does not.
+    #: None: it holds. Otherwise the sentence that says what does not, or why nobody can say.
     problem: Optional[str]
+    #: Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail.
+    missing_keys: Tuple[str, ...] = ()
+
+
+@dataclass
+class Given:
+    """The keys within a check. A signature by a key that is not given counts as true there, and the check knows of it."""
+
+    keys: Keys
+    missing: List[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,17 @@ def checked(name: str, problem: str, holds: Callable[[], bool]) -> Check:
         return Check(name, f"{problem} ({error})")
 
 
+def checked_signed(name: str, problem: str, keys: Keys, holds: Callable[[Given], bool]) -> Check:
+    """As ``checked``, of signatures. A key that is not given leaves the check open, but hides nothing: everything else in it is
+    still looked at, and whatever fails makes it fail."""
+    given = Given(keys)
+    made = checked(name, problem, lambda: holds(given))
+    if made.problem is not None or not given.missing:
+        return made
+    missing = tuple(dict.fromkeys(given.missing))
+    return Check(name, f"It cannot be checked: key {', '.join(map(json_string, missing))} is not given.", missing)
+
+
 def canonical_members(value: Mapping[str, Any], names: Any) -> Optional[bytes]:
     """None where a member is missing or has no canonical form: no hash and no signature is of that."""
     try:
@@ -53,9 +74,9 @@ def canonical_members(value: Mapping[str, Any], names: Any) -> Optional[bytes]:
         return None
 
 
-def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, keys: Keys) -> bool:
+def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
     """Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published."""
-    return carried.algorithm == "ed25519" and verifies(artifact, canonical, carried, keys)
+    return carried.algorithm == "ed25519" and verifies(artifact, canonical, carried, given)
 
 
 def _may_verify(artifact: str, key_id: str) -> bool:
@@ -64,14 +85,10 @@ def _may_verify(artifact: str, key_id: str) -> bool:
     return (":" in key_id) == (artifact in ("approval", "step-up"))
 
 
-def verifies(artifact: str, canonical: bytes, carried: Carried, keys: Keys) -> bool:
+def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
+    """Whether a signature is one of this text as this artifact; also true where its key is not given, which ``given`` then knows."""
     if not _may_verify(artifact, carried.key_id):
         raise Unreadable(f"key {carried.key_id} is of no kind that signs as {artifact}")
-    key = keys.get(carried.key_id)
-    if key is None:
-        raise Unreadable(f"no key {carried.key_id} in the key set")
-    if key.algorithm != carried.algorithm:
-        raise Unreadable(f"key {carried.key_id} is not one of {carried.algorithm}")
     try:
         signature = base64.b64decode(carried.value, validate=True)
     except (binascii.Error, ValueError):
@@ -79,6 +96,17 @@ def verifies(artifact: str, canonical: bytes, carried: Carried, keys: Keys) -> b
     # Only one text stands for the bytes, so that a signature cannot be rewritten and still pass.
     if base64.b64encode(signature).decode("ascii") != carried.value:
         raise Unreadable("the signature is not canonical base64")
+    if carried.algorithm not in SIGNATURE_BYTES:
+        raise Unreadable(f"{carried.algorithm} is no algorithm that evidence is signed by")
+    if len(signature) != SIGNATURE_BYTES[carried.algorithm]:
+        raise Unreadable(f"the signature has {len(signature)} bytes; one of {carried.algorithm} has another number")
+    key = given.keys.get(carried.key_id)
+    # Last: what is wrong with the signature whatever the key says, is wrong without it too.
+    if key is None:
+        given.missing.append(carried.key_id)
+        return True
+    if key.algorithm != carried.algorithm:
+        raise Unreadable(f"key {carried.key_id} is not one of {carried.algorithm}")
     return key.verifies(pre_auth_encoding(artifact, canonical), signature)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping
 
-from .canonical import canonicalize
+from .canonical import canonicalize, json_string
 from .evidence import (
     Carried,
     Check,
+    Given,
     Keys,
     canonical_members,
     carried_signature,
     checked,
+    checked_signed,
     object_of,
     sha256_hex,
     string_of,
@@ -37,26 +39,30 @@ def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
             "The change hash does not match what was proposed",
             lambda: shown is not None and sha256_hex(shown) == change.get("changeHash"),
         ),
-        checked(
+        checked_signed(
             "change signature",
             "The signature of the change is not valid",
-            lambda: signed is not None
-            and verifies_ed25519("governance-change", signed, carried_signature(object_of(change, "signature")), keys),
+            keys,
+            lambda given: signed is not None
+            and verifies_ed25519("governance-change", signed, carried_signature(object_of(change, "signature")), given),
         ),
         checked("resolution", "The change is not resolved as its status says", lambda: _is_resolved(change)),
-        checked(
+        checked_signed(
             "step-up authorization",
             "The step-up authorization is not one of this resolution",
-            lambda: _is_stepped_up(change, keys),
+            keys,
+            lambda given: _is_stepped_up(change, given),
         ),
     ]
 
 
 def notes_on_change(change: Any, keys: Keys) -> List[str]:
     """What no check fails on and a reader should know."""
-    if not isinstance(change, dict) or "stepUpAuthorization" not in change or _step_up_keys(change, keys):
+    resolved_by = change.get("resolvedBy") if isinstance(change, dict) else None
+    if not isinstance(resolved_by, str) or "stepUpAuthorization" not in change or _step_up_keys(change, keys):
         return []
-    return [f"the signature of the step-up authorization was not checked: no key {change.get('resolvedBy')}:step-up is given"]
+    due = json_string(f"{resolved_by}:step-up")
+    return [f"The signature of the step-up authorization was not checked: no key {due} is given."]
 
 
 def _is_resolved(change: Mapping[str, Any]) -> bool:
@@ -70,7 +76,7 @@ def _is_resolved(change: Mapping[str, Any]) -> bool:
     return "rejectionReason" not in change or (status == "REJECTED" and isinstance(change["rejectionReason"], str))
 
 
-def _is_stepped_up(change: Mapping[str, Any], keys: Keys) -> bool:
+def _is_stepped_up(change: Mapping[str, Any], given: Given) -> bool:
     status = string_of(change, "status")
     if status == "PENDING_APPROVAL":
         return "stepUpAuthorization" not in change
@@ -92,11 +98,11 @@ def _is_stepped_up(change: Mapping[str, Any], keys: Keys) -> bool:
     )
     if not is_bound:
         return False
-    known = _step_up_keys(change, keys)
+    known = _step_up_keys(change, given.keys)
     return not known or any(
-        verifies_ed25519("step-up", canonicalize(payload), Carried(carried.algorithm, key_id, carried.value), keys)
+        verifies_ed25519("step-up", canonicalize(payload), Carried(carried.algorithm, key_id, carried.value), given)
         for key_id in known
-        if not _is_revoked(key_id, resolved_at, keys)
+        if not _is_revoked(key_id, resolved_at, given.keys)
     )
 
 
@@ -107,7 +113,9 @@ def _is_revoked(key_id: str, at: int, keys: Keys) -> bool:
 
 def _step_up_keys(change: Mapping[str, Any], keys: Keys) -> List[str]:
     """Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names."""
-    step_up = change.get("stepUpAuthorization")
-    names = {"step-up", step_up.get("keyId") if isinstance(step_up, dict) else None}
-    key_ids = {f"{change.get('resolvedBy')}:{name}" for name in names if isinstance(name, str)}
-    return sorted(key_ids & keys.keys())
+    resolved_by, step_up = change.get("resolvedBy"), change.get("stepUpAuthorization")
+    if not isinstance(resolved_by, str):
+        return []
+    named = step_up.get("keyId") if isinstance(step_up, dict) else None
+    names = ["step-up", named] if isinstance(named, str) and named != "step-up" else ["step-up"]
+    return [key_id for key_id in (f"{resolved_by}:{name}" for name in names) if key_id in keys]

@@ -6,7 +6,7 @@ import re
 from typing import Any, List, Mapping
 
 from .canonical import canonicalize
-from .evidence import Check, Keys, carried_signature, checked, object_of, string_of, verifies_ed25519
+from .evidence import Check, Keys, carried_signature, checked, checked_signed, object_of, string_of, verifies_ed25519
 
 #: What a state may be followed by; the other three are ends.
 _FOLLOWING = {"PREPARED": ("RELEASED", "ERRORED"), "RELEASED": ("FINALIZED", "ERRORED", "RESOLVED")}
@@ -16,14 +16,15 @@ def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
     """Every check of a transition. Never raises for evidence of any shape."""
     signed = evidence if isinstance(evidence, dict) else {}
     return [
-        checked(
+        checked_signed(
             "transition signature",
             "The signature of the transition is not valid",
-            lambda: verifies_ed25519(
+            keys,
+            lambda given: verifies_ed25519(
                 "intent-transition",
                 canonicalize(object_of(signed, "transition")),
                 carried_signature(object_of(signed, "signature")),
-                keys,
+                given,
             ),
         ),
         checked(

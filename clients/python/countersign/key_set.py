@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional
 
@@ -34,30 +35,37 @@ _SPKI_PREFIX = {
     "ml-dsa-65": bytes.fromhex("308207b2300b0609608648016503040312038207a100"),
 }
 _KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ml_dsa_65.PUBLIC_KEY_BYTES}
+#: A signature of another length is refused before it is looked at.
+SIGNATURE_BYTES = {"ed25519": ed25519.SIGNATURE_BYTES, "ml-dsa-65": ml_dsa_65.SIGNATURE_BYTES}
+
+#: RFC 7468 §13: whole lines of base64 between the two, then white space at most.
+_PEM = re.compile(
+    r"-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*",
+)
 
 
 def read_key_set(value: Any) -> Dict[str, PublicKey]:
     """Keys by their id, of a key set, of a single key, or of a list of such, which are one set together. Keys of other
-    algorithms are left out: what they signed is then by an unknown key.
+    algorithms are left out, as RFC 7517 §5 asks: what they signed is then by a key that is not given.
 
-    Raises UnusableKeySet where an entry is malformed, two entries of an id differ, or no key is left.
+    Raises UnusableKeySet where an entry is malformed, contradicts itself or another one, holds a private key or one that no
+    private key has, or where no key is left.
     """
     keys: Dict[str, PublicKey] = {}
-    for entry in _entries(value):
+    for number, entry in enumerate(_entries(value), 1):
+        which = f"key {number} of the key set"
         if not isinstance(entry, dict):
-            raise UnusableKeySet("a key is not an object")
-        key_id = entry.get("keyId", entry.get("kid"))
-        key = _read_key(entry)
+            raise UnusableKeySet(f"{which} is not an object")
+        key = _material_of(entry, which)
         if key is None:
             continue
-        if not isinstance(key_id, str) or key_id == "":
-            raise UnusableKeySet("a key has no id")
+        key_id = _name_of(entry, which)
         same = keys.get(key_id, key)
         if (same.algorithm, same.raw) != (key.algorithm, key.raw):
-            raise UnusableKeySet(f"two keys are called {key_id}")
-        keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, _revoked_at(entry)))
+            raise UnusableKeySet(f"two keys are called {key_id}: one of them is false")
+        keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, _revoked_at(entry, which)))
     if not keys:
-        raise UnusableKeySet("no key of an algorithm that this verifier knows")
+        raise UnusableKeySet("the key set holds no key of an algorithm that this verifier knows")
     _refuse_shared_keys(keys)
     return keys
 
@@ -71,7 +79,7 @@ def _refuse_shared_keys(keys: Dict[str, PublicKey]) -> None:
             continue
         other = first.setdefault(key.raw, key_id)
         if _owner(other) != _owner(key_id):
-            raise UnusableKeySet(f"one key is called {other} and {key_id}")
+            raise UnusableKeySet(f"one key is called {other} and {key_id}: one of them is false")
 
 
 def _owner(key_id: str) -> str:
@@ -89,13 +97,13 @@ def _entries(value: Any) -> List[Any]:
     raise UnusableKeySet("a key set is an object with a list of keys, or a single key")
 
 
-def _revoked_at(entry: Dict[str, Any]) -> Optional[str]:
+def _revoked_at(entry: Dict[str, Any], which: str) -> Optional[str]:
     if "revokedAt" not in entry:
         return None
     try:
         instant(entry["revokedAt"])
     except Unreadable:
-        raise UnusableKeySet("a revokedAt is no time") from None
+        raise UnusableKeySet(f"{which} has a revokedAt that is no time") from None
     return str(entry["revokedAt"])
 
 
@@ -106,52 +114,95 @@ def _earlier(one: Optional[str], other: Optional[str]) -> Optional[str]:
     return min(one, other, key=instant)
 
 
-def _read_key(entry: Dict[str, Any]) -> Optional[PublicKey]:
-    if "keyId" not in entry:
-        return _from_jwk(entry)
-    algorithm = entry.get("algorithm")
-    if algorithm not in _KEY_BYTES:
+def _material_of(entry: Dict[str, Any], which: str) -> Optional[PublicKey]:
+    """The one key that every part of an entry holds; None for a key of another kind."""
+    _refuse_private(entry, which)
+    jwks = _jwks_of(entry)
+    if "pem" not in entry and not jwks:
+        raise UnusableKeySet(f"{which} has neither a pem, a jwk nor a kty")
+    found = ([_from_pem(entry["pem"], which)] if "pem" in entry else []) + [_from_jwk(jwk, which) for jwk in jwks]
+    material = next((key for key in found if key is not None), None)
+    claimed = entry.get("algorithm")
+    if material is None:
+        if isinstance(claimed, str) and claimed in _KEY_BYTES:
+            raise UnusableKeySet(f"{which} is called {claimed} but holds a key of another kind")
         return None
-    key = PublicKey(algorithm, _from_pem(entry.get("pem"), _SPKI_PREFIX[algorithm]))
-    if "jwk" in entry and (not isinstance(entry["jwk"], dict) or _from_jwk(entry["jwk"]) != key):
-        raise UnusableKeySet(f"the pem and the jwk of {entry['keyId']} are not the same key")
-    return _checked(key)
+    if "algorithm" in entry and claimed != material.algorithm:
+        raise UnusableKeySet(f"{which} is called another algorithm than its key has")
+    if any(key != material for key in found):
+        raise UnusableKeySet(f"{which} holds different keys in its pem and its jwk")
+    return material
 
 
-def _from_jwk(jwk: Dict[str, Any]) -> Optional[PublicKey]:
+def _jwks_of(entry: Dict[str, Any]) -> List[Any]:
+    return ([entry["jwk"]] if "jwk" in entry else []) + ([entry] if "kty" in entry else [])
+
+
+def _name_of(entry: Dict[str, Any], which: str) -> str:
+    """The one name that every part of the entry gives the key."""
+    parts = [entry, *(jwk for jwk in _jwks_of(entry) if isinstance(jwk, dict))]
+    names = [part[member] for part in parts for member in ("keyId", "kid") if member in part]
+    if not names or not isinstance(names[0], str) or names[0] == "":
+        raise UnusableKeySet(f"{which} has no keyId or kid")
+    if any(name != names[0] for name in names):
+        raise UnusableKeySet(f"{which} has two different names")
+    if any(part["use"] != "sig" for part in parts if "use" in part):
+        raise UnusableKeySet(f"{which} is not for signatures: its use is not 'sig'")
+    return str(names[0])
+
+
+def _from_jwk(jwk: Any, which: str) -> Optional[PublicKey]:
     """RFC 8037 §2 for Ed25519, RFC 9964 §3 for ML-DSA-65; None for other algorithms."""
+    if not isinstance(jwk, dict):
+        raise UnusableKeySet(f"{which} has a jwk that is not an object")
+    _refuse_private(jwk, which)
     if jwk.get("kty") == "OKP" and jwk.get("crv") == "Ed25519":
-        return _checked(PublicKey("ed25519", _base64url(jwk.get("x"))))
+        if "alg" in jwk and jwk["alg"] not in ("EdDSA", "Ed25519"):
+            raise UnusableKeySet(f"{which} is an Ed25519 key with an alg that is not Ed25519's")
+        return _checked(PublicKey("ed25519", _base64url(jwk.get("x"), which)), which)
     if jwk.get("kty") == "AKP" and jwk.get("alg") == "ML-DSA-65":
-        return _checked(PublicKey("ml-dsa-65", _base64url(jwk.get("pub"))))
+        return _checked(PublicKey("ml-dsa-65", _base64url(jwk.get("pub"), which)), which)
     return None
 
 
-def _from_pem(pem: Any, prefix: bytes) -> bytes:
-    """RFC 7468 §13."""
-    lines = pem.strip().splitlines() if isinstance(pem, str) else []
-    if len(lines) < 3 or lines[0] != "-----BEGIN PUBLIC KEY-----" or lines[-1] != "-----END PUBLIC KEY-----":
-        raise UnusableKeySet("a pem is not a public key")
-    der = _decoded("".join(lines[1:-1]))
-    if not der.startswith(prefix):
-        raise UnusableKeySet("a pem is not a key of its algorithm")
-    return der[len(prefix) :]
+def _refuse_private(part: Dict[str, Any], which: str) -> None:
+    """``d`` of RFC 8037 §2, ``priv`` of RFC 9964 §3."""
+    if "d" in part or "priv" in part:
+        raise UnusableKeySet(f"{which} holds a private key: treat it as compromised, and save the public keys only")
 
 
-def _checked(key: PublicKey) -> PublicKey:
+def _from_pem(pem: Any, which: str) -> Optional[PublicKey]:
+    """One SPKI block and nothing else; None for a key of another kind."""
+    block = _PEM.fullmatch(pem) if isinstance(pem, str) else None
+    der = None if block is None else _decoded(block.group(1).replace("\r\n", "\n").replace("\n", ""))
+    if not der:
+        raise UnusableKeySet(f"{which} has a pem that is no public key")
+    for algorithm, prefix in _SPKI_PREFIX.items():
+        if der.startswith(prefix):
+            return _checked(PublicKey(algorithm, der[len(prefix) :]), which)
+    return None
+
+
+def _checked(key: PublicKey, which: str) -> PublicKey:
     if len(key.raw) != _KEY_BYTES[key.algorithm]:
-        raise UnusableKeySet(f"a key of {key.algorithm} has {len(key.raw)} bytes")
+        raise UnusableKeySet(f"{which} has {len(key.raw)} bytes; a key of {key.algorithm} has {_KEY_BYTES[key.algorithm]}")
+    if key.algorithm == "ed25519" and not ed25519.is_of_prime_order(key.raw):
+        raise UnusableKeySet(f"{which} is a point that no private key has: some of those verify anything")
     return key
 
 
-def _base64url(text: Any) -> bytes:
-    if not isinstance(text, str) or set("+/=") & set(text):
-        raise UnusableKeySet("a jwk is malformed")
-    return _decoded(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
+def _base64url(text: Any, which: str) -> bytes:
+    found = re.fullmatch(r"[A-Za-z0-9_-]*", text) if isinstance(text, str) else None
+    decoded = None if found is None else _decoded(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
+    if decoded is None:
+        raise UnusableKeySet(f"{which} has key bytes that are not base64url")
+    return decoded
 
 
-def _decoded(text: str) -> bytes:
+def _decoded(text: str) -> Optional[bytes]:
+    """None for anything but the canonical base64 of the bytes, padding included."""
     try:
-        return base64.b64decode(text, validate=True)
+        decoded = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise UnusableKeySet("a key is not base64") from None
+        return None
+    return decoded if base64.b64encode(decoded).decode("ascii") == text else None

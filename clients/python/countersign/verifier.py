@@ -3,6 +3,7 @@ verifier (decisions §4), written a second time. Keys never come from the eviden
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Tuple
 
 from .approvals import check_approvals, check_refused_approvals
@@ -10,11 +11,13 @@ from .canonical import canonicalize
 from .evidence import (
     Carried,
     Check,
+    Given,
     Keys,
     Unreadable,
     canonical_members,
     carried_signature,
     checked,
+    checked_signed,
     list_of,
     member_of,
     object_of,
@@ -47,23 +50,25 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
             "The trust record hash does not match the canonical record",
             lambda: signed is not None and sha256_hex(signed) == record.get("trustRecordHash"),
         ),
-        checked(
+        checked_signed(
             "record signature",
             "The trust record signature is not valid",
-            lambda: signed is not None
+            keys,
+            lambda given: signed is not None
             and all(
-                verifies("trust-record", signed, one, keys)
+                verifies("trust-record", signed, one, given)
                 for one in _required_signatures(record, carried_signature(object_of(record, "signature")))
             ),
         ),
-        checked(
+        checked_signed(
             "authorization signature",
             "The execution authorization signature is not valid",
-            lambda: verifies_ed25519(
+            keys,
+            lambda given: verifies_ed25519(
                 "execution-authorization",
                 canonicalize(authorization().get("payload")),
                 carried_signature(authorization(), "signature"),
-                keys,
+                given,
             ),
         ),
         checked(
@@ -83,11 +88,12 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
             lambda: _left_out(record, "verifications", "verificationCount") >= 0
             and all(_is_of(record, one) and _is_verification(one) for one in objects_of(record, "verifications")),
         ),
-        checked(
+        checked_signed(
             "receipts",
             "A receipt is not a valid one of this record",
-            lambda: _left_out(record, "receipts", "receiptCount") >= 0
-            and all(_is_of(record, one) and _is_receipted(record, one, keys) for one in objects_of(record, "receipts")),
+            keys,
+            lambda given: _left_out(record, "receipts", "receiptCount") >= 0
+            and all(_is_of(record, one) and _is_receipted(record, one, given) for one in objects_of(record, "receipts")),
         ),
     ]
 
@@ -103,12 +109,13 @@ def check_receipt(evidence: Any, keys: Keys) -> List[Check]:
             "The receipt hash does not match the canonical receipt",
             lambda: hashed is not None and sha256_hex(hashed) == receipt.get("receiptHash"),
         ),
-        checked(
+        checked_signed(
             "receipt signature",
             "The receipt signature is not valid",
-            lambda: signed is not None
+            keys,
+            lambda given: signed is not None
             and all(
-                verifies("receipt", signed, one, keys)
+                verifies("receipt", signed, one, given)
                 for one in _required_signatures(receipt, carried_signature(receipt, "signature"))
             ),
         ),
@@ -125,11 +132,12 @@ def check_refusal_record(evidence: Any, keys: Keys) -> List[Check]:
             "The refusal record hash does not match the canonical record",
             lambda: signed is not None and sha256_hex(signed) == refusal.get("refusalRecordHash"),
         ),
-        checked(
+        checked_signed(
             "refusal signature",
             "The refusal record signature is not valid",
-            lambda: signed is not None
-            and verifies_ed25519("refusal-record", signed, carried_signature(object_of(refusal, "signature")), keys),
+            keys,
+            lambda given: signed is not None
+            and verifies_ed25519("refusal-record", signed, carried_signature(object_of(refusal, "signature")), given),
         ),
         checked(
             "decision binding",
@@ -144,28 +152,57 @@ def check_audit_event(evidence: Any, keys: Keys) -> List[Check]:
     """The check of an audit event with the signature beside it: ``{event, signature}``."""
     signed_event = evidence if isinstance(evidence, dict) else {}
     return [
-        checked(
+        checked_signed(
             "event signature",
             "The audit event signature is not valid",
-            lambda: verifies_ed25519(
+            keys,
+            lambda given: verifies_ed25519(
                 "audit-event",
                 canonicalize(object_of(signed_event, "event")),
                 carried_signature(object_of(signed_event, "signature")),
-                keys,
+                given,
             ),
         )
     ]
 
 
-#: What each artifact is called, and the members that only it has.
-_KINDS: Tuple[Tuple[Tuple[str, ...], str, Callable[[Any, Keys], List[Check]]], ...] = (
-    (("trustRecordId",), "Execution Trust Record", check_trust_record),
-    (("receiptId",), "Receipt", check_receipt),
-    (("refusalRecordId",), "Refusal Record", check_refusal_record),
-    (("event", "signature"), "audit event", check_audit_event),
-    (("changeId", "changeHash", "signature"), "governance change", check_governance_change),
-    (("transition", "signature"), "intent transition", check_intent_transition),
+@dataclass(frozen=True)
+class Kind:
+    """A kind of evidence: as what it is signed, what it is called, and the members that only it has."""
+
+    artifact: str
+    title: str
+    marks: Tuple[str, ...]
+    check: Callable[[Any, Keys], List[Check]]
+
+
+KINDS = (
+    Kind("trust-record", "Execution Trust Record", ("trustRecordId",), check_trust_record),
+    Kind("receipt", "Receipt", ("receiptId",), check_receipt),
+    Kind("refusal-record", "Refusal Record", ("refusalRecordId",), check_refusal_record),
+    Kind("audit-event", "audit event", ("event", "signature"), check_audit_event),
+    Kind("governance-change", "governance change", ("changeId", "changeHash", "signature"), check_governance_change),
+    Kind("intent-transition", "intent transition", ("transition", "signature"), check_intent_transition),
 )
+
+
+def kind_of(evidence: Any, which: str = "This") -> Kind:
+    """Raises Unreadable for what is no evidence of any kind, or claims to be of two."""
+    kinds = [kind for kind in KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in kind.marks)]
+    if not kinds:
+        raise Unreadable(
+            f"{which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a "
+            "refusalRecordId, a change a changeId, a changeHash and a signature; an audit event stands as {event, signature}, an "
+            "intent's transition as {transition, signature}."
+        )
+    if len(kinds) > 1:
+        raise Unreadable(f"{which} claims to be several kinds of evidence: {', '.join(kind.artifact for kind in kinds)}.")
+    return kinds[0]
+
+
+def _is_scalar(value: Any) -> bool:
+    """A signal is no object and no list."""
+    return not isinstance(value, (dict, list))
 
 
 def check_evidence(evidence: Any, keys: Keys) -> Tuple[str, List[Check]]:
@@ -173,11 +210,8 @@ def check_evidence(evidence: Any, keys: Keys) -> Tuple[str, List[Check]]:
 
     Raises Unreadable for what is no evidence of any kind, or claims to be of two.
     """
-    kinds = [row for row in _KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in row[0])]
-    if len(kinds) != 1:
-        raise Unreadable("not a trust record, receipt, refusal record, audit event, governance change or intent transition")
-    _, kind, check = kinds[0]
-    return kind, check(evidence, keys)
+    kind = kind_of(evidence)
+    return kind.title, kind.check(evidence, keys)
 
 
 def evidence_in(value: Any) -> List[Any]:
@@ -186,7 +220,7 @@ def evidence_in(value: Any) -> List[Any]:
     Raises Unreadable for an empty list: no evidence is not valid evidence.
     """
     pages = [value[name] for name in ("events", "changes") if name in value] if isinstance(value, dict) else []
-    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in marks) for marks, _, _ in _KINDS)
+    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
     # Of two lists, one would go unread.
     entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]
     if not isinstance(entries, list) or not entries:
@@ -275,10 +309,12 @@ def _is_verification(verification: Mapping[str, Any]) -> bool:
     return string_of(verification, "status") in ("VERIFIED", "FAILED")
 
 
-def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], keys: Keys) -> bool:
-    problems = [check.problem for check in check_receipt(receipt, keys) if check.problem is not None]
+def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], given: Given) -> bool:
+    checks = check_receipt(receipt, given.keys)
+    problems = [check.problem for check in checks if check.problem is not None and not check.missing_keys]
     if problems:
         raise Unreadable("; ".join(problems))
+    given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
     verification_id = string_of(receipt, "verificationId")
     named = [one for one in objects_of(record, "verifications") if one.get("verificationId") == verification_id]
     # A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
@@ -309,7 +345,8 @@ def _refused_by_decision(refusal: Mapping[str, Any]) -> bool:
         string_of(decision, "outcome") == "REJECTED"
         and string_of(decision, "intentId") == string_of(object_of(refusal, "evaluatedIntent"), "intentId")
         and all(
-            canonicalize(signals.get(string_of(mismatch, "signal"))) == canonicalize(member_of(mismatch, "declared"))
+            _is_scalar(signals.get(string_of(mismatch, "signal")))
+            and canonicalize(signals.get(string_of(mismatch, "signal"))) == canonicalize(member_of(mismatch, "declared"))
             for mismatch in objects_of(refusal, "mismatches")
         )
     )

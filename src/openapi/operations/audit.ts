@@ -36,12 +36,14 @@ export const audit = {
     operationId: 'verifyAuditEvent',
     tag: 'Audit',
     summary: 'Check an audit event that somebody shows you',
+    description:
+      'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
     body: { schema: AuditEventWithSignature, example: auditEvent },
     answers: {
       200: {
-        description: 'Whether this service signed it.',
+        description: '`valid` where this service signed it; a key that is not published is not valid.',
         schema: AuditVerification,
-        example: { valid: true },
+        example: { valid: true, checks: [{ name: 'event signature', valid: true }] },
       },
     },
     failures: ['invalidEvidence', 'internal'],

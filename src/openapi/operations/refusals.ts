@@ -25,6 +25,8 @@ export const refusals = {
     operationId: 'verifyRefusal',
     tag: 'Refusals',
     summary: 'Check a Refusal Record that somebody shows you',
+    description:
+      'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
     body: { schema: RefusalRecord, example: refusalRecord },
     answers: {
       200: {
@@ -36,6 +38,7 @@ export const refusals = {
             { name: 'refusal hash', valid: true },
             { name: 'refusal signature', valid: true },
             { name: 'decision binding', valid: true },
+            { name: 'approvals', valid: true },
           ],
         },
       },

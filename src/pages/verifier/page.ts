@@ -1,6 +1,7 @@
 // The script of the offline verifier page (decisions §5): what was dropped, chosen or pasted goes to `verifyFile`, and its
 // answer to the screen. It opens no connection, keeps nothing, and starts without any key.
 import { showResults, type Outcome } from './result.ts'
+import { printable } from '../../printable.ts'
 import { Unusable, verifyFile } from '../../verifier/index.ts'
 
 /** What a zone was given; `text` is undefined for bytes that are no UTF-8 text. */
@@ -127,7 +128,7 @@ function painted(): Promise<void> {
 }
 
 function names(sources: readonly Source[]): string {
-  return sources.map(({ name }) => name).join(', ')
+  return sources.map(({ name }) => printable(name)).join(', ')
 }
 
 function byId<T extends HTMLElement>(id: string, type: abstract new () => T): T {

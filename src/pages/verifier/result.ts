@@ -1,5 +1,6 @@
 // What the offline verifier page shows of an outcome. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
-import type { EvidenceKind, Report } from '../../verifier/index.ts'
+import { printable } from '../../printable.ts'
+import type { Report } from '../../verifier/index.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =
@@ -14,13 +15,14 @@ const VERDICTS = {
 } as const
 type Kind = keyof typeof VERDICTS
 
-const ARTIFACTS: Readonly<Record<EvidenceKind, string>> = {
+const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
   'trust-record': 'Execution Trust Record',
   receipt: 'Receipt',
   'refusal-record': 'Refusal Record',
   'audit-event': 'Audit event',
   'governance-change': 'Governance change',
   'intent-transition': 'Transition of an execution intent',
+  unknown: 'No evidence',
 }
 
 /** Replaces what the element holds. out  the sentence that sums it up */
@@ -28,14 +30,15 @@ export function showResults(place: HTMLElement, outcomes: readonly Outcome[]): s
   place.replaceChildren(...outcomes.map((outcome) => article(outcome, outcomes.length > 1)))
   const [only] = outcomes
   // The verdict first: no name that follows can write over it.
-  if (outcomes.length === 1 && only !== undefined) return `${VERDICTS[kindOf(only)].title}: ${only.name}`
+  if (outcomes.length === 1 && only !== undefined)
+    return `${VERDICTS[kindOf(only)].title}: ${printable(only.name)}`
   const count = (kind: Kind) => outcomes.filter((outcome) => kindOf(outcome) === kind).length
   return `${outcomes.length} results: ${count('valid')} valid, ${count('invalid')} not valid, ${count('unchecked')} cannot be checked.`
 }
 
 function kindOf(outcome: Outcome): Kind {
   if (!('report' in outcome)) return 'unchecked'
-  return outcome.report.valid ? 'valid' : 'invalid'
+  return outcome.report.verdict
 }
 
 /** One of many shows its details when it is opened, unless they say what is wrong. */
@@ -45,7 +48,7 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
   const sign = element('span', '', `${mark} `)
   sign.setAttribute('aria-hidden', 'true')
   const heading = element('h3', '', sign, title)
-  const name = element('p', 'value', outcome.name)
+  const name = value('p', outcome.name)
   if (!('report' in outcome)) return element('article', kind, heading, name, value('p', outcome.reason))
   const { artifact, subject } = outcome.report
   const what = element('p', '', `${ARTIFACTS[artifact]} `, value('span', subject))
@@ -56,10 +59,13 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
 }
 
 function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
-  const checkRows = checks.map(({ name, problem }) => [
+  const checkRows = checks.map(({ name, problem, missingKeys }) => [
     value('td', name),
-    problem === undefined ? element('td', '', 'holds') : element('td', 'value failed', problem),
+    problem === undefined
+      ? element('td', '', 'holds')
+      : value('td', problem, missingKeys === undefined ? 'failed' : 'no-key'),
   ])
+  const isKeyMissing = checks.some(({ missingKeys }) => missingKeys !== undefined)
   const keyRows = keys.map(({ keyId, algorithm, fingerprint }) => [
     mono('td', keyId),
     value('td', algorithm),
@@ -74,8 +80,11 @@ function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
           ['Key id', 'Algorithm', 'SHA-256 of the public key'],
           keyRows,
         ),
+    ...(isKeyMissing
+      ? [element('p', '', 'A key that is not given is at GET /keys/{keyId} of the service: add its answer.')]
+      : []),
     ...(notes.length === 0 ? [] : sentences('Worth knowing', notes)),
-    ...sentences('What a pass does not prove', notProven),
+    ...(notProven.length === 0 ? [] : sentences('What a pass does not prove', notProven)),
   ]
 }
 
@@ -98,12 +107,13 @@ function table(caption: string, columns: readonly string[], rows: readonly (read
   )
 }
 
-function value(tag: string, text: string): HTMLElement {
-  return element(tag, 'value', text)
+/** Text of a stranger: characters that are not seen, or that turn the direction of others, are replaced. */
+function value(tag: string, text: string, ...classes: readonly string[]): HTMLElement {
+  return element(tag, ['value', ...classes].join(' '), printable(text))
 }
 
 function mono(tag: string, text: string): HTMLElement {
-  return element(tag, 'value mono', text)
+  return value(tag, text, 'mono')
 }
 
 /** `append` makes a text node of every string: markup in it is shown, not read. */

@@ -2,7 +2,7 @@
 import type { Cases } from '../case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from '../edit.ts'
 import { aReceipt, aRecord, aVerification, receiptOf, uuid } from '../evidence.ts'
-import { keys, modes, sha256 } from '../keys.ts'
+import { keys, modes, sha256, unpublished } from '../keys.ts'
 
 const VERIFICATIONS = ['verifications']
 const RECEIPTS = ['receipts']
@@ -10,6 +10,8 @@ const BOTH = [...VERIFICATIONS, ...RECEIPTS]
 
 export function appendedTo(all: Cases): void {
   const record = aRecord({ name: 'first' }, modes.ed25519)
+  notes(all, record)
+  keyNotGiven(all, record)
   const other = aRecord({ name: 'second' }, modes.ed25519)
   const add = (id: string, what: string, path: string, value: Json, failing: readonly string[]) =>
     all.add(id, what, put(record, path, value), failing)
@@ -184,5 +186,150 @@ export function appendedTo(all: Cases): void {
     'receipts',
     [put(hybrid, 'signatures', [at(hybrid, 'signatures.0')])],
     RECEIPTS,
+  )
+}
+
+const unsigned = (path: string) => `Nothing signs its member ${JSON.stringify(path)}.`
+
+/** What no check fails on and a reader must be told. */
+function notes(all: Cases, record: Members): void {
+  const noted = (id: string, what: string, path: string, value: Json, ...said: string[]) =>
+    all.addNoted(`noted-${id}`, what, put(record, path, value), said)
+  all.addNoted('noted-nothing', 'There is nothing to say beside its checks.', record, [])
+  noted('no-receipt', 'It carries no receipt.', 'receipts', [], 'The record carries no receipt.')
+  noted(
+    'failed-latest',
+    'Its latest verification is FAILED, an earlier one has the receipt.',
+    'verifications.1',
+    aVerification(record, 'FAILED'),
+    'The latest verification that was stored with it is FAILED.',
+  )
+  noted('unsigned-member', 'It has a member that nothing signs.', 'approvedBy', 'CEO', unsigned('approvedBy'))
+  noted(
+    'unsigned-in-verification',
+    'Its verification has a member that nothing signs.',
+    'verifications.0.approvedBy',
+    'CEO',
+    unsigned('verifications.0.approvedBy'),
+  )
+  noted(
+    'unsigned-in-signature',
+    'Its signature has a member that nothing signs.',
+    'signature.signedBy',
+    'CEO',
+    unsigned('signature.signedBy'),
+  )
+  noted(
+    'cut-verifications',
+    'It holds one of three verifications.',
+    'verificationCount',
+    3,
+    'It holds 1 of the 3 verifications that it says the record has.',
+  )
+  noted(
+    'cut-receipts',
+    'It holds one of two receipts.',
+    'receiptCount',
+    2,
+    'It holds 1 of the 2 receipts that it says the record has.',
+  )
+  noted('not-cut', 'It says how many verifications it has, and holds all.', 'verificationCount', 1)
+  for (const [id, count] of [
+    ['less', 0],
+    ['fraction', 1.5],
+    ['text', '1'],
+    ['null', null],
+    ['true', true],
+    ['unsafe', 2 ** 53],
+  ] as const) {
+    all.add(
+      `verification-count-${id}`,
+      `Its verificationCount is ${String(count)}.`,
+      put(record, 'verificationCount', count),
+      VERIFICATIONS,
+    )
+    all.add(
+      `receipt-count-${id}`,
+      `Its receiptCount is ${String(count)}.`,
+      put(record, 'receiptCount', count),
+      RECEIPTS,
+    )
+  }
+  const hybrid = aRecord({ name: 'first' }, modes.hybrid)
+  all.addNoted(
+    'noted-unsigned-in-signatures',
+    'A signature of its receipt and one of its own have a member that nothing signs.',
+    put(put(hybrid, 'receipts.0.signatures.1.x', 1), 'signatures.0.y', 1),
+    [unsigned('receipts.0.signatures.1.x'), unsigned('signatures.0.y')],
+  )
+  all.addNoted(
+    'noted-unsigned-order',
+    'The members are named in the order of UTF-16 code units.',
+    { ...record, '\ufb01': 1, '\u{1f600}': 1, b: 1, 10: 1, 9: 1 },
+    ['10', '9', 'b', '\u{1f600}', '\ufb01'].map(unsigned),
+  )
+  noted(
+    'control-characters',
+    'A member that nothing signs has a name of control characters.',
+    '\u001b[2J\u009b\u202e\u2028',
+    1,
+    unsigned('\u001b[2J\u009b\u202e\u2028'),
+  )
+}
+
+/** The key of one signature is not given: that check cannot be made, and no other is hidden by it. */
+function keyNotGiven(all: Cases, record: Members): void {
+  const { ed25519: key } = unpublished
+  const verification = membersAt(record, 'verifications.0')
+  const unknown = aReceipt(receiptOf(record, verification), [key])
+  all.addUnchecked(
+    'receipt-by-unknown-key',
+    'The key of its receipt is not published.',
+    put(record, 'receipts', [unknown]),
+    RECEIPTS,
+  )
+  all.add(
+    'receipt-by-unknown-key-of-other',
+    'The key of its receipt is not published, and it names no verification that is there.',
+    put(record, 'receipts', [
+      aReceipt(receiptOf(record, { ...verification, verificationId: uuid('none') }), [key]),
+    ]),
+    RECEIPTS,
+  )
+  all.add(
+    'receipt-by-unknown-key-beside-spoiled',
+    'The key of one receipt is not published, and another receipt is changed.',
+    put(record, 'receipts', [unknown, put(membersAt(record, 'receipts.0'), 'issuedAt', '')]),
+    RECEIPTS,
+  )
+  const byUnknown = aRecord({ name: 'first' }, [key])
+  all.addUnchecked('all-by-unknown-key', 'The key of record and receipt is not published.', byUnknown, [
+    'record signature',
+    ...RECEIPTS,
+  ])
+  all.addUnchecked(
+    'all-by-unknown-key-changed',
+    'The key of record and receipt is not published, and the record was changed.',
+    put(byUnknown, 'createdAt', 'x'),
+    ['record signature', ...RECEIPTS],
+    ['canonical hash'],
+  )
+  const hybrid = aRecord({ name: 'first' }, [keys.ed25519, unpublished.mlDsa65])
+  all.addUnchecked(
+    'hybrid-second-by-unknown-key',
+    'The key of its second signature is not published.',
+    put(hybrid, 'receipts', []),
+    ['record signature'],
+  )
+  const firstUnknown = aRecord({ name: 'first' }, [unpublished.ed25519, keys.mlDsa65])
+  all.add(
+    'hybrid-first-by-unknown-key-second-spoiled',
+    'The key of its first signature is not published, and the second signs something else.',
+    put(
+      put(firstUnknown, 'receipts', []),
+      'signatures.1.value',
+      at(aRecord({ name: 'second' }, modes.hybrid), 'signatures.1.value'),
+    ),
+    ['record signature'],
   )
 }

@@ -13,7 +13,7 @@ export function forgedRecords(all: Cases): void {
   const forged = (signers: (typeof modes)[keyof typeof modes], forgery: Parameters<typeof seal>[2]) =>
     receipted(seal(aRecordBody(story, signers), signers, forgery), signers)
   for (const [id, what, forgery] of forgeries('trust-record'))
-    all.add(`signature-${id}`, what, forged(modes.ed25519, forgery), SIGNATURE)
+    all.addForged(`signature-${id}`, what, forged(modes.ed25519, forgery), SIGNATURE, forgery)
   for (const [id, what, forgery] of spoiled)
     all.add(
       `ml-dsa-65-${id}`,
@@ -42,7 +42,7 @@ export function forgedRecords(all: Cases): void {
   const unknown = { key: unpublished.ed25519, keyId: unpublished.ed25519.keyId }
   const jwk = at(publicKeyJson(unpublished.ed25519), 'jwk')
   for (const member of ['jwk', 'publicKey', 'pem'])
-    all.add(
+    all.addUnchecked(
       `embedded-${member}`,
       `A key that is not published signed, and the evidence brings it along as signature.${member}.`,
       put(
@@ -52,7 +52,7 @@ export function forgedRecords(all: Cases): void {
       ),
       SIGNATURE,
     )
-  all.add(
+  all.addUnchecked(
     'embedded-keys',
     'A key that is not published signed, and the evidence brings a key set along.',
     { ...forged(modes.ed25519, unknown), keys: [publicKeyJson(unpublished.ed25519)] },
@@ -61,11 +61,12 @@ export function forgedRecords(all: Cases): void {
 
   for (const [id, what, forgery] of forgeries('execution-authorization')) {
     const authorized = aRecordBody(story, modes.ed25519, { authorization: forgery })
-    all.add(
+    all.addForged(
       `authorization-${id}`,
       `Of the authorization: ${what}`,
       receipted(seal(authorized, modes.ed25519), modes.ed25519),
       ['authorization signature'],
+      forgery,
     )
   }
   const { value } = sign(

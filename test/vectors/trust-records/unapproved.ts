@@ -24,6 +24,7 @@ export function refusedApprovals(all: Cases): void {
   limits(add)
   for (const [id, what, approval] of selfApprovals) add(`by-${id}`, what, [approval])
   signatures(add, dana)
+  withoutKey(all, dana)
   all.add(
     'unapproved-changed',
     'An approval that holds was added to a record without its key.',
@@ -36,6 +37,32 @@ export function refusedApprovals(all: Cases): void {
     verified({ humanApproved: { value: true, by: 'approval' } }),
     FAILING,
   )
+}
+
+const unknown = (change: Members = {}) => anApproval(unpublished.human, change)
+
+/** The key of an approver is not given: whether it is an approval cannot be said, and what else is wrong fails all the same. */
+function withoutKey(all: Cases, dana: Members): void {
+  const open = (id: string, what: string, approvals: Json) =>
+    all.addUnchecked(`unapproved-${id}`, what, approvedBy(approvals), FAILING)
+  open('unknown-approver', 'It is by somebody whose key is not published.', [unknown()])
+  open('key-unknown', 'It names a key that is not published.', [anApproval(humans.dana, { keyId: 'tablet' })])
+  open('unknown-second', 'The first of two holds, the key of the second is not published.', [dana, unknown()])
+  const fails = (id: string, what: string, approvals: Json) =>
+    all.add(
+      `unapproved-unknown-${id}`,
+      `The key is not published, and ${what}.`,
+      approvedBy(approvals),
+      FAILING,
+    )
+  fails('other-target', 'it is for another target', [unknown({ target: 'invoice-1002' })])
+  fails('expired', 'it was expired', [unknown({ expiresAt: time(11) })])
+  fails('too-short', 'its signature is too short', [put(unknown(), 'signature', 'AAAA')])
+  fails('twice', 'it stands there twice', [unknown(), unknown()])
+  fails('other-spoiled', 'the approval after it is not signed', [
+    unknown(),
+    put(dana, 'signature', at(anApproval(humans.erik), 'signature')),
+  ])
 }
 
 type Add = (id: string, what: string, approvals: Json) => void
@@ -102,7 +129,6 @@ function payloads(add: Add): void {
     ['nonce-null', 'It has no nonce.', { nonce: null }],
     ['approver-null', 'It names no approver.', { approverId: null }],
     ['key-null', 'It names no key.', { keyId: null }],
-    ['key-unknown', 'It names a key that is not published.', { keyId: 'tablet' }],
     ['key-of-other', 'It names the key of another human.', { approverId: 'erik' }],
   ]
   for (const [id, what, change] of rows) add(id, what, [anApproval(humans.dana, change)])
@@ -171,7 +197,6 @@ function signatures(add: Add, dana: Members): void {
     put(dana, 'signature', at(anApproval(humans.erik), 'signature')),
   ])
   add('signature-null', 'It is not signed.', [put(dana, 'signature', null)])
-  add('unknown-approver', 'It is by somebody whose key is not published.', [anApproval(unpublished.human)])
   const { algorithm, value } = sign('approval', canonical(at(dana, 'payload')), keys.mlDsa65)
   add('by-ml-dsa-65', 'ML-DSA-65 signed it, and approvals are always Ed25519.', [
     { ...dana, algorithm, signature: value },

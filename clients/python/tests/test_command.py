@@ -1,0 +1,75 @@
+"""The command on evidence of a stranger: what it prints, and how it exits."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any, Tuple
+
+from countersign import check_evidence, parse, read_key_set, verify_text
+from countersign.__main__ import main
+
+FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
+KEYS = FOLDER / "keys.json"
+
+
+def vector(file: str, case_id: str) -> Any:
+    return next(case["evidence"] for case in json.loads((FOLDER / file).read_text("utf-8"))["cases"] if case["id"] == case_id)
+
+
+def run(evidence: Any, *keys: Path) -> Tuple[int, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "evidence.json"
+        file.write_text(evidence if isinstance(evidence, str) else json.dumps(evidence), encoding="utf-8")
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            status = main(["verify", str(file), *(word for key in keys or (KEYS,) for word in ("--jwks", str(key)))])
+        return status, output.getvalue()
+
+
+@unittest.skipUnless(FOLDER.exists(), "the project's vectors are not beside the package")
+class Command(unittest.TestCase):
+    def setUp(self) -> None:
+        self.record = vector("trust-records.json", "trust-record/valid-ed25519")
+
+    def test_a_record_cannot_write_a_report_of_its_own_to_the_terminal(self) -> None:
+        fake = "\x1b[2J\x1b[Hvalid: Execution Trust Record, 8 checks\n  ok    canonical hash\x1bP\x9b\u202e\u2028"
+        forged = {**self.record, "createdAt": "x", "signature": {**self.record["signature"], "keyId": fake}, fake: 1}
+        status, output = run(forged)
+        self.assertEqual(status, 1)
+        self.assertNotRegex(output, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u2028]")
+        self.assertTrue(output.startswith("INVALID: "))
+        self.assertNotIn("\nvalid", output)
+
+    def test_a_sentence_on_what_cannot_be_read_is_one_line(self) -> None:
+        status, output = run("{\x1b[2J")
+        self.assertEqual((status, output.count("\n")), (2, 1))
+        self.assertNotIn("\x1b", output)
+
+    def test_a_key_that_is_not_given_exits_2_and_hides_no_failure(self) -> None:
+        approved = vector("trust-records.json", "trust-record/approved-valid-parameters")
+        status, output = run(approved)
+        self.assertEqual(status, 2)
+        self.assertIn('NOKEY approvals: It cannot be checked: key "dana:laptop" is not given.', output)
+        self.assertTrue(output.startswith("cannot be checked: "))
+        self.assertEqual(run(approved, KEYS, FOLDER / "approver-keys.json")[0], 0)
+        status, output = run([approved, {**approved, "createdAt": "x"}, {}])
+        self.assertEqual(status, 1)
+        self.assertIn("3 pieces of evidence: 0 valid, 1 INVALID, 2 cannot be checked", output)
+
+    def test_no_shape_of_evidence_raises(self) -> None:
+        keys = read_key_set([parse((FOLDER / name).read_bytes()) for name in ("keys.json", "approver-keys.json")])
+        change = vector("governance-changes.json", "governance-change/valid-approved")
+        for key_id in ({}, [], None, 7, True):
+            changed = {**change, "stepUpAuthorization": {**change["stepUpAuthorization"], "keyId": key_id}}
+            failing = [check.name for check in check_evidence(changed, keys)[1] if check.problem is not None]
+            self.assertEqual(failing, ["change signature", "step-up authorization"])
+            self.assertEqual(verify_text(json.dumps(changed), keys)[0].verdict, "invalid")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+// What each verifier says of key sets and files, in one shape: TypeScript in this process, Python in one of its own.
+import { spawn, spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { verifiers } from '../../src/verifier/crypto.ts'
+import { parseEvidence } from '../../src/verifier/parse.ts'
+import { Unusable, verifyFileBy, type Report } from '../../src/verifier/index.ts'
+import { readKeySet, type KeySet } from '../../src/verifier/keys.ts'
+import { exitCodeOf } from '../../src/verify-command.ts'
+
+/** Texts of key files, by which the texts after them are verified; or the text of a file. */
+export type Asked = { readonly files: readonly string[] } | { readonly text: string }
+
+export type Outcome = 'holds' | 'fails' | readonly string[]
+
+export interface Said {
+  readonly artifact: string
+  readonly subject: string
+  readonly verdict: string
+  /** Each by its name; in place of an outcome the ids of the keys that are not given. */
+  readonly checks: readonly (readonly [name: string, outcome: Outcome])[]
+  readonly notes: readonly string[]
+}
+
+export type Answer =
+  | { readonly keyIds: readonly string[] }
+  | { readonly refused: true }
+  | { readonly exitCode: 0 | 1 | 2; readonly reports: readonly Said[] }
+
+const PACKAGE = join(import.meta.dirname, '..', '..', 'clients', 'python')
+export const pythonEnv = { ...process.env, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' }
+export const noPython =
+  spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status !== 0
+
+/** The same signature is asked for in many changed copies of one piece of evidence: a function of its arguments alone. */
+function remembered(verify: Verify): Verify {
+  const known = new Map<string, boolean>()
+  return (signed) => {
+    const key = hash('sha256', Buffer.concat([signed.publicKey, signed.signature, signed.message]), 'base64')
+    const holds = known.get(key) ?? verify(signed)
+    known.set(key, holds)
+    return holds
+  }
+}
+type Verify = (typeof verifiers)['ed25519']
+Object.assign(verifiers, {
+  ed25519: remembered(verifiers.ed25519),
+  'ml-dsa-65': remembered(verifiers['ml-dsa-65']),
+})
+
+/** An answer for each, in their order. */
+export function typescriptAnswers(asked: readonly Asked[]): Answer[] {
+  let keys: KeySet = new Map()
+  return asked.map((one) => {
+    try {
+      if ('text' in one) return verified(one.text, keys)
+      keys = readKeySet(one.files.map((file) => parseEvidence(file, 'The key set')))
+      return { keyIds: [...keys.keys()].toSorted() }
+    } catch (error) {
+      if (!(error instanceof Unusable)) throw error
+      return 'text' in one ? { exitCode: 2, reports: [] } : { refused: true }
+    }
+  })
+}
+
+function verified(file: string, keys: KeySet): Answer {
+  const reports = verifyFileBy(file, keys)
+  return { exitCode: exitCodeOf(reports), reports: reports.map(said) }
+}
+
+function said({ artifact, subject, verdict, checks, notes }: Report): Said {
+  return {
+    artifact,
+    subject,
+    verdict,
+    checks: checks.map(({ name, problem, missingKeys }) => [
+      name,
+      problem === undefined ? 'holds' : (missingKeys ?? 'fails'),
+    ]),
+    notes,
+  }
+}
+
+/**
+ * As `typescriptAnswers`, by one process. It reads and writes files, so that it works on while this process is busy.
+ * fails where it says anything on standard error
+ */
+export async function pythonAnswers(asked: readonly Asked[]): Promise<Answer[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  const [input, output] = [join(folder, 'asked'), join(folder, 'answers')]
+  writeFileSync(input, asked.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  const files = [openSync(input, 'r'), openSync(output, 'w')]
+  try {
+    const child = spawn('python3', [join(import.meta.dirname, 'answers.py')], {
+      env: pythonEnv,
+      stdio: [...files, 'pipe'],
+    })
+    if (child.stderr === null) throw new Error('standard error is a pipe')
+    const ended = once(child, 'close')
+    const problems = await text(child.stderr)
+    await ended
+    if (problems !== '') throw new Error(problems)
+    const lines = readFileSync(output, 'utf8').trimEnd().split('\n')
+    return lines.map((line) => JSON.parse(line) as Answer)
+  } finally {
+    for (const file of files) closeSync(file)
+    rmSync(folder, { recursive: true })
+  }
+}

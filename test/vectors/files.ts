@@ -1,0 +1,106 @@
+// Files as people save them: one piece of evidence or a page of them, what a verifier says of each, and how its command exits.
+import { anEvent, aReceipt, aRecord, aVerification, receiptOf, signEvent } from './evidence.ts'
+import { put, type Json, type Members } from './edit.ts'
+import { governanceCases } from './governance-changes.ts'
+import { keys, modes, unpublished } from './keys.ts'
+
+type Verdict = 'valid' | 'invalid' | 'unchecked'
+
+export interface FileCase {
+  readonly id: string
+  readonly what: string
+  /** The exact text of the file. */
+  readonly text: string
+  /** 0: all are valid. 1: any is invalid. 2: none is, and one cannot be checked, or nothing could be read. */
+  readonly exitCode: 0 | 1 | 2
+  /** Of each piece of evidence in it, in their order; none where the file as a whole cannot be read. */
+  readonly verdicts: readonly Verdict[]
+}
+
+const DEPTH_MAX = 80
+
+export function fileCases(): FileCase[] {
+  const cases: FileCase[] = []
+  const add = (id: string, what: string, value: Json | string, ...verdicts: readonly Verdict[]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const exitCode = verdicts.includes('invalid')
+      ? 1
+      : verdicts.length > 0 && verdicts.every((one) => one === 'valid')
+        ? 0
+        : 2
+    cases.push({ id: `file/${id}`, what, text, exitCode, verdicts })
+  }
+  const record = aRecord({ name: 'first' }, modes.ed25519)
+  const changed = put(record, 'createdAt', 'x')
+  const unknown = put(record, 'receipts', [
+    aReceipt(receiptOf(record, aVerification(record)), [unpublished.ed25519]),
+  ])
+  const event = signEvent(anEvent(), keys.ed25519)
+  const [first] = governanceCases().filter(({ valid }) => valid)
+  const change = (first as unknown as { evidence: Members }).evidence
+
+  add('one', 'One record.', record, 'valid')
+  add('one-changed', 'One record, changed.', changed, 'invalid')
+  add('one-key-not-given', 'One record whose receipt is by a key that is not given.', unknown, 'unchecked')
+  add('page', 'A page of records.', [record, record], 'valid', 'valid')
+  add('page-of-one', 'A page of one record.', [record], 'valid')
+  add('page-changed', 'A page with a changed record.', [record, changed], 'valid', 'invalid')
+  add(
+    'page-key-not-given',
+    'A page with one that cannot be checked.',
+    [record, unknown],
+    'valid',
+    'unchecked',
+  )
+  add(
+    'page-both',
+    'A failure decides, whatever cannot be checked beside it.',
+    [unknown, changed],
+    'unchecked',
+    'invalid',
+  )
+  add('page-no-evidence', 'An entry is no evidence.', [record, {}], 'valid', 'unchecked')
+  add(
+    'page-no-evidence-hides-nothing',
+    'An entry that is no evidence hides no changed record.',
+    [{}, changed, null],
+    'unchecked',
+    'invalid',
+    'unchecked',
+  )
+  add(
+    'page-several-kinds',
+    'An entry claims to be of two kinds.',
+    [{ ...record, receiptId: 'x' }],
+    'unchecked',
+  )
+  add('page-list', 'An entry is a list.', [[record]], 'unchecked')
+  add('events', 'A page of audit events.', { events: [event, event] }, 'valid', 'valid')
+  add('changes', 'A page of changes.', { changes: [change] }, 'valid')
+  add(
+    'record-with-events',
+    'A record is a record, whatever list it carries.',
+    { ...changed, events: [event] },
+    'invalid',
+  )
+  add('events-and-changes', 'Of two lists one would go unread.', { events: [event], changes: [change] })
+  add('events-object', 'The events are no list.', { events: {} })
+  add('empty', 'An empty page: no evidence is not valid evidence.', [])
+  add('empty-events', 'An empty page of events.', { events: [] })
+  add('no-evidence', 'It is no evidence.', {})
+  add('number', 'It is a number.', 7)
+  add('nothing', 'It is empty.', '')
+  const nested = (depth: number) =>
+    JSON.stringify(record).replace('{', `{"x":${'['.repeat(depth)}${']'.repeat(depth)},`)
+  add('depth-80', 'A member is nested 80 deep, the record included.', nested(DEPTH_MAX - 1), 'valid')
+  add('depth-81', 'A member is nested 81 deep, the record included.', nested(DEPTH_MAX))
+  add('depth-100', 'A member is nested 100 deep.', nested(100))
+  add('depth-10000', 'A member is nested ten thousand deep.', nested(10_000))
+  add(
+    'brackets-in-a-text',
+    'Brackets in a text are no depth.',
+    JSON.stringify({ ...record, x: `${'['.repeat(200)}"\\` }),
+    'valid',
+  )
+  return cases
+}
