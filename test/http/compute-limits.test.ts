@@ -132,10 +132,16 @@ describe('GET /trust-records 429 rateLimited', () => {
   test('each page is charged to who reads it', async () => {
     const first = await service.get('/transactions?pageSize=1', { key: other.key })
     expect(first.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
+    const paths = ['/trust-records', '/transactions', '/audit/events', '/verifications/x', '/receipts/x']
     const statuses = new Set<number>()
-    for (let i = 0; i < 1_000 && !statuses.has(429); i++)
-      for (const path of ['/trust-records', '/transactions', '/audit/events'])
-        statuses.add((await service.get(path, reader)).status)
-    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 403, 429])
+    const limited = new Set<string>()
+    for (let i = 0; i < 1_000 && limited.size < paths.length; i++)
+      for (const path of paths) {
+        const { status } = await service.get(path, reader)
+        statuses.add(status)
+        if (status === 429) limited.add(path)
+      }
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 403, 404, 429])
+    expect([...limited].toSorted()).toEqual(paths.toSorted())
   })
 })
