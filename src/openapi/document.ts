@@ -8,7 +8,7 @@ import { operations } from './operations/index.ts'
 import { tags, type Operation } from './operation.ts'
 import { componentName, responsesOf } from './responses.ts'
 
-/** The document in both notations, rendered once. */
+/** The document in both notations, each rendered once. */
 export interface OpenApiTexts {
   readonly json: string
   readonly yaml: string
@@ -20,10 +20,18 @@ export interface Sources {
 
 export function openapiTexts(sources: Sources): OpenApiTexts {
   const document = openapiDocument(sources)
+  let yaml: string | undefined
   return {
     json: JSON.stringify(document),
-    // YAML 1.1 readers (PyYAML, js-yaml) make dates of unquoted timestamps and booleans of `on`: such text is quoted for them.
-    yaml: stringify(document, { aliasDuplicateObjects: false, lineWidth: 110, compat: 'yaml-1.1' }),
+    // When it is first asked for: rendering it was a quarter of what the main thread computes at a start.
+    get yaml() {
+      // YAML 1.1 readers (PyYAML, js-yaml) make dates of unquoted timestamps and booleans of `on`: such text is quoted for them.
+      return (yaml ??= stringify(document, {
+        aliasDuplicateObjects: false,
+        lineWidth: 110,
+        compat: 'yaml-1.1',
+      }))
+    },
   }
 }
 
