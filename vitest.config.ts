@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/run/longest-first.ts'
 import { packagesArguments } from './test/run/packages.ts'
 
 // Where to write the counts, for a script that sums several runs.
@@ -16,6 +17,7 @@ export default defineConfig({
     execArgv: packagesArguments,
     // A file starts a service and works against it: it mostly waits, so more files than cores keep both busy.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // Reached by what hangs, not by what is slow: a test that takes 1 s takes 30 on a busy machine.
     testTimeout: 180_000,
     hookTimeout: 300_000,

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { parseCallers } from '../src/config.ts'
 import { readSigningKeys } from '../src/signing/keys.ts'
+import { baseEnvironment } from './run/environment.ts'
 
 const root = join(import.meta.dirname, '..')
 const cli = join(root, packageJson.bin.countersign)
@@ -25,7 +26,7 @@ function countersign(args: string[], env: Record<string, string> = {}) {
 function run(command: string, args: string[], env: Record<string, string>, cwd = folder) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { ...baseEnvironment, ...env },
     encoding: 'utf8',
   })
   return { status, stdout, stderr }

@@ -11,6 +11,7 @@ import { sha256Hex } from '../src/signing/sha256.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { processesOf } from './embedded/drive.ts'
 import { startService, type TestService } from './service.ts'
+import { baseEnvironment } from './run/environment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const scopeless = { callerId: 'scopeless', key: makeRawKey() }
@@ -54,7 +55,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 /** `npm run demo` with these arguments, no variable but PATH, TMPDIR and those given. */
 function start(args: string[], env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(ROOT, 'demo', 'demo.ts'), ...args], {
-    env: { PATH: process.env['PATH'], TMPDIR: folder, ...env },
+    env: { ...baseEnvironment, TMPDIR: folder, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let stdout = ''

@@ -11,6 +11,7 @@ import { createDatabase } from './database.ts'
 import { aFolder } from './embedded/drive.ts'
 import { chapters, forHere } from './handbook.ts'
 import { until } from './service.ts'
+import { baseEnvironment } from './run/environment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const AGREED = join(ROOT, '..', 'shared', 'spec')
@@ -118,7 +119,7 @@ test("the README's session of two humans runs as pasted after a first start, and
 async function serving(script: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const shell = spawn('sh', ['-e', '-c', forHere(script, SHOWN)], {
     cwd,
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    env: { ...baseEnvironment, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(shell, 'close')
@@ -144,7 +145,7 @@ function pasted(scripts: readonly string[], cwd: string, url = SHOWN): { stdout:
   const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', forHere(scripts.join('\n'), url)], {
     cwd,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'] },
+    env: baseEnvironment,
   })
   expect(status, stdout + stderr).toBe(0)
   return { stdout, stderr }

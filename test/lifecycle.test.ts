@@ -13,6 +13,7 @@ import { readStored } from './evidence.ts'
 import { aSlowTransaction, startLoad, type Outcome } from './load.ts'
 import { startService, until } from './service.ts'
 import { aTransaction } from './transactions.ts'
+import { baseEnvironment } from './run/environment.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -326,7 +327,7 @@ const failedStart = (env: Record<string, string>): Ended => startMain(env).ended
 
 function startMain(env: Record<string, string>): { child: ChildProcess; ended: Ended } {
   const child = spawn(process.execPath, [join(ROOT, 'src', 'main.ts')], {
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    env: { ...baseEnvironment, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   child.stdout.destroy() // as by `| head`: the sentence on standard error is enough

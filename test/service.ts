@@ -9,10 +9,10 @@ import { makeRawKey } from '../src/config.ts'
 import { sha256Hex } from '../src/signing/sha256.ts'
 import { generateKeys } from '../src/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
+import { baseEnvironment } from './run/environment.ts'
 import { packagesArguments } from './run/packages.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'main.ts')
-const COMPILE_CACHE = join(import.meta.dirname, '..', '.cache', 'compile')
 
 /** A test that fails before its `stop` leaves nothing running either. Not at the process's exit: vitest ends it by a signal. */
 const running = new Set<ChildProcess>()
@@ -87,10 +87,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   ]
   const child = spawn(process.execPath, [...packagesArguments, MAIN], {
     env: {
-      PATH: process.env['PATH'],
-      TMPDIR: tmpdir(),
-      // Of a start's CPU a quarter is stripping and compiling what the last start did too.
-      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...baseEnvironment,
       PORT: '0',
       DATA_DIR: folder,
       SIGNING_KEY_DIR: signingKeyDir,

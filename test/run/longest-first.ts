@@ -1,0 +1,30 @@
+// The order in which test files start: the longest first, so that none of them runs alone at the end. No file depends on it.
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Those that take half a minute or more, of CPU time or of waiting. */
+const LONGEST = [
+  'test/crash/points.test.ts',
+  'test/bench.test.ts',
+  'test/embedded/postgres.test.ts',
+  'test/drills/rotation.test.ts',
+  'test/drills/restore.test.ts',
+  'test/abuse/neighbours.test.ts',
+  'test/faults/database-failover.test.ts',
+  'test/clients/python.test.ts',
+  'test/lifecycle.test.ts',
+  'test/crash/postgres.test.ts',
+  'test/bench-soak.test.ts',
+]
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- the base class's method, which is no array's
+    const bySize = await super.sort(files)
+    return bySize.toSorted((a, b) => place(a) - place(b))
+  }
+}
+
+function place({ moduleId }: TestSpecification): number {
+  const found = LONGEST.findIndex((file) => moduleId.endsWith(file))
+  return found === -1 ? LONGEST.length : found
+}
