@@ -166,7 +166,6 @@ function differing(answers: readonly Answer[]): string[] {
 
 test('the TypeScript verifier says of every case what is published of it', () => {
   expect(differing(typescriptAnswers(asked))).toEqual([])
-  // 5 s alone.
 })
 
 describe.skipIf(noPython)('the Python package', () => {

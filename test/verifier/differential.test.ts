@@ -54,6 +54,5 @@ describe.skipIf(noPython)('mutations', () => {
     )
     // Each of the checks was seen to fail.
     expect(failed.size).toBe(21)
-    // 15 s alone.
   })
 })
