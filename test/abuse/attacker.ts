@@ -23,12 +23,23 @@ const head = [
 ].join('\r\n')
 const request = attack.withhold ? head : head + attack.body
 const statuses: Record<string, number> = {}
+let connected = 0
+let isUnderWay = false
+
+/** Told when the attack has begun to bite: its first request is answered, or all that it withholds is announced. */
+function beUnderWay(): void {
+  if (!isUnderWay) process.stdout.write('ready\n')
+  isUnderWay = true
+}
 
 function open(): void {
   const socket: Socket = connect(attack.port, '127.0.0.1')
   socket.setNoDelay(true)
   let reply = ''
-  socket.on('connect', () => socket.write(request))
+  socket.on('connect', () => {
+    socket.write(request)
+    if (attack.withhold && ++connected === attack.connections) beUnderWay()
+  })
   socket.setEncoding('latin1')
   socket.on('data', (chunk: string) => {
     reply += chunk
@@ -40,6 +51,7 @@ function open(): void {
       const status = reply.slice(9, 12)
       statuses[status] = (statuses[status] ?? 0) + 1
       reply = reply.slice(end + 4 + bytes)
+      if (!attack.withhold) beUnderWay()
       // Withheld, the next head would only be taken for the body.
       if (!attack.withhold) socket.write(request)
     }
@@ -49,7 +61,6 @@ function open(): void {
 }
 
 for (let i = 0; i < attack.connections; i++) open()
-process.stdout.write('ready\n')
 process.once('SIGTERM', () => {
   process.stdout.write(JSON.stringify(statuses), () => process.exit(0))
 })

@@ -6,6 +6,14 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
     ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
 
+  'The database is there and refuses evidence, so that a store is tried and rolled back: test/http/evidence-refused.test.ts.':
+    [
+      'workers/execute/commit.ts:whyNotStorable:1',
+      'workers/execute/commit.ts:whyNotStorable:2',
+      'workers/execute/commit.ts:whyNotStorable:3',
+      'workers/execute/owed.ts:openOwed.probe:1',
+    ],
+
   'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':
     [
       'src/tables/approvals.ts:insertApproval:1',
@@ -14,7 +22,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/tables/business-transactions.ts:readTransaction:1',
       'src/tables/execution-intents.ts:checkIntentsUsable:1',
       'src/tables/execution-intents.ts:endIntent:1',
-      'src/tables/execution-intents.ts:findPastDeadline:1',
+      'src/tables/execution-intents.ts:findInDoubt:1',
       'src/tables/execution-intents.ts:lockInDoubt:1',
       'src/tables/execution-intents.ts:lockIntent:1',
       'src/tables/execution-intents.ts:readIntent:1',
