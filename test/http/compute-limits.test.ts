@@ -1,4 +1,5 @@
 // Budgets of thread time (decisions §12 "fairness"): who is charged for what, and what a client over its budget is told.
+import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import {
@@ -13,6 +14,7 @@ import {
 import { aTransaction } from '../transactions.ts'
 
 const COMPUTE_MS = 50
+const SECRET = 'a-secret-of-many-characters'
 
 const busy = aCaller('busy')
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
@@ -27,7 +29,11 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [busy, other, reader, human].map(({ entry }) => entry),
-    env: { RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS), TRUST_PROXY_HOPS: '1' },
+    env: {
+      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS),
+      TRUST_PROXY_HOPS: '1',
+      ACME_WEBHOOK_SECRET: SECRET,
+    },
   })
 })
 
@@ -113,6 +119,39 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
     const proposed = await service.post('/approvers/changes', {}, human)
     expect(proposed.status).toBe(400)
     expect(proposed.headers.get('ratelimit-policy')).toBe(`"administration";q=${COMPUTE_MS};w=60`)
+  })
+
+  test('it is used up by what humans propose, on all routes that decide', async () => {
+    expect(reply((await spend('/approvers/changes', heavy(), human)).last)).toEqual(refused)
+    const id = randomUUID()
+    for (const path of [
+      '/policies/sandbox-echo/9.0.0/pending-changes',
+      '/external-connectors/changes',
+      ...['policies/pending-changes', 'approvers/changes', 'external-connectors/changes'].flatMap(
+        (changes) => [`/${changes}/${id}/approve`, `/${changes}/${id}/reject`],
+      ),
+      `/execution-intents/${id}/finalize`,
+      `/execution-intents/${id}/resolve`,
+    ])
+      expect(reply(await service.post(path, {}, human)), path).toEqual(refused)
+  })
+})
+
+describe('POST /webhooks/{provider} 429 rateLimited', () => {
+  test('an address pays for deliveries whose signature does not verify; one that verifies elsewhere is taken', async () => {
+    const delivery = {
+      ...from('198.51.100.9'),
+      headers: { 'X-Forwarded-For': '198.51.100.9', 'X-Acme-Signature': 'a'.repeat(64) },
+    }
+    expect(reply((await spend('/webhooks/acme', 'x'.repeat(990_000), delivery)).last)).toEqual(refused)
+    const body = '{"event":"payment.captured"}'
+    const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+    const headers = {
+      'X-Forwarded-For': '198.51.100.10',
+      'X-Acme-Signature': signature,
+      'X-Acme-Event-Id': randomUUID(),
+    }
+    expect((await service.post('/webhooks/acme', body, { key: null, headers })).status).toBe(200)
   })
 })
 
