@@ -88,12 +88,10 @@ function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(request
   /** Whether there is room for one more. */
   function has(more: number, client: string): boolean {
     const own = ofClient.get(client)
-    return (
-      requests < requestsMax &&
-      bytes + more <= bytesMax &&
-      (own?.requests ?? 0) < clientRequestsMax &&
-      (own?.bytes ?? 0) + more <= clientBytesMax
-    )
+    if (requests >= requestsMax || bytes + more > bytesMax) return false
+    // A single item larger than the client's share is let through alone: otherwise it would be refused for ever.
+    if (own === undefined) return true
+    return own.requests < clientRequestsMax && own.bytes + more <= clientBytesMax
   }
 
   function take(more: number, client: string): Leave | undefined {

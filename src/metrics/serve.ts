@@ -1,7 +1,8 @@
 // GET /metrics on a port of its own, for those who watch the service and nobody else (docs/handbook/operating.md "What to watch").
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createServer } from '../node-http.ts'
 
 const PATH = '/metrics'
 /** More scrapers than anyone has. */

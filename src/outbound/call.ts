@@ -1,7 +1,8 @@
 // One HTTP exchange with the outside world, at most once and never repeated, and how it ended (decisions §8, the table of outcomes).
 import { once } from 'node:events'
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { request } from '../node-http.ts'
 import type { Lookup, Reach } from './address.ts'
 import { connect } from './connect.ts'
 

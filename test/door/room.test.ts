@@ -40,7 +40,6 @@ describe('there is no place', () => {
 
   test('for one byte more of one client than a quarter of all, until it has given some back', () => {
     const room = openRoom(100)
-    expect(room.take(SHARE + 1, 'a')).toBeUndefined()
     taken(room, SHARE - 1)
     const leave = taken(room, 1)
     expect(room.take(1, 'a')).toBeUndefined()
@@ -58,6 +57,15 @@ describe('there is no place', () => {
     taken(room, SHARE, 'e')
     expect(room.take(1, 'a')).toBeUndefined()
   })
+})
+
+test("one item larger than its client's share is let through while its client holds nothing, and nothing beside it", () => {
+  const room = openRoom(100)
+  const leave = taken(room, SHARE + 1)
+  expect(room.take(0, 'a')).toBeUndefined()
+  leave()
+  taken(room, 1)
+  expect(room.take(SHARE, 'a')).toBeUndefined()
 })
 
 test('where there are fewer places than clients in a share, each client still has one', () => {
@@ -79,7 +87,7 @@ test('a place that is given back twice counts once', () => {
 
 test('what was refused takes nothing', () => {
   const room = openRoom(8)
-  expect(room.take(SHARE + 1, 'a')).toBeUndefined()
+  expect(room.take(BYTES_MAX + 1, 'a')).toBeUndefined()
   expect(room.places()).toEqual({ requests: 0, bytes: 0 })
   taken(room, SHARE)
 })

@@ -1,9 +1,9 @@
 // The listener over node:http, for machines where the binary of uWebSockets.js does not load.
-import { createServer, STATUS_CODES } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Server } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createServer, STATUS_CODES } from '../../node-http.ts'
 import { backlogTaken } from './backlog.ts'
 import { exchange } from './exchange.ts'
 import { guard, headBytesMax } from './guard.ts'

@@ -5,9 +5,9 @@
 // - `Expect: 100-continue` is told to go on before the head is looked at.
 // - It lists headers up to one without a name, so a Content-Length behind that is not seen, and the body is read as a request.
 //   No proxy passes on such a head (RFC 9110 §5.1); without one in between a client deceives only itself.
-import { STATUS_CODES } from 'node:http'
 import { SocketAddress } from 'node:net'
 import type UWebSockets from 'uWebSockets.js'
+import { STATUS_CODES } from '../../node-http.ts'
 import { backlogTaken } from './backlog.ts'
 import { exchange } from './exchange.ts'
 import { guard } from './guard.ts'

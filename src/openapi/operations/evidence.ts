@@ -1,5 +1,5 @@
 // Verifications, receipts, replays and records (interface §4.3).
-import { Type } from 'typebox'
+import { Type, type TSchema } from 'typebox'
 import { Receipt } from '../../schemas/receipt.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../schemas/replay.ts'
 import { ExecutionTrustRecord } from '../../schemas/trust-record.ts'
@@ -11,6 +11,26 @@ import { linkedPaging, timeRange, transactionId } from '../parameters.ts'
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
 const id = transactionId(businessTransactionId)
 const asked = { businessTransactionId }
+
+/** What the list of verifications and the list of receipts have in common. */
+function listOf(schema: TSchema, example: unknown) {
+  return {
+    tag: 'Evidence',
+    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
+    params: { id },
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(schema),
+        example: [example],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['trustRecordNotFound', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
+    readsDatabase: true,
+  } as const
+}
 
 export const evidence = {
   'POST /verify': {
@@ -44,21 +64,8 @@ export const evidence = {
   },
   'GET /verifications/{id}': {
     operationId: 'listVerifications',
-    tag: 'Evidence',
     summary: 'All verifications of a record',
-    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
-    params: { id },
-    query: linkedPaging,
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: Type.Array(Verification),
-        example: [verifications[0]],
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: ['trustRecordNotFound', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
-    readsDatabase: true,
+    ...listOf(Verification, verifications[0]),
   },
   'POST /receipt': {
     operationId: 'createReceipt',
@@ -91,21 +98,8 @@ export const evidence = {
   },
   'GET /receipts/{id}': {
     operationId: 'listReceipts',
-    tag: 'Evidence',
     summary: 'All receipts of a record',
-    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
-    params: { id },
-    query: linkedPaging,
-    answers: {
-      200: {
-        description: 'One page, newest first.',
-        schema: Type.Array(Receipt),
-        example: [receipts[0]],
-        optionalHeaders: ['Link'],
-      },
-    },
-    failures: ['trustRecordNotFound', 'invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'],
-    readsDatabase: true,
+    ...listOf(Receipt, receipts[0]),
   },
   'POST /replay': {
     operationId: 'replay',

@@ -83,6 +83,11 @@ export function recordTexts(all: Cases): void {
       'A number is out of range of a double, below zero.',
       text.replaceAll('"amount":42', '"amount":-1e400'),
     ],
+    [
+      'underflow',
+      'A number is too small for a double, which would make it 0.',
+      text.replaceAll('"amount":42', '"amount":1e-400'),
+    ],
     ['nan', 'A number is NaN, which JSON does not have.', text.replaceAll('"amount":42', '"amount":NaN')],
     [
       'infinity',
