@@ -1,7 +1,7 @@
 // What must be true before a figure is printed: what was answered is stored, and a sample of it verifies offline, with the published
 // keys and the code that any reader uses (src/verifier, an implementation other than the service's).
 import type { Client } from 'pg'
-import { verifyEvidence } from '../src/verifier/index.ts'
+import { verifyEvidence } from '../src/core/verifier/index.ts'
 import { sum } from './figures.ts'
 import type { LoadResult } from './load.ts'
 import type { RequestKind } from './request.ts'

@@ -15,9 +15,9 @@
 // authentication, limits, threads, logs, canonicalization, policy, every further row, index and state.
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
-import { secretKeyOf, sign, verify } from '../src/signing/ed25519.ts'
-import { sendBundle } from '../src/tables/bundle.ts'
-import { stepsOf, type RowsStatement } from '../src/tables/rows.ts'
+import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
+import { sendBundle } from '../src/core/tables/bundle.ts'
+import { stepsOf, type RowsStatement } from '../src/core/tables/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string

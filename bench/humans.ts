@@ -1,11 +1,11 @@
 // Two humans of the bench's own, who register an external connector the way an operator's do: one proposes, the other approves
 // with a signature (decisions §7).
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { canonicalize } from '../src/canonical.ts'
-import { makeRawKey } from '../src/config.ts'
-import { ed25519SigningKey, type SigningKey } from '../src/signing/keys.ts'
-import { sha256Hex } from '../src/signing/sha256.ts'
-import { signEd25519 } from '../src/signing/signature.ts'
+import { canonicalize } from '../src/core/json/canonical.ts'
+import { makeRawKey } from '../src/core/config.ts'
+import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { signEd25519 } from '../src/core/signing/signature.ts'
 import { call } from './subject.ts'
 
 export interface Human {

@@ -6,7 +6,7 @@ import { createHash, generateKeyPairSync, randomUUID, sign, verify } from 'node:
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DatabaseError, Pool } from 'pg'
-import { canonicalize, type Json } from '../src/canonical.ts'
+import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 
 export interface NaiveJob {
   readonly databaseUrl: string

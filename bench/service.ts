@@ -5,10 +5,10 @@ import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeRawKey } from '../src/config.ts'
-import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { generateKeys } from '../src/signing/keys.ts'
-import { sha256Hex } from '../src/signing/sha256.ts'
+import { makeRawKey } from '../src/core/config.ts'
+import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
+import { generateKeys } from '../src/core/signing/keys.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { npmStartArguments } from './npm-start.ts'
 
 export interface MeasuredService {
@@ -69,7 +69,7 @@ export async function startService(
       ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
       ...npmStartArguments,
       ...nodeArguments,
-      join(import.meta.dirname, '..', 'src', 'main.ts'),
+      join(import.meta.dirname, '..', 'src', 'server', 'main.ts'),
     ],
     {
       // WORKER_THREADS and POLICY_DIR may be given from outside; what the figures stand on may not.

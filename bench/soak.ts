@@ -229,7 +229,7 @@ async function notSettled(database: Client): Promise<string[]> {
 }
 
 async function runFsck({ databaseUrl, signingKeyDir }: MeasuredService): Promise<SoakReport['fsck']> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'src', 'cli.ts'), 'fsck'], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', 'src', 'cli', 'index.ts'), 'fsck'], {
     env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl, SIGNING_KEY_DIR: signingKeyDir },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: FSCK_MS_MAX,

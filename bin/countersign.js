@@ -3,7 +3,7 @@
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {
-  await import('../src/cli.ts')
+  await import('../src/cli/index.ts')
 } else {
   // Not 1, which `verify` ends with for evidence that is not valid.
   process.exitCode = 2

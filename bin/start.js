@@ -2,7 +2,7 @@
 import { nodeIsNewEnough } from './node-version.js'
 
 if (nodeIsNewEnough()) {
-  const { main } = await import('../src/main.ts')
+  const { main } = await import('../src/server/main.ts')
   process.exit(await main(process.env))
 } else {
   process.exitCode = 1

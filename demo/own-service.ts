@@ -24,7 +24,7 @@ export async function startOwnService(signal: AbortSignal): Promise<OwnService> 
   const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
   chmodSync(folder, 0o711) // started by root, PostgreSQL runs as another user, who has to pass through
   // Only PATH: a DATABASE_URL that happens to be set would make this a demo on somebody's real database.
-  const child = spawn(process.execPath, [join('src', 'main.ts')], {
+  const child = spawn(process.execPath, [join('src', 'server', 'main.ts')], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'error' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
--- Made by migrations/dump-schema.ts from all migrations; not to be edited.
+-- Made by tools/dump-schema.ts from all migrations; not to be edited.
 
 CREATE TABLE approvals (
   approval_id text NOT NULL,

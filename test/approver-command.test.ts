@@ -5,16 +5,21 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { approverKeygen, signApproval, signStepUp, type ApprovalRequest } from '../src/approver-command.ts'
-import { canonicalize, type Json } from '../src/canonical.ts'
-import { preAuthEncoding } from '../src/signing/dsse.ts'
-import { sha256Hex } from '../src/signing/sha256.ts'
+import {
+  approverKeygen,
+  signApproval,
+  signStepUp,
+  type ApprovalRequest,
+} from '../src/cli/approver-command.ts'
+import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import { preAuthEncoding } from '../src/core/signing/dsse.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, enrolled, proposed, type Change } from './authority.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, type TestService } from './service.ts'
 import { baseEnvironment } from './run/environment.ts'
 
-const CLI = join(import.meta.dirname, '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 const maker = aHuman('maker')
 const checker = aHuman('checker')
 

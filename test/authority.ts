@@ -2,8 +2,8 @@
 // node:crypto, which nothing in src does: what it accepts of them it would accept of anyone's tools.
 import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
 import { expect } from 'vitest'
-import { canonicalize, type Json } from '../src/canonical.ts'
-import { preAuthEncoding } from '../src/signing/dsse.ts'
+import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { aCaller, type Called, type TestService } from './service.ts'
 
 export interface KeyPair {

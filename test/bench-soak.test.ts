@@ -9,7 +9,7 @@ import { expect, test } from 'vitest'
 import { mix } from '../bench/soak/mix.ts'
 import type { SoakReport } from '../bench/soak/report.ts'
 import { slopeOf } from '../bench/soak/samples.ts'
-import { routes } from '../src/routes/index.ts'
+import { routes } from '../src/server/routes/index.ts'
 
 test('the mix goes to every route of the table', () => {
   const inMix = new Set<string>(mix.flatMap((story) => story.routes))

@@ -1,7 +1,7 @@
 // Which part a 503 names: the database, or this process where it was itself too late to hear it.
 import { expect, test } from 'vitest'
-import { failures } from '../src/errors.ts'
-import { LATE_MS, watchLateness } from '../src/lateness.ts'
+import { failures } from '../src/core/errors.ts'
+import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
 import { truthful } from '../workers/blame.ts'
 import { Answered } from '../workers/execute/road.ts'
 import { aRequest } from './road/thread.ts'

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { expect, test } from 'vitest'
 import { npmStartArguments } from '../bench/npm-start.ts'
 
-const collector = pathToFileURL(join(import.meta.dirname, '..', 'src', 'collector.ts')).href
+const collector = pathToFileURL(join(import.meta.dirname, '..', 'src', 'server', 'collector.ts')).href
 
 /** Keeps so much for a while that V8 makes the young generation as large as it may: of a main thread, and of one started from it. */
 const PROGRAM = `

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { ConfigError, Environment, makeRawKey, parseCallers, readConfig } from '../src/config.ts'
+import { ConfigError, Environment, makeRawKey, parseCallers, readConfig } from '../src/core/config.ts'
 
 const keyHash = 'a'.repeat(64)
 const anEntry = (members: object = {}) => ({ callerId: 'acme', keyHash, ...members })

@@ -4,9 +4,9 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { Environment } from '../src/config.ts'
-import { headingId } from '../src/routes/handbook.ts'
-import { auditTypes } from '../src/schemas/audit-event.ts'
+import { Environment } from '../src/core/config.ts'
+import { headingId } from '../src/server/routes/handbook.ts'
+import { auditTypes } from '../src/core/schemas/audit-event.ts'
 import { createDatabase } from './database.ts'
 import { aFolder } from './embedded/drive.ts'
 import { chapters, forHere } from './handbook.ts'
@@ -86,7 +86,7 @@ test("the README's session of two humans runs as pasted after a first start, and
   const scripts = Array.from(section.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
   const [issue = '', ...inSecondTerminal] = scripts
   expect([scripts.length, issue]).toEqual([4, expect.stringMatching(/^npm start$/m)])
-  const start = `exec '${process.execPath}' '${join(ROOT, 'src', 'main.ts')}'`
+  const start = `exec '${process.execPath}' '${join(ROOT, 'src', 'server', 'main.ts')}'`
   const cwd = aFolder()
   // npm starts it in the checkout, wherever the terminal is; its data is this test's own.
   const env = { HOME: cwd, DATA_DIR: join(cwd, '.data'), POLICY_DIR: join(ROOT, 'policies') }

@@ -1,11 +1,11 @@
 // What an execution must leave behind, checked from the text of its record and the public halves of the signing keys alone.
 import { expect } from 'vitest'
 import type { Pool } from 'pg'
-import { canonicalize, type Json } from '../src/canonical.ts'
-import type { PublicKey } from '../src/signing/keys.ts'
-import { sha256Hex } from '../src/signing/sha256.ts'
-import { verifySignature, type Signature } from '../src/signing/signature.ts'
-import { checkTrustRecord, type Crypto } from '../src/verifier/trust-record.ts'
+import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import type { PublicKey } from '../src/core/signing/keys.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
+import { checkTrustRecord, type Crypto } from '../src/core/verifier/trust-record.ts'
 
 export type Members = { readonly [name: string]: Json }
 

@@ -20,7 +20,7 @@ export function blocks(file: string, language: string): string[] {
 export function forHere(script: string, url: string): string {
   return script
     .replaceAll('http://127.0.0.1:3000', url)
-    .replaceAll(/bin\/countersign(?= )/g, `'${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}'`)
+    .replaceAll(/bin\/countersign(?= )/g, `'${process.execPath}' '${join(ROOT, 'src', 'cli', 'index.ts')}'`)
     .replaceAll(
       'npx --no-install yaml',
       `'${process.execPath}' '${join(ROOT, 'node_modules', 'yaml', 'bin.mjs')}'`,

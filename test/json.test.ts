@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MalformedJson, parseJson } from '../src/json.ts'
+import { MalformedJson, parseJson } from '../src/core/json/json.ts'
 
 const parse = (body: string | Uint8Array) => parseJson(Buffer.from(body))
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

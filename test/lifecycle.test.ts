@@ -326,7 +326,7 @@ type Ended = Promise<{ exitCode: unknown; said: string }>
 const failedStart = (env: Record<string, string>): Ended => startMain(env).ended
 
 function startMain(env: Record<string, string>): { child: ChildProcess; ended: Ended } {
-  const child = spawn(process.execPath, [join(ROOT, 'src', 'main.ts')], {
+  const child = spawn(process.execPath, [join(ROOT, 'src', 'server', 'main.ts')], {
     env: { ...baseEnvironment, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { dumpSchema, SCHEMA_FILE } from '../migrations/dump-schema.ts'
-import { migrate } from '../src/tables/migrate.ts'
+import { dumpSchema, SCHEMA_FILE } from '../tools/dump-schema.ts'
+import { migrate } from '../src/core/tables/migrate.ts'
 import { sweepIntents } from '../workers/intents/sweep.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { notedInDoubt } from './intents.ts'
@@ -45,7 +45,7 @@ const appliedNames = async () => {
 
 describe('migrate', () => {
   test('of twenty at once on an empty database, some in processes of their own, exactly one applies', async () => {
-    const cli = join(import.meta.dirname, '..', 'src', 'cli.ts')
+    const cli = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
     const env = { ...process.env, DATABASE_URL: database.url }
     const processes = Array.from({ length: 4 }, async () => {
       const { stdout } = await promisify(execFile)(process.execPath, [cli, 'migrate'], { env })

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startEmbeddedPostgres } from '../src/embedded/postgres.ts'
-import { migrate } from '../src/tables/migrate.ts'
+import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
+import { migrate } from '../src/core/tables/migrate.ts'
 import { databaseUrl } from './database.ts'
 
 declare module 'vitest' {

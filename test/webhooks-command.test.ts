@@ -9,7 +9,7 @@ import { startService, until, type TestService } from './service.ts'
 import { aDelivery, auditedDetails, deliver, env, poisoned, storedEvents } from './webhooks.ts'
 import { baseEnvironment } from './run/environment.ts'
 
-const CLI = join(import.meta.dirname, '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 
 let database: TestDatabase
 let service: TestService

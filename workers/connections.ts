@@ -1,6 +1,6 @@
 // How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
 import { PROVEN_AT_ONCE } from './execute/admit-proven.ts'
-import type { LaneName } from './protocol.ts'
+import type { LaneName } from '../src/core/messages.ts'
 
 /** One for each batch in flight, one for deferred executions; and those of executions that verify state. */
 const EXECUTION_CONNECTIONS = 4 + PROVEN_AT_ONCE

@@ -1,12 +1,12 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
 import type { Pool } from 'pg'
-import { canonicalize, type Json } from '../src/canonical.ts'
-import type { Algorithm, PublicKey } from '../src/signing/keys.ts'
-import { verifyAuthorization } from '../src/signing/signature.ts'
-import { releaseIntents } from '../src/tables/execution-intents.ts'
-import { isTaken } from '../src/tables/sql.ts'
-import { inTransaction } from '../src/tables/transaction.ts'
-import { instantMs } from '../src/verifier/instant.ts'
+import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import type { Algorithm, PublicKey } from '../src/core/signing/keys.ts'
+import { verifyAuthorization } from '../src/core/signing/signature.ts'
+import { releaseIntents } from '../src/core/tables/execution-intents.ts'
+import { isTaken } from '../src/core/tables/sql.ts'
+import { inTransaction } from '../src/core/tables/transaction.ts'
+import { instantMs } from '../src/core/verifier/instant.ts'
 import { businessTransactionHash } from './execute/authorize.ts'
 
 const LIFETIME_MAX_MS = 300_000

@@ -1,5 +1,5 @@
 // Counts what the policies said of the executions that were admitted, until the next replies take the counts to the door.
-import type { PolicyOutcome, PolicyOutcomeCount } from './protocol.ts'
+import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/messages.ts'
 import { Answered } from './execute/road.ts'
 
 export interface PolicyOutcomes {

@@ -1,7 +1,7 @@
 // The policy versions of this thread, compiled from what the database holds: the approved content, never the file's.
-import type { CompiledPolicy } from '../src/policy/check.ts'
-import { compileStored } from '../src/policy/stored.ts'
-import type { PolicyVersionRow } from '../src/tables/policy-versions.ts'
+import type { CompiledPolicy } from '../src/core/policy/check.ts'
+import { compileStored } from '../src/core/policy/stored.ts'
+import type { PolicyVersionRow } from '../src/core/tables/policy-versions.ts'
 
 export interface LoadedPolicy {
   readonly policy: CompiledPolicy

@@ -1,8 +1,8 @@
-// How this thread fares, told when the scrape asks (src/metrics/threads.ts): how late its event loop runs, how busy it is, its connections.
+// How this thread fares, told when the scrape asks (src/server/metrics/threads.ts): how late its event loop runs, how busy it is, its connections.
 import { BroadcastChannel, threadId } from 'node:worker_threads'
 import type { Pool } from 'pg'
-import { watchEventLoop } from '../src/metrics/event-loop.ts'
-import type { LaneName, ReportAsked, ThreadReport } from './protocol.ts'
+import { watchEventLoop } from '../src/core/event-loop.ts'
+import type { LaneName, ReportAsked, ThreadReport } from '../src/core/messages.ts'
 
 /** in  channelName  of a BroadcastChannel on which ReportAsked come */
 export function answerReports(channelName: string, lane: LaneName, pool: Pool): void {

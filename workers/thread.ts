@@ -2,16 +2,16 @@
 import { setPriority } from 'node:os'
 import { BroadcastChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
-import type { AuthorityState } from '../src/authority/state.ts'
-import { readableOwner } from '../src/config.ts'
-import { failures, type Failure } from '../src/errors.ts'
-import { watchLateness } from '../src/lateness.ts'
-import { readSigningKeys } from '../src/signing/keys.ts'
-import { publishedKeys } from '../src/signing/published.ts'
-import { sha256Hex } from '../src/signing/sha256.ts'
-import { verifyAuthorization, verifySignature, type Signature } from '../src/signing/signature.ts'
-import { openStoreFault } from '../src/store-fault.ts'
-import { failureOf, openPool } from '../src/tables/sql.ts'
+import type { AuthorityState } from '../src/core/authority-state.ts'
+import { readableOwner } from '../src/core/config.ts'
+import { failures, type Failure } from '../src/core/errors.ts'
+import { watchLateness } from '../src/core/lateness.ts'
+import { readSigningKeys } from '../src/core/signing/keys.ts'
+import { publishedKeys } from '../src/core/signing/published.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { verifyAuthorization, verifySignature, type Signature } from '../src/core/signing/signature.ts'
+import { openStoreFault } from '../src/core/store-fault.ts'
+import { failureOf, openPool } from '../src/core/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
@@ -26,7 +26,7 @@ import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { receipt } from './evidence/receipt.ts'
 import { replay } from './evidence/replay.ts'
 import { verify } from './evidence/verify.ts'
-import { execute, finish, type Thread } from './execute/index.ts'
+import { execute, finish, type ExecutionContext } from './execute/index.ts'
 import { openLateLane } from './execute/late.ts'
 import { openOwed } from './execute/owed.ts'
 import { Answered, type Caller, type Travelling } from './execute/road.ts'
@@ -47,7 +47,7 @@ import {
   type Boot,
   type Operation,
   type Task,
-} from './protocol.ts'
+} from '../src/core/messages.ts'
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 
@@ -74,7 +74,7 @@ function boot(given: Boot) {
   })
   connectors.replaceExternal(authority.externalConnectors)
   const storeFault = openStoreFault(given.storeFault)
-  const thread: Thread = {
+  const thread: ExecutionContext = {
     pool,
     owed: openOwed({ pool, key: signing.ed25519, count: owed, fault: storeFault }),
     storeFault,

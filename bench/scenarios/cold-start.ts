@@ -6,8 +6,8 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeRawKey } from '../../src/config.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
+import { makeRawKey } from '../../src/core/config.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { treeMicros } from '../cpu.ts'
 import { figureOf, figureOfAll } from '../figures.ts'
 import { checkSample } from '../evidence.ts'
@@ -104,7 +104,7 @@ async function start({ folder, key, listener, problems }: Of, stack: AsyncDispos
   const logFile = join(folder, 'service.log')
   const log = openSync(logFile, 'a+')
   const startMs = performance.now()
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'main.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', 'src', 'server', 'main.ts')], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',

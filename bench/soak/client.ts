@@ -2,7 +2,7 @@
 // status kept to be told.
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks'
-import type { RouteName } from '../../src/routes/index.ts'
+import type { RouteName } from '../../src/server/routes/index.ts'
 
 export interface Call {
   /** For the places of the route's path. */

@@ -1,8 +1,8 @@
 // What the soak's humans and its approver sign (decisions §7), and the changes that they carry through.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import type { RouteName } from '../../src/routes/index.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { RouteName } from '../../src/server/routes/index.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { Human } from '../humans.ts'
 import type { World } from './story.ts'
 

@@ -1,5 +1,5 @@
 // Stories of those who read, check and export evidence (interface §4.3, decisions §5, §9), and of those who look at pages.
-import type { RouteName } from '../../src/routes/index.ts'
+import type { RouteName } from '../../src/server/routes/index.ts'
 import { must, type Story, type World } from './story.ts'
 import { aPolicy, aTransaction, ECHO } from './transactions.ts'
 

@@ -1,6 +1,6 @@
 // Stories of requests that are refused before anything is stored (interface §7, decisions §3).
 import { randomUUID } from 'node:crypto'
-import type { RouteName } from '../../src/routes/index.ts'
+import type { RouteName } from '../../src/server/routes/index.ts'
 import type { Call, Elsewhere } from './client.ts'
 import type { Story, World } from './story.ts'
 import { aTransaction } from './transactions.ts'

@@ -1,7 +1,7 @@
 // What a story of the soak is: a few calls that belong together, and the routes that they go to. The mix is the list of all of them.
 import type { Client } from 'pg'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import type { RouteName } from '../../src/routes/index.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import type { RouteName } from '../../src/server/routes/index.ts'
 import type { Human } from '../humans.ts'
 import type { Client as ServiceClient, Elsewhere } from './client.ts'
 

@@ -1,9 +1,9 @@
 // The step-up authorization at the edges of its times (decisions §7); what else it must not be: test/http/governance.test.ts.
 import { sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { canonicalize } from '../../src/canonical.ts'
-import { Failure } from '../../src/errors.ts'
-import { preAuthEncoding } from '../../src/signing/dsse.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { Failure } from '../../src/core/errors.ts'
+import { preAuthEncoding } from '../../src/core/signing/dsse.ts'
 import { checkStepUp } from '../../workers/authority/step-up.ts'
 import { aKeyPair, aStepUp } from '../authority.ts'
 

@@ -1,5 +1,5 @@
 // What an auditor has saved of an execution, as files: its record and its service's keys.
-import type { Algorithm } from '../../src/signing/keys.ts'
+import type { Algorithm } from '../../src/core/signing/keys.ts'
 import { openRoad } from '../road/thread.ts'
 import { aTransaction } from '../transactions.ts'
 import { aRecord, keySetOf } from '../verifier/saved.ts'

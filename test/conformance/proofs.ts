@@ -137,7 +137,7 @@ const execution: Readonly<Record<string, Proof>> = {
     ],
   },
   '4.2/post-execute-errors-are-in': {
-    errors: ['over HTTP › %s is seen', 'over HTTP › %s is a row of src/errors.ts'],
+    errors: ['over HTTP › %s is seen', 'over HTTP › %s is a row of src/core/errors.ts'],
   },
   '4.2/post-transactions-runs-the-same': {
     'http/execute': ['POST /transactions 201 › answers the record of the same execution'],

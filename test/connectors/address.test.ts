@@ -1,6 +1,11 @@
 // The address rule of decisions §8, against every notation of a private address that a URL can hold.
 import { describe, expect, test } from 'vitest'
-import { endpointProblem, isPublic, resolvePublic, unreachableEndpoint } from '../../src/outbound/address.ts'
+import {
+  endpointProblem,
+  isPublic,
+  resolvePublic,
+  unreachableEndpoint,
+} from '../../src/core/outbound/address.ts'
 
 const inProduction = (url: string) => endpointProblem(url, { production: true })
 const inDevelopment = (url: string) => endpointProblem(url, { production: false })

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { ANSWER_BYTES_MAX, call, type HttpCall } from '../../src/outbound/call.ts'
+import { ANSWER_BYTES_MAX, call, type HttpCall } from '../../src/core/outbound/call.ts'
 import { certificate } from './certificate.ts'
 import { closedPort, http, serve, type Answer } from './loopback.ts'
 

@@ -1,8 +1,8 @@
 // An external connector: which executions reach it, the signed release that it is sent, and what of its answer is believed (decisions §8).
 import { describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import type { Lookup } from '../../src/outbound/address.ts'
-import { verifySignature, type Signature } from '../../src/signing/signature.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { Lookup } from '../../src/core/outbound/address.ts'
+import { verifySignature, type Signature } from '../../src/core/signing/signature.ts'
 import type { Order } from '../../workers/connectors/connector.ts'
 import { externalConnector, type Registration } from '../../workers/connectors/external.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'

@@ -1,6 +1,6 @@
 // A database that is gone before the claim, and one that is gone after the effect (decisions §3): 503 and nothing executed, 502 and the evidence once it is back.
 import { expect, test } from 'vitest'
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
+import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
 import { aFolder, query } from '../embedded/drive.ts'
 import { look } from '../embedded/look.ts'
 import { readStored } from '../evidence.ts'

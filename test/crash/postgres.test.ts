@@ -1,6 +1,6 @@
 // kill -9 of PostgreSQL under load: callers see 200, 503 or 502 and each means what it says; the service comes back by itself.
 import { describe, expect, test } from 'vitest'
-import { readPublicKeys } from '../../src/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { aFolder, processesOf } from '../embedded/drive.ts'
 import { look, postmasterPid } from '../embedded/look.ts'
 import { expectEvidence, readStored } from '../evidence.ts'

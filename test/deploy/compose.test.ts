@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { Environment, readConfig } from '../../src/config.ts'
+import { Environment, readConfig } from '../../src/core/config.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { startService } from '../service.ts'
@@ -83,7 +83,7 @@ case "$*" in
   'compose build') ;;
   'compose run --rm setup '*) shift 4 ;;&
   'compose run --rm -T setup '*) shift 5 ;;&
-  'compose run '*) exec env -i SIGNING_KEY_DIR='${at('keys')}' '${process.execPath}' '${join(ROOT, 'src', 'cli.ts')}' "$@" ;;
+  'compose run '*) exec env -i SIGNING_KEY_DIR='${at('keys')}' '${process.execPath}' '${join(ROOT, 'src', 'cli', 'index.ts')}' "$@" ;;
   'compose up --detach --wait') touch '${at('up')}' ;;
   *) echo "unexpected: $*" >&2; exit 64 ;;
 esac

@@ -53,8 +53,8 @@ function poolsOf(file: string, but = /(?!)/): number {
 
 test('the table of the chapter is what the code opens', () => {
   expect(parts()).toEqual({
-    main: poolsOf('src/pools.ts', /^replica$/) + poolsOf('src/main.ts'),
-    webhooks: poolsOf('src/webhooks/work.ts'),
+    main: poolsOf('src/server/pools.ts', /^replica$/) + poolsOf('src/server/main.ts'),
+    webhooks: poolsOf('src/server/jobs/webhooks.ts'),
     execution: connectionsOf('execution'),
     large: connectionsOf('large-execution'),
     background: connectionsOf('background'),

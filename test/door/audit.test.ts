@@ -2,9 +2,9 @@
 // reply waits for, and what happens to an event that could not be stored.
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { openAudit, type Audit, type AuditContext } from '../../src/door/audit.ts'
-import { openMemoryLimits } from '../../src/door/limit.ts'
-import { failures, type Audited } from '../../src/errors.ts'
+import { openAudit, type Audit, type AuditContext } from '../../src/server/http/audit.ts'
+import { openMemoryLimits } from '../../src/server/http/limit.ts'
+import { failures, type Audited } from '../../src/core/errors.ts'
 import { until } from '../service.ts'
 
 type Event = Record<string, unknown> & { eventId: string; type: string; detail?: Record<string, unknown> }

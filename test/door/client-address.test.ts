@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clientAddress } from '../../src/door/client-address.ts'
+import { clientAddress } from '../../src/server/http/client-address.ts'
 
 describe('without a proxy of ours', () => {
   test.each(['9.9.9.9', 'garbage', '', undefined])('X-Forwarded-For: %s is not believed', (forwardedFor) => {

@@ -1,7 +1,7 @@
 // The order in which waiting requests are served: the clients in turn, each client's own in the order in which they came.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openFairQueue, type FairQueue, type Queued } from '../../src/door/fair-queue.ts'
+import { openFairQueue, type FairQueue, type Queued } from '../../src/server/threads/fair-queue.ts'
 
 interface Item extends Queued {
   readonly name: string

@@ -10,8 +10,8 @@ import {
   takeLease,
   usePermit,
   type Holding,
-} from '../../src/door/lease.ts'
-import type { Limit } from '../../src/door/limit.ts'
+} from '../../src/server/http/lease.ts'
+import type { Limit } from '../../src/server/http/limit.ts'
 
 const limit = (perMinute: number): Limit => ({ name: 'execute', perMinute })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { limitHeaders, openBudgets, openMemoryLimits, type Limit } from '../../src/door/limit.ts'
+import { limitHeaders, openBudgets, openMemoryLimits, type Limit } from '../../src/server/http/limit.ts'
 
 const limit = (perMinute: number, name = 'execute'): Limit => ({ name, perMinute })
 

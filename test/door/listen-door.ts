@@ -1,6 +1,6 @@
 // A small real door behind a listener: what it answers depends on the path, and it keeps what reached it.
-import { listen } from '../../src/door/listen/index.ts'
-import type { BodyTaker, Head, ListenOptions, Listener, Reply } from '../../src/door/listen/index.ts'
+import { listen } from '../../src/server/http/listen/index.ts'
+import type { BodyTaker, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
 
 const preferred = await listen({
   host: '127.0.0.1',

@@ -1,10 +1,10 @@
 // Heads that two parsers could read differently, over every listener (abuse.md "Door", RFC 9112 §11.2).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { guard, headBytesMax } from '../../src/door/listen/guard.ts'
+import { guard, headBytesMax } from '../../src/server/http/listen/guard.ts'
 import { answers, open, until } from './listen-client.ts'
 import { openDoor, servers } from './listen-door.ts'
 import type { Door } from './listen-door.ts'
-import type { DropReason, Head } from '../../src/door/listen/index.ts'
+import type { DropReason, Head } from '../../src/server/http/listen/index.ts'
 
 const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
 const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`

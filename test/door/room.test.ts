@@ -1,6 +1,6 @@
 // How much is taken in at once, of all clients together and of one, and how a place is given back (docs/design-notes.md "Backpressure").
 import { describe, expect, test } from 'vitest'
-import { openRoom, type Announced, type Leave, type Room } from '../../src/door/room.ts'
+import { openRoom, type Announced, type Leave, type Room } from '../../src/server/http/room.ts'
 
 const BYTES_MAX = 64 * 1024 * 1024
 const SHARE = BYTES_MAX / 4

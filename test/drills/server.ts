@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
-import { databaseUser } from '../../src/embedded/user.ts'
+import { databaseUser } from '../../src/server/embedded/user.ts'
 import { BIN } from '../debian-postgres.ts'
 
 /** PostgreSQL refuses root: there its files belong to another user, and whatever touches them runs as that one. */

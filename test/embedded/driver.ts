@@ -1,6 +1,6 @@
 // Starts the embedded PostgreSQL as the service does, in a process of its own, so that a test can kill it. Takes the data folder;
 // prints one JSON line when ready, or with the refusal; stops at SIGTERM.
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
+import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
 
 try {
   const postgres = await startEmbeddedPostgres({

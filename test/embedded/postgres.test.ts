@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { databaseUser } from '../../src/embedded/user.ts'
+import { databaseUser } from '../../src/server/embedded/user.ts'
 import {
   aFolder,
   argumentsOf,

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
-import { provision } from '../../src/embedded/provision.ts'
-import { generateKeys, readSigningKeys } from '../../src/signing/keys.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
+import { readConfig } from '../../src/core/config.ts'
+import { provision } from '../../src/server/embedded/provision.ts'
+import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 
 let dataDir: string
 beforeEach(() => {

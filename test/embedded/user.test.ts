@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, lstatSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { findBinaries } from '../../src/embedded/binaries.ts'
-import { closedFolder, databaseUser } from '../../src/embedded/user.ts'
+import { findBinaries } from '../../src/server/embedded/binaries.ts'
+import { closedFolder, databaseUser } from '../../src/server/embedded/user.ts'
 import { aFolder, drive, end, query, start } from './drive.ts'
 
 const asRoot = process.getuid?.() === 0

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
-import { databaseUser, launchAs } from '../../src/embedded/user.ts'
+import { databaseUser, launchAs } from '../../src/server/embedded/user.ts'
 import { BIN } from '../debian-postgres.ts'
 
 export interface Server {

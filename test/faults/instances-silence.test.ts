@@ -1,12 +1,12 @@
-// A pool whose database falls silent: connections stay open and bring nothing (src/tables/silence.ts).
+// A pool whose database falls silent: connections stay open and bring nothing (src/core/tables/silence.ts).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Pool } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { migrate } from '../../src/tables/migrate.ts'
-import { isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import { migrate } from '../../src/core/tables/migrate.ts'
+import { isUnavailable, openPool, type Sql } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase } from '../database.ts'
 import { openDatabaseProxy } from '../proxy.ts'
 import { until } from '../service.ts'

@@ -5,13 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startEmbeddedPostgres } from '../../src/embedded/postgres.ts'
-import { generateKeys } from '../../src/signing/keys.ts'
-import { migrate } from '../../src/tables/migrate.ts'
+import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
+import { generateKeys } from '../../src/core/signing/keys.ts'
+import { migrate } from '../../src/core/tables/migrate.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 import { baseEnvironment } from '../run/environment.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const ORPHAN = '00000000-0000-4000-8000-000000000000'
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-fsck-'))
 const keys = join(folder, 'keys')

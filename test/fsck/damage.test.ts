@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Finding } from '../../src/fsck/check.ts'
-import { fsck, type Summary } from '../../src/fsck/run.ts'
-import { generateKeys, readPublicKeys } from '../../src/signing/keys.ts'
+import type { Finding } from '../../src/cli/fsck/check.ts'
+import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
+import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
 import { describeWithPostgres } from '../debian-postgres.ts'
 import { flipBitOf } from '../faults/damage.ts'
 import { startServer, type Server } from '../faults/database-server.ts'
 import { startService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const EXECUTIONS = 60
 
 const inPage = (page: number) => `ctid >= '(${page},0)'::tid AND ctid < '(${page + 1},0)'::tid`

@@ -2,9 +2,9 @@
 import { rmSync } from 'node:fs'
 import { expect } from 'vitest'
 import { Client } from 'pg'
-import type { Finding } from '../../src/fsck/check.ts'
-import { fsck, type Summary } from '../../src/fsck/run.ts'
-import { readPublicKeys } from '../../src/signing/keys.ts'
+import type { Finding } from '../../src/cli/fsck/check.ts'
+import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import {
   aHuman,
   anApprover,

@@ -1,9 +1,9 @@
 // countersign fsck reads pages, however many rows there are, and tells each finding as it comes; and how it shows how far it is.
 import { Client, type QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
-import { openProgress } from '../../src/fsck/progress.ts'
-import { fsck, PAGE_ROWS } from '../../src/fsck/run.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+import { openProgress } from '../../src/cli/fsck/progress.ts'
+import { fsck, PAGE_ROWS } from '../../src/cli/fsck/run.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import { createDatabase } from '../database.ts'
 
 const ROWS = 20_000

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { generateKeys } from '../../src/signing/keys.ts'
+import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { checked, keepTables, startMixed, type Mix } from './mix.ts'
 

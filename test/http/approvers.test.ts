@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keyIds } from '../../src/signing/keys.ts'
+import { keyIds } from '../../src/core/signing/keys.ts'
 import {
   aHuman,
   aKeyPair,

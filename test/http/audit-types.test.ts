@@ -1,6 +1,6 @@
 // Every type of audit event (decisions §9) is written by what it tells of; a type without a row here does not compile.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { auditTypes, type AuditType } from '../../src/schemas/audit-event.ts'
+import { auditTypes, type AuditType } from '../../src/core/schemas/audit-event.ts'
 import {
   aHuman,
   anApprover,

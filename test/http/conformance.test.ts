@@ -2,7 +2,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { routes } from '../../src/routes/index.ts'
+import { routes } from '../../src/server/routes/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto'
 import type { QueryConfig } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import change from '../../src/openapi/examples/policy-change.json' with { type: 'json' }
-import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
-import type { Sql } from '../../src/tables/sql.ts'
-import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/tables/trust-records.ts'
-import { verifyEvidence } from '../../src/verifier/index.ts'
+import change from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
+import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
+import type { Sql } from '../../src/core/tables/sql.ts'
+import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/core/tables/trust-records.ts'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

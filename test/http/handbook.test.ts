@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openMatching } from '../../src/door/match.ts'
-import { routes } from '../../src/routes/index.ts'
+import { openMatching } from '../../src/server/http/match.ts'
+import { routes } from '../../src/server/routes/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, chapters, forHere } from '../handbook.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
@@ -13,7 +13,7 @@ import { aTransaction } from '../transactions.ts'
 import { baseEnvironment } from '../run/environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const CLI = join(ROOT, 'src', 'cli.ts')
+const CLI = join(ROOT, 'src', 'cli', 'index.ts')
 const everything = [...chapters.values()].join('\n')
 
 /** As the one that `npm start` makes. */

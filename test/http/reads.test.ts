@@ -1,7 +1,7 @@
 // Reading back what a caller submitted (interface §4.2, §4.3, decisions §2 "owner-scoped", §5 paging).
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { routes } from '../../src/routes/index.ts'
+import { routes } from '../../src/server/routes/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'

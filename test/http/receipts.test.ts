@@ -2,7 +2,7 @@
 // VERIFIED, and still true. What fails to verify gets none: test/http/verify.test.ts.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyEvidence } from '../../src/verifier/index.ts'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

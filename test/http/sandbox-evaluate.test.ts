@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import evaluation from '../../src/openapi/examples/sandbox-evaluation.json' with { type: 'json' }
+import evaluation from '../../src/server/openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import { badTransactions, changed } from '../bad-transactions.ts'
 import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import document from '../../src/openapi/examples/simulated-policy.json' with { type: 'json' }
+import document from '../../src/server/openapi/examples/simulated-policy.json' with { type: 'json' }
 import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
@@ -352,7 +352,7 @@ describe('POST /sandbox/policies/simulate 400 invalidField', () => {
 
 /** The command as a process of its own. */
 async function command(args: string[]) {
-  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+  const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
   const child = spawn(process.execPath, [cli, 'simulate', ...args], {
     env: baseEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,8 @@
-// Large replies that their client does not read: they take room, and are not made for it when there is none (src/door/room.ts).
+// Large replies that their client does not read: they take room, and are not made for it when there is none (src/server/http/room.ts).
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
+import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 

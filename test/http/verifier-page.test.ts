@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PAGE_FILE, VERIFIER_FILE } from '../../src/pages/verifier/build.ts'
+import { PAGE_FILE, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
 import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, type TestService } from '../service.ts'

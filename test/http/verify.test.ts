@@ -2,8 +2,8 @@
 // stored now. What an intruder with the database in hand could change is changed here, one thing at a time.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { verifyEvidence } from '../../src/verifier/index.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

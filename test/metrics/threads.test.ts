@@ -1,8 +1,8 @@
 // Asking threads how they fare: one that does not answer holds nobody up.
 import { BroadcastChannel } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ReportAsked, ThreadReport } from '../../workers/protocol.ts'
-import { openThreads } from '../../src/metrics/threads.ts'
+import type { ReportAsked, ThreadReport } from '../../src/core/messages.ts'
+import { openThreads } from '../../src/server/metrics/threads.ts'
 
 const aReport = ({ asked }: ReportAsked, thread: string): ThreadReport => ({
   asked,

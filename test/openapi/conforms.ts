@@ -4,12 +4,12 @@ import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
 import type * as ResponseValidator from 'openapi-response-validator'
 import { expect, inject } from 'vitest'
-import { openMatching } from '../../src/door/match.ts'
-import { openapiDocument, operationOf } from '../../src/openapi/document.ts'
-import { rowOf } from '../../src/openapi/failure-rows.ts'
-import { failuresOf } from '../../src/openapi/responses.ts'
-import { routes } from '../../src/routes/index.ts'
-import type { Route } from '../../src/routes/route.ts'
+import { openMatching } from '../../src/server/http/match.ts'
+import { openapiDocument, operationOf } from '../../src/server/openapi/document.ts'
+import { rowOf } from '../../src/server/openapi/failure-rows.ts'
+import { failuresOf } from '../../src/server/openapi/responses.ts'
+import { routes } from '../../src/server/routes/index.ts'
+import type { Route } from '../../src/server/routes/route.ts'
 
 // A CommonJS module whose class is its `default`: an import would give one thing to the compiler and another to the test runner.
 const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)(
@@ -86,7 +86,7 @@ function headerProblem(name: string, reference: string, value: string | null): s
   return fits ? [] : [`header ${name} is ${value}`]
 }
 
-/** The row of src/errors.ts that a failure is of; undefined for answers. */
+/** The row of src/core/errors.ts that a failure is of; undefined for answers. */
 function rowSeen(route: Route, { status, body }: Replied): string | undefined {
   if (status < 400 || isAnswer(route, status)) return undefined
   const { error, code, errors } = body as { error?: string; code?: string; errors?: string[] }

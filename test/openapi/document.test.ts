@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { missingFrom } from '../../src/openapi/compare.ts'
-import { openapiDocument, openapiTexts } from '../../src/openapi/document.ts'
-import { routes } from '../../src/routes/index.ts'
+import { missingFrom } from '../../tools/openapi/compare.ts'
+import { openapiDocument, openapiTexts } from '../../src/server/openapi/document.ts'
+import { routes } from '../../src/server/routes/index.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SNAPSHOT = join(ROOT, 'docs', 'openapi.yaml')

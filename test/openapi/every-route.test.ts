@@ -1,8 +1,8 @@
 // What the door and the database do to every route alike, seen on every route: `send` holds each reply against the OpenAPI document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationOf } from '../../src/openapi/document.ts'
-import { routes } from '../../src/routes/index.ts'
-import type { Route } from '../../src/routes/route.ts'
+import { operationOf } from '../../src/server/openapi/document.ts'
+import { routes } from '../../src/server/routes/index.ts'
+import type { Route } from '../../src/server/routes/route.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'

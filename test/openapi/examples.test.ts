@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operationOf } from '../../src/openapi/document.ts'
-import type { Operation } from '../../src/openapi/operation.ts'
-import { inDoubtExamples } from '../../src/openapi/operations/execution-intents.ts'
-import approverChange from '../../src/openapi/examples/approver-change.json' with { type: 'json' }
-import externalConnectorChange from '../../src/openapi/examples/external-connector-change.json' with { type: 'json' }
-import policyChange from '../../src/openapi/examples/policy-change.json' with { type: 'json' }
-import approval from '../../src/openapi/examples/approval.json' with { type: 'json' }
-import refusalRecord from '../../src/openapi/examples/refusal-record.json' with { type: 'json' }
-import signingKey from '../../src/openapi/examples/signing-key.json' with { type: 'json' }
-import trustRecord from '../../src/openapi/examples/trust-record.json' with { type: 'json' }
-import { canonicalize } from '../../src/canonical.ts'
-import { routes } from '../../src/routes/index.ts'
-import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/signing/keys.ts'
+import { operationOf } from '../../src/server/openapi/document.ts'
+import type { Operation } from '../../src/server/openapi/operation.ts'
+import { inDoubtExamples } from '../../src/server/openapi/operations/execution-intents.ts'
+import approverChange from '../../src/server/openapi/examples/approver-change.json' with { type: 'json' }
+import externalConnectorChange from '../../src/server/openapi/examples/external-connector-change.json' with { type: 'json' }
+import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
+import approval from '../../src/server/openapi/examples/approval.json' with { type: 'json' }
+import refusalRecord from '../../src/server/openapi/examples/refusal-record.json' with { type: 'json' }
+import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
+import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { routes } from '../../src/server/routes/index.ts'
+import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'

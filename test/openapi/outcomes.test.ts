@@ -1,8 +1,8 @@
 // Outcomes that the tests of POST /execute look into, seen on POST /transactions too; and replies for which there is no room.
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationOf } from '../../src/openapi/document.ts'
-import { routes } from '../../src/routes/index.ts'
+import { operationOf } from '../../src/server/openapi/document.ts'
+import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -2,10 +2,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { openapiDocument, operationOf } from '../../src/openapi/document.ts'
-import { shownFailures } from '../../src/openapi/failure-rows.ts'
-import { failuresOf } from '../../src/openapi/responses.ts'
-import { routes } from '../../src/routes/index.ts'
+import { openapiDocument, operationOf } from '../../src/server/openapi/document.ts'
+import { shownFailures } from '../../src/server/openapi/failure-rows.ts'
+import { failuresOf } from '../../src/server/openapi/responses.ts'
+import { routes } from '../../src/server/routes/index.ts'
 
 /** What no request can ask for, and why. */
 const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [

@@ -1,9 +1,9 @@
 // What an author and a checker are told of a policy beyond its warnings (decisions §7): where no rule applies, and what it changes.
 import { describe, expect, test } from 'vitest'
-import { compilePolicy } from '../../src/policy/check.ts'
-import { diffPolicies } from '../../src/policy/diff.ts'
-import { whereNoRuleApplies } from '../../src/policy/gap.ts'
-import { byNameAndVersion } from '../../src/policy/order.ts'
+import { compilePolicy } from '../../src/core/policy/check.ts'
+import { diffPolicies } from '../../src/core/policy/diff.ts'
+import { whereNoRuleApplies } from '../../src/core/policy/gap.ts'
+import { byNameAndVersion } from '../../src/core/policy/order.ts'
 import { aDocument, aRule, rules } from './builders.ts'
 
 const documentOf = (changes: Record<string, unknown>) => compilePolicy(changes, 'test').document

@@ -1,8 +1,8 @@
 // A valid policy document, and what compiling a changed one says.
-import { compilePolicy } from '../../src/policy/check.ts'
-import type { CompiledPolicy } from '../../src/policy/check.ts'
-import { PolicyError } from '../../src/policy/error.ts'
-import type { PolicySubject } from '../../src/policy/evaluate.ts'
+import { compilePolicy } from '../../src/core/policy/check.ts'
+import type { CompiledPolicy } from '../../src/core/policy/check.ts'
+import { PolicyError } from '../../src/core/policy/error.ts'
+import type { PolicySubject } from '../../src/core/policy/evaluate.ts'
 
 const FILE = 'test/1.0.0/policy.yaml'
 

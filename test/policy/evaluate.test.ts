@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compilePolicy } from '../../src/policy/check.ts'
-import { describeMismatches, evaluate } from '../../src/policy/evaluate.ts'
-import type { Evaluation } from '../../src/policy/evaluate.ts'
+import { compilePolicy } from '../../src/core/policy/check.ts'
+import { describeMismatches, evaluate } from '../../src/core/policy/evaluate.ts'
+import type { Evaluation } from '../../src/core/policy/evaluate.ts'
 import { aDocument, aPolicyThat, aRule, aSubject } from './builders.ts'
 
 const now = new Date('2026-03-02T10:00:00Z')

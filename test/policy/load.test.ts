@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { compilePolicy } from '../../src/policy/check.ts'
-import { PolicyError } from '../../src/policy/error.ts'
-import { readPolicies } from '../../src/policy/load.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
+import { compilePolicy } from '../../src/core/policy/check.ts'
+import { PolicyError } from '../../src/core/policy/error.ts'
+import { readPolicies } from '../../src/core/policy/load.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aDocument } from './builders.ts'
 
 let dir: string

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import { evaluate } from '../../src/core/policy/evaluate.ts'
 import { aPolicyThat, aSubject, refusalOf, rules } from './builders.ts'
 
 const operator = fc.constantFrom('<', '<=', '>', '>=', '==', '!=')

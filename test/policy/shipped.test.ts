@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { failedCases } from '../../src/policy/cases.ts'
-import { compilePolicy } from '../../src/policy/check.ts'
-import { readPolicies, readYaml } from '../../src/policy/load.ts'
+import { failedCases } from '../../tools/policy-cases.ts'
+import { compilePolicy } from '../../src/core/policy/check.ts'
+import { readPolicies, readYaml } from '../../src/core/policy/load.ts'
 
 const shipped = readPolicies(join(import.meta.dirname, '../../policies'))
 

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { recordAuditEvents } from '../../workers/evidence/audit.ts'
-import type { Thread } from '../../workers/execute/index.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aRequest, openThread } from './thread.ts'
 
 let database: TestDatabase
-let thread: Thread
+let thread: ExecutionContext
 beforeAll(async () => {
   database = await createDatabase()
   thread = openThread(database.url)

@@ -1,9 +1,9 @@
 // A batch is independent items: whatever the database does to one of them, its neighbours are executed and answered.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openPool } from '../../src/tables/sql.ts'
+import { openPool } from '../../src/core/tables/sql.ts'
 import type { Connector } from '../../workers/connectors/connector.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
-import type { Thread } from '../../workers/execute/index.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
 import { aSlowTransaction } from '../load.ts'
@@ -11,7 +11,7 @@ import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aRequest, executeAll, openThread } from './thread.ts'
 
 let database: TestDatabase
-let thread: Thread
+let thread: ExecutionContext
 beforeAll(async () => {
   database = await createDatabase()
   thread = openThread(database.url)
@@ -87,7 +87,7 @@ describe('the claim', () => {
 })
 
 /** A thread whose connectors differ from the real ones in these members. */
-const connectedTo = (connector: Partial<Connector>): Thread => ({
+const connectedTo = (connector: Partial<Connector>): ExecutionContext => ({
   ...thread,
   connectors: { find: (action) => ({ ...(thread.connectors.find(action) as Connector), ...connector }) },
 })

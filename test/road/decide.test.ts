@@ -1,8 +1,8 @@
 // Deciding and gating: what is signed for an approved transaction, and what is refused before anything is stored.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import { Failure } from '../../src/errors.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { Failure } from '../../src/core/errors.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { decide, type Authorized, type Decided, type Refused } from '../../workers/execute/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'

@@ -1,6 +1,6 @@
 // A connection that breaks at COMMIT, in pairs: failed and did nothing, failed but did it anyway.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Thread } from '../../workers/execute/index.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
 import { until } from '../service.ts'
@@ -10,7 +10,7 @@ import { executeAll, openThread } from './thread.ts'
 
 let database: TestDatabase
 let proxy: LostCommits
-let thread: Thread
+let thread: ExecutionContext
 beforeAll(async () => {
   database = await createDatabase()
   proxy = await loseCommits(database.url)

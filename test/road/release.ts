@@ -1,8 +1,8 @@
 // Another process that consumes a nonce. Takes the database's URL, the id and the nonce; prints the ids released.
 import { Pool } from 'pg'
-import { releaseIntents } from '../../src/tables/execution-intents.ts'
-import { isTaken } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
+import { isTaken } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })

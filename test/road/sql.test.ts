@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isUnavailable, openPool, type Sql } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import { isUnavailable, openPool, type Sql } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

@@ -2,14 +2,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readPolicies } from '../../src/policy/load.ts'
-import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/signing/keys.ts'
-import { openStoreFault } from '../../src/store-fault.ts'
-import { openPool } from '../../src/tables/sql.ts'
+import { readPolicies } from '../../src/core/policy/load.ts'
+import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/core/signing/keys.ts'
+import { openStoreFault } from '../../src/core/store-fault.ts'
+import { openPool } from '../../src/core/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
 import { openTurns } from '../../workers/execute/admit-proven.ts'
-import { execute, finish, type Thread } from '../../workers/execute/index.ts'
+import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import { openOwed } from '../../workers/execute/owed.ts'
 import type { Answered, Travelling } from '../../workers/execute/road.ts'
 import { openPolicyOutcomes } from '../../workers/outcomes.ts'
@@ -19,7 +19,7 @@ import { publishedCrypto } from '../evidence.ts'
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
-export type Road = Omit<Thread, 'pool' | 'owed' | 'storeFault' | 'turns'>
+export type Road = Omit<ExecutionContext, 'pool' | 'owed' | 'storeFault' | 'turns'>
 
 /** in  receiptAlgorithms  default ed25519 */
 export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
@@ -47,7 +47,7 @@ export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']):
   }
 }
 
-export function openThread(databaseUrl: string): Thread {
+export function openThread(databaseUrl: string): ExecutionContext {
   const road = openRoad()
   const pool = openPool(databaseUrl, 4)
   const storeFault = openStoreFault()
@@ -72,7 +72,7 @@ export function aRequest(transaction: object): Travelling {
 /** Takes transactions down the road as one batch, those with a slow connector too. out  statuses and bodies in caller order */
 export async function executeAll(
   transactions: readonly object[],
-  thread: Thread,
+  thread: ExecutionContext,
 ): Promise<{ status: number; body: Record<string, unknown> }[]> {
   const batch = transactions.map(aRequest)
   const { answered, later } = await execute(batch, thread)

@@ -1,12 +1,12 @@
 // The checks of a record (decisions §4 "Verification"): each is seen to fail, alone where that is possible, on records of real services.
 // Most tampering is an insider's, who can hash and sign again: what then still fails is the binding itself.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import { readPublicKeys, readSigningKeys } from '../../src/signing/keys.ts'
-import type { Algorithm, PublicKey, SigningKeys } from '../../src/signing/keys.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { sign, signEd25519, type Signature } from '../../src/signing/signature.ts'
-import { checkTrustRecord, type Crypto } from '../../src/verifier/trust-record.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import type { Algorithm, PublicKey, SigningKeys } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sign, signEd25519, type Signature } from '../../src/core/signing/signature.ts'
+import { checkTrustRecord, type Crypto } from '../../src/core/verifier/trust-record.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence, publishedCrypto } from '../evidence.ts'
 import { startService, type TestService } from '../service.ts'

@@ -41,7 +41,7 @@ test.each([
     const programs = processesOf(temporary).map((pid) => argumentsOf(pid))
     // A connection's process has the server's arguments until it says what it serves.
     expect(new Set(programs.filter((program) => program.includes('/postgres\0-D'))).size).toBe(2)
-    expect(programs.filter((program) => program.includes('src/main.ts'))).toHaveLength(2)
+    expect(programs.filter((program) => program.includes('src/server/main.ts'))).toHaveLength(2)
     expect(programs.some((program) => program.includes('--headless'))).toBe(executablePath !== undefined)
 
     process.kill(toGroup ? -(runner.pid as number) : (runner.pid as number), signal)

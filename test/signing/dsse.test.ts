@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encode, preAuthEncoding } from '../../src/signing/dsse.ts'
+import { encode, preAuthEncoding } from '../../src/core/signing/dsse.ts'
 
 test('the example of the DSSE protocol has its published encoding', () => {
   expect(encode('http://example.com/HelloWorld', 'hello world').toString()).toBe(

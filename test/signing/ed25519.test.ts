@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign as nodeSign, verify as nodeVerify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { pkcs8Prefix, secretKeyOf, sign, signer, verify } from '../../src/signing/ed25519.ts'
+import { pkcs8Prefix, secretKeyOf, sign, signer, verify } from '../../src/core/signing/ed25519.ts'
 import { verifyCases } from './wycheproof.ts'
 
 const hex = (text: string) => Buffer.from(text, 'hex')

@@ -14,7 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { generateKeys, generateMissingKeys, readPublicKeys, readSigningKeys } from '../../src/signing/keys.ts'
+import {
+  generateKeys,
+  generateMissingKeys,
+  readPublicKeys,
+  readSigningKeys,
+} from '../../src/core/signing/keys.ts'
 
 const now = new Date('2026-11-21T01:00:00.999Z')
 const edId = '20261121T010000Z-ed25519'

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { ml_dsa65 as noble } from '@noble/post-quantum/ml-dsa.js'
 import { describe, expect, test } from 'vitest'
-import { jwk, pkcs8Prefix, publicKeyBytes, sign, verify } from '../../src/signing/ml-dsa-65.ts'
+import { jwk, pkcs8Prefix, publicKeyBytes, sign, verify } from '../../src/core/signing/ml-dsa-65.ts'
 import { verifyCases } from './wycheproof.ts'
 
 const seed = Buffer.from(Array.from({ length: 32 }, (_, i) => i))

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { generateKeys } from '../../src/signing/keys.ts'
-import { publishedKeys } from '../../src/signing/published.ts'
+import { generateKeys } from '../../src/core/signing/keys.ts'
+import { publishedKeys } from '../../src/core/signing/published.ts'
 
 const now = new Date('2026-11-21T01:00:00Z')
 const edId = '20261121T010000Z-ed25519'

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Artifact } from '../../src/signing/dsse.ts'
-import { generateKeys, readSigningKeys } from '../../src/signing/keys.ts'
-import { sign, signEd25519, verifyAuthorization, verifySignature } from '../../src/signing/signature.ts'
+import type { Artifact } from '../../src/core/signing/dsse.ts'
+import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import { sign, signEd25519, verifyAuthorization, verifySignature } from '../../src/core/signing/signature.ts'
 
 const artifacts: Artifact[] = [
   'trust-record',

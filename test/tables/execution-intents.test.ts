@@ -3,9 +3,9 @@ import { strict as assert } from 'node:assert'
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkIntentsUsable, closeIntents } from '../../src/tables/execution-intents.ts'
-import { openPool, type Sql } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import { checkIntentsUsable, closeIntents } from '../../src/core/tables/execution-intents.ts'
+import { openPool, type Sql } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

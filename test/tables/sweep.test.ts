@@ -1,20 +1,20 @@
 // The sweep for intents in doubt, over a real database (decisions §8): what it finds, what it passes over, and what it costs.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findInDoubt } from '../../src/tables/execution-intents.ts'
-import { LEAST_UUID } from '../../src/tables/position.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+import { findInDoubt } from '../../src/core/tables/execution-intents.ts'
+import { LEAST_UUID } from '../../src/core/tables/position.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
-import type { Thread } from '../../workers/execute/index.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { notedInDoubt } from '../intents.ts'
 import { aRequest, openThread } from '../road/thread.ts'
 
-/** The longest time-out of a connector (src/schemas/external-connector.ts) and the margin of workers/execute/admit.ts. */
+/** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/admit.ts. */
 const LONGEST_SECONDS = 32
 
 let database: TestDatabase
-let thread: Thread
+let thread: ExecutionContext
 beforeAll(async () => {
   database = await createDatabase()
   thread = openThread(database.url)

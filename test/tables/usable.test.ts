@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openPool } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
-import { whyUnusable } from '../../src/tables/usable.ts'
+import { openPool } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { whyUnusable } from '../../src/core/tables/usable.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 /** As GET /ready has it. */

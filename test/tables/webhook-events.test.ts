@@ -3,9 +3,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openPool } from '../../src/tables/sql.ts'
-import { storeWebhookEvents, type WebhookEventRow } from '../../src/tables/webhook-events.ts'
-import { openWebhookQueue, WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
+import { openPool } from '../../src/core/tables/sql.ts'
+import { storeWebhookEvents, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
+import { openWebhookQueue, WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

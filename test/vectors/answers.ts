@@ -6,11 +6,11 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { verifiers } from '../../src/verifier/crypto.ts'
-import { parseEvidence } from '../../src/verifier/parse.ts'
-import { Unusable, verifyFileBy, type Report } from '../../src/verifier/index.ts'
-import { readKeySet, type KeySet } from '../../src/verifier/keys.ts'
-import { exitCodeOf } from '../../src/verify-command.ts'
+import { verifiers } from '../../src/core/verifier/crypto.ts'
+import { parseEvidence } from '../../src/core/verifier/parse.ts'
+import { Unusable, verifyFileBy, type Report } from '../../src/core/verifier/index.ts'
+import { readKeySet, type KeySet } from '../../src/core/verifier/keys.ts'
+import { exitCodeOf } from '../../src/cli/verify-command.ts'
 
 /** Texts of key files, by which the texts after them are verified; or the text of a file. */
 export type Asked = { readonly files: readonly string[] } | { readonly text: string }

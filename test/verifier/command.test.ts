@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { saved, type Saved } from './saved.ts'
 import { baseEnvironment } from '../run/environment.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 
 let folder: string
 let source: Saved

@@ -5,11 +5,11 @@ import { builtinModules } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildVerifier, VERIFIER_FILE } from '../../src/pages/verifier/build.ts'
+import { buildVerifier, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
 import { machinePath, oldNode } from '../machine-node.ts'
 import { saved } from './saved.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const COMMAND = 'countersign-verify.mjs'
 
 let folder: string

@@ -1,7 +1,7 @@
 // What reaches a terminal of evidence: the same characters are replaced in TypeScript and in Python.
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { printable, printableJson } from '../../src/printable.ts'
+import { printable, printableJson } from '../../src/core/printable.ts'
 import { noPython, pythonEnv } from '../vectors/answers.ts'
 
 const codePoints = Array.from({ length: 0x110000 }, (_, i) => i)

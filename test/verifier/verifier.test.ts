@@ -1,9 +1,9 @@
 // The offline verifier on evidence of the real road, in all three modes: every check is seen to fail.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize } from '../../src/canonical.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { sign, signEd25519 } from '../../src/signing/signature.ts'
-import { Unusable, verifyEvidence, verifyFile } from '../../src/verifier/index.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { sign, signEd25519 } from '../../src/core/signing/signature.ts'
+import { Unusable, verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
 import { governanceCases } from '../vectors/governance-changes.ts'
 import { humanKeysJson, keys, publicKeyJson } from '../vectors/keys.ts'
 import { flipped, saved, type Saved, type Tampered } from './saved.ts'

@@ -1,13 +1,13 @@
 // Changes of approvers' keys (decisions §7): one human proposes to add or to revoke a key, another approves it.
 import { createPublicKey, hash } from 'node:crypto'
 import type { Static } from 'typebox'
-import { Failure, failures } from '../../src/errors.ts'
-import { ApproverProposal } from '../../src/schemas/approver.ts'
-import { bodyOf } from '../../src/shape.ts'
-import { approverKeyId } from '../../src/signing/approver-keys.ts'
-import { ed25519PublicKey } from '../../src/signing/keys.ts'
-import { enrolApprover, readApprover, readEnrolled, revokeApprover } from '../../src/tables/approvers.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { ApproverProposal } from '../../src/core/schemas/approver.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
+import { ed25519PublicKey } from '../../src/core/signing/keys.ts'
+import { enrolApprover, readApprover, readEnrolled, revokeApprover } from '../../src/core/tables/approvers.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Add {

@@ -1,9 +1,7 @@
 // What differs between the kinds of maker/checker changes (decisions §7); everything else is the same road for all of them.
-import type { Json } from '../../src/canonical.ts'
-import type { Failure } from '../../src/errors.ts'
-import type { Sql } from '../../src/tables/sql.ts'
-
-export type ChangeKindName = 'policy' | 'approver' | 'external-connector'
+import type { Json } from '../../src/core/json/canonical.ts'
+import type { Failure } from '../../src/core/errors.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 
 /** What somebody wants changed. */
 export interface Proposal<P = Json> {

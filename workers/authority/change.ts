@@ -1,17 +1,16 @@
 // A maker/checker change as it is signed, in each of its states (decisions §7).
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import type { RouteName } from '../../src/routes/index.ts'
-import type { Sealed } from '../../src/sealed.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
-import type { AuditEventRow } from '../../src/tables/audit-events.ts'
-import type { ChangeStatus } from '../../src/tables/pending-changes.ts'
-import { shownOf } from '../../src/verifier/governance-change.ts'
-import type { Crypto } from '../../src/verifier/trust-record.ts'
-import { auditEvent } from '../evidence/audit.ts'
-import type { ChangeKindName, Proposal } from './change-kind.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { ChangeKindName, ChangeStatus } from '../../src/core/schemas/governance.ts'
+import type { Sealed } from '../../src/core/sealed.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { shownOf } from '../../src/core/verifier/governance-change.ts'
+import type { Crypto } from '../../src/core/verifier/trust-record.ts'
+import { auditEvent, type RoutePattern } from '../evidence/audit.ts'
+import type { Proposal } from './change-kind.ts'
 
 /** The signed members; `warnings` and `diff` stand beside them as advice. */
 export interface Change extends Proposal {
@@ -69,7 +68,7 @@ const ROUTES = {
     approved: 'POST /external-connectors/changes/{id}/approve',
     rejected: 'POST /external-connectors/changes/{id}/reject',
   },
-} as const satisfies Record<ChangeKindName, Record<string, RouteName>>
+} as const satisfies Record<ChangeKindName, Record<string, RoutePattern>>
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const
 

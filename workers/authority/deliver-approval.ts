@@ -1,21 +1,21 @@
 // POST /approvals (decisions §7): an approver's signature is its authority, so any caller may deliver it. What does not verify is not
 // stored; what is stored waits for the one execution that uses it up.
-import { canonicalize } from '../../src/canonical.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import { SignedApproval } from '../../src/schemas/approval.ts'
-import { approvalText } from '../../src/sealed.ts'
-import { bodyOf } from '../../src/shape.ts'
-import { approverKeyId, approverKeys } from '../../src/signing/approver-keys.ts'
-import { verifySignature } from '../../src/signing/signature.ts'
-import { insertApproval } from '../../src/tables/approvals.ts'
-import { readApprover } from '../../src/tables/approvers.ts'
-import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import type { Sql } from '../../src/tables/sql.ts'
-import { allOrNothing } from '../../src/tables/transaction.ts'
-import { instantMs } from '../../src/verifier/instant.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { SignedApproval } from '../../src/core/schemas/approval.ts'
+import { approvalText } from '../../src/core/sealed.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
+import { verifySignature } from '../../src/core/signing/signature.ts'
+import { insertApproval } from '../../src/core/tables/approvals.ts'
+import { readApprover } from '../../src/core/tables/approvers.ts'
+import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import { allOrNothing } from '../../src/core/tables/transaction.ts'
+import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import type { Thread } from '../execute/index.ts'
+import type { ThreadContext } from '../context.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
 
 /** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
@@ -23,11 +23,11 @@ const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
 
-export function deliverApprovals(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
+export function deliverApprovals(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
   return answerEach(batch, (request) => deliver(request, thread))
 }
 
-async function deliver({ caller, body }: Request, { pool, key }: Pick<Thread, 'pool' | 'key'>) {
+async function deliver({ caller, body }: Request, { pool, key }: Pick<ThreadContext, 'pool' | 'key'>) {
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
   const now = new Date()

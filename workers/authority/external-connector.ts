@@ -1,16 +1,16 @@
 // Changes of external connectors (decisions §7, §8): one human proposes an endpoint for a capability, another approves it.
 import type { Static } from 'typebox'
-import { Failure, failures } from '../../src/errors.ts'
-import { reachOf, unreachableEndpoint, type Lookup } from '../../src/outbound/address.ts'
-import { ExternalConnectorProposal, TIMEOUT_DEFAULT_MS } from '../../src/schemas/external-connector.ts'
-import { bodyOf } from '../../src/shape.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { reachOf, unreachableEndpoint, type Lookup } from '../../src/core/outbound/address.ts'
+import { ExternalConnectorProposal, TIMEOUT_DEFAULT_MS } from '../../src/core/schemas/external-connector.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
 import {
   readRegistered,
   registerExternalConnector,
   revokeExternalConnector,
-} from '../../src/tables/external-connectors.ts'
-import { readPolicyVersions } from '../../src/tables/policy-versions.ts'
-import type { Sql } from '../../src/tables/sql.ts'
+} from '../../src/core/tables/external-connectors.ts'
+import { readPolicyVersions } from '../../src/core/tables/policy-versions.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Register {

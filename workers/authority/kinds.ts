@@ -1,7 +1,8 @@
 // THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
-import type { Json } from '../../src/canonical.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
 import { approverChanges } from './approver.ts'
-import type { ChangeKind, ChangeKindName } from './change-kind.ts'
+import type { ChangeKind } from './change-kind.ts'
 import { externalConnectorChanges } from './external-connector.ts'
 import { policyChanges } from './policy.ts'
 

@@ -1,21 +1,21 @@
 // Changes of policies (decisions §6, §7): a version that is proposed with its content, or one that an upgrade has loaded.
-import { canonicalize } from '../../src/canonical.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import type { Compiled } from '../../src/policy/check.ts'
-import { diffPolicies } from '../../src/policy/diff.ts'
-import { whereNoRuleApplies } from '../../src/policy/gap.ts'
-import { byApproval } from '../../src/policy/order.ts'
-import { compiledOr400 } from '../../src/policy/posted.ts'
-import { documentOf } from '../../src/policy/stored.ts'
-import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/schemas/policy.ts'
-import { PolicyProposalRead } from '../../src/schemas/policy-version.ts'
-import { bodyOf } from '../../src/shape.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import type { Compiled } from '../../src/core/policy/check.ts'
+import { diffPolicies } from '../../src/core/policy/diff.ts'
+import { whereNoRuleApplies } from '../../src/core/policy/gap.ts'
+import { byApproval } from '../../src/core/policy/order.ts'
+import { compiledOr400 } from '../../src/core/policy/posted.ts'
+import { documentOf } from '../../src/core/policy/stored.ts'
+import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/core/schemas/policy.ts'
+import { PolicyProposalRead } from '../../src/core/schemas/policy-version.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import {
   approvePolicyVersion,
   readPolicyVersions,
   type StoredPolicyVersion,
-} from '../../src/tables/policy-versions.ts'
+} from '../../src/core/tables/policy-versions.ts'
 import type { Advice, ChangeKind } from './change-kind.ts'
 
 /** Names of our own paths below /policies: a policy of such a name could not be told from them. */

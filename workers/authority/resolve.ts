@@ -1,25 +1,25 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
 import type { Pool } from 'pg'
-import { Failure, failures } from '../../src/errors.ts'
-import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/schemas/governance.ts'
-import { isUuid } from '../../src/schemas/primitives.ts'
-import { changeText } from '../../src/sealed.ts'
-import { bodyOf } from '../../src/shape.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import { advanceEpoch } from '../../src/tables/authority-epoch.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/core/schemas/governance.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { changeText } from '../../src/core/sealed.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
+import { advanceEpoch } from '../../src/core/tables/authority-epoch.ts'
 import {
   consumeStepUpNonce,
   lockChange,
   readChange,
   storeResolution,
-} from '../../src/tables/pending-changes.ts'
-import { allOrNothing } from '../../src/tables/transaction.ts'
-import type { Crypto } from '../../src/verifier/trust-record.ts'
+} from '../../src/core/tables/pending-changes.ts'
+import { allOrNothing } from '../../src/core/tables/transaction.ts'
+import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
 import { changeEvent, readSigned, signChange, type Change } from './change.ts'
-import type { ChangeKindName } from './change-kind.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
 

@@ -1,10 +1,10 @@
 // The step-up authorization of a human who resolves a change (decisions §7): this change, this action, this moment, this key.
-import { canonicalize } from '../../src/canonical.ts'
-import { failures, type Failure } from '../../src/errors.ts'
-import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/schemas/governance.ts'
-import { ed25519PublicKey } from '../../src/signing/keys.ts'
-import { verifySignature } from '../../src/signing/signature.ts'
-import { instantMs } from '../../src/verifier/instant.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/core/schemas/governance.ts'
+import { ed25519PublicKey } from '../../src/core/signing/keys.ts'
+import { verifySignature } from '../../src/core/signing/signature.ts'
+import { instantMs } from '../../src/core/verifier/instant.ts'
 
 const LIFETIME_MAX_MS = 120_000
 /** How far a human's clock may be ahead of ours. */

@@ -1,8 +1,8 @@
 // What an HTTP exchange means for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
-import type { Json } from '../../src/canonical.ts'
-import { isObject, type Fields } from '../../src/body.ts'
-import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/json.ts'
-import type { HttpOutcome } from '../../src/outbound/call.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/core/json/json.ts'
+import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { ConnectorOutcome } from './connector.ts'
 
 export type HttpAnswer = Extract<HttpOutcome, { kind: 'answered' }>

@@ -1,5 +1,5 @@
 // What a connector is: what it is called with, and the three ways a call can end (decisions §8).
-import type { Canonical, Json } from '../../src/canonical.ts'
+import type { Canonical, Json } from '../../src/core/json/canonical.ts'
 
 export interface Connector {
   readonly connectorId: string

@@ -1,5 +1,5 @@
 // The connectors: what carries an authorized action out. Built in, one row each; or registered by governance (decisions §8).
-import type { SigningKey } from '../../src/signing/keys.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from './connector.ts'
 import { externalConnector, type Registration } from './external.ts'
 import { hubspotConnectors, type HubSpot } from './hubspot.ts'

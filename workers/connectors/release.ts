@@ -1,7 +1,7 @@
 // The signed release that an external connector receives: what to do, once, on whose authority, until when (decisions §8).
-import { Canonical, canonicalize } from '../../src/canonical.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
+import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { Order } from './connector.ts'
 
 /** After the call has timed out, a release that is still on its way must soon be worth nothing. */

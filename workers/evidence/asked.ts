@@ -1,9 +1,9 @@
 // Which record a POST to /verify, /receipt or /replay is about, and that record as it is stored (interface §4.3).
 import type { Pool } from 'pg'
-import { parseBody, requiredField } from '../../src/body.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import { isUuid } from '../../src/schemas/primitives.ts'
-import { readEvidence, type StoredEvidence } from '../../src/tables/trust-records.ts'
+import { parseBody, requiredField } from '../../src/core/json/body.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
 import { forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
 
 export interface Asked extends Travelling {

@@ -1,14 +1,16 @@
 // Audit events (decisions §9), signed: of what was refused, which the door tells of, and of what was done, in the commit that does it.
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import type { RouteName } from '../../src/routes/index.ts'
-import type { AuditType } from '../../src/schemas/audit-event.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
-import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
-import type { Thread } from '../execute/index.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { AuditType } from '../../src/core/schemas/audit-event.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import type { ThreadContext } from '../context.ts'
 import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
+
+/** A row of the route table, as `METHOD /path/{parameter}`. */
+export type RoutePattern = `${'GET' | 'POST'} /${string}`
 
 /**
  * in   bodies of the door's own making: an event each, as JSON
@@ -16,7 +18,7 @@ import { arriveWithText, forward, stillGoing, type Answered, type Travelling } f
  */
 export async function recordAuditEvents(
   batch: readonly Travelling[],
-  { pool, key }: Thread,
+  { pool, key }: ThreadContext,
 ): Promise<Answered[]> {
   const signed = forward(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
   const rows = stillGoing(signed).map(({ row }) => row)
@@ -48,7 +50,7 @@ export function auditEventRow(event: AuditEvent, key: SigningKey): AuditEventRow
 export interface Done {
   readonly type: AuditType
   /** `service`: it was no request's. */
-  readonly route: RouteName | 'service'
+  readonly route: RoutePattern | 'service'
   /** callerId; of the service's own doing none. */
   readonly by?: string
   /** ISO 8601; now, if it is left out. */

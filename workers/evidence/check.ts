@@ -1,18 +1,18 @@
 // POST /refusal/verify and POST /audit/verify (decisions §9): anyone may have evidence checked with the keys that are published.
-import { isObject, parseBody } from '../../src/body.ts'
-import type { Json } from '../../src/canonical.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import { checkAuditEvent } from '../../src/verifier/audit-event.ts'
-import type { Check, Crypto } from '../../src/verifier/evidence.ts'
-import { checkRefusalRecord } from '../../src/verifier/refusal-record.ts'
-import type { Thread } from '../execute/index.ts'
+import { isObject, parseBody } from '../../src/core/json/body.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
+import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
+import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
+import type { ThreadContext } from '../context.ts'
 import { arriveWithText, forward, type Answered, type Travelling } from '../execute/road.ts'
 
-export function verifyRefusals(batch: readonly Travelling[], { crypto }: Thread): Answered[] {
+export function verifyRefusals(batch: readonly Travelling[], { crypto }: ThreadContext): Answered[] {
   return answered(batch, crypto, checkRefusalRecord)
 }
 
-export function verifyAuditEvents(batch: readonly Travelling[], { crypto }: Thread): Answered[] {
+export function verifyAuditEvents(batch: readonly Travelling[], { crypto }: ThreadContext): Answered[] {
   return answered(batch, crypto, checkAuditEvent)
 }
 

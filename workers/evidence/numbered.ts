@@ -1,6 +1,6 @@
 // What is appended to a record gets the next ordinal, however often one record stands in a batch; a record takes a bounded number.
-import { failures, type Failure } from '../../src/errors.ts'
-import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/tables/trust-records.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/core/tables/trust-records.ts'
 
 /**
  * The step that numbers what is appended.

@@ -1,8 +1,8 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
-import { failures } from '../../src/errors.ts'
-import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
-import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/tables/trust-records.ts'
-import type { Thread } from '../execute/index.ts'
+import { failures } from '../../src/core/errors.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/core/tables/trust-records.ts'
+import type { ThreadContext } from '../context.ts'
 import { receiptText } from '../execute/receipt.ts'
 import {
   arriveWithText,
@@ -19,7 +19,7 @@ import { numbering } from './numbered.ts'
 
 type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
 
-export async function receipt(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
+export async function receipt(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), thread.pool) // 400 404
   const ids = idsInOrder(stillGoing(found))
   if (ids.length === 0) return leftTheRoad(found)
@@ -32,7 +32,7 @@ export async function receipt(batch: readonly Travelling[], thread: Thread): Pro
 
 async function receiptLocked(
   found: readonly (Found | Answered)[],
-  { ids, sql, thread }: { ids: readonly string[]; sql: Transaction; thread: Thread },
+  { ids, sql, thread }: { ids: readonly string[]; sql: Transaction; thread: ThreadContext },
 ): Promise<Answered[]> {
   const [verifications, receipts] = await Promise.all([
     readLast(sql, 'verifications', ids),
@@ -60,7 +60,7 @@ function latestOf(row: AppendedRow | undefined): Latest | undefined {
 }
 
 /** A verification is not signed: we sign what verifies now, never what a row says did. */
-function stillHolds(item: Found, latest: Latest, { crypto }: Thread): boolean {
+function stillHolds(item: Found, latest: Latest, { crypto }: ThreadContext): boolean {
   const now = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
   return now.status === 'VERIFIED' && now.trustRecordHash === latest.trustRecordHash
 }

@@ -1,14 +1,17 @@
 // POST /replay (interface §4.3): whether the record's signature still holds. Executes and evaluates nothing, stores nothing.
-import { failures } from '../../src/errors.ts'
-import { sealedText } from '../../src/sealed.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { checkTrustRecord } from '../../src/verifier/trust-record.ts'
-import type { Json } from '../../src/canonical.ts'
-import type { Thread } from '../execute/index.ts'
+import { failures } from '../../src/core/errors.ts'
+import { sealedText } from '../../src/core/sealed.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { checkTrustRecord } from '../../src/core/verifier/trust-record.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import type { ThreadContext } from '../context.ts'
 import { Answered, forward, type Travelling } from '../execute/road.ts'
 import { asked, find, type Found } from './asked.ts'
 
-export async function replay(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
+export async function replay(
+  batch: readonly Travelling[],
+  { pool, crypto }: ThreadContext,
+): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.noRecordToVerify)), pool) // 400 404
   return found.map((item) => {
     if (item instanceof Answered) return item
@@ -17,7 +20,7 @@ export async function replay(batch: readonly Travelling[], { pool, crypto }: Thr
   })
 }
 
-function signatureOf({ stored }: Found, crypto: Thread['crypto']) {
+function signatureOf({ stored }: Found, crypto: ThreadContext['crypto']) {
   const signature = checkTrustRecord(parsed(sealedText(stored)), crypto).find(
     ({ name }) => name === 'record signature',
   )

@@ -1,15 +1,18 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
-import { failures } from '../../src/errors.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
-import { appendRows, lockRecords, readLast } from '../../src/tables/trust-records.ts'
-import type { Thread } from '../execute/index.ts'
+import { failures } from '../../src/core/errors.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { appendRows, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
+import type { ThreadContext } from '../context.ts'
 import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
 import { verifyStored } from '../execute/verify.ts'
 import { asked, find, idsInOrder, type Found } from './asked.ts'
 import { numbering } from './numbered.ts'
 
 /** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). 409 where it is full. */
-export async function verify(batch: readonly Travelling[], { pool, crypto }: Thread): Promise<Answered[]> {
+export async function verify(
+  batch: readonly Travelling[],
+  { pool, crypto }: ThreadContext,
+): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), pool) // 400 404
   const verified = forward(found, (item: Found) => {
     const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)

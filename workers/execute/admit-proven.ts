@@ -1,15 +1,15 @@
 // The fourth step for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
 // that it rests on can be used or changed in between. Off the common road: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
-import { Failure, failures } from '../../src/errors.ts'
-import { consumeApprovals } from '../../src/tables/approvals.ts'
-import { isClaimed } from '../../src/tables/business-transactions.ts'
-import { failureOf, takeLocks } from '../../src/tables/sql.ts'
-import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { consumeApprovals } from '../../src/core/tables/approvals.ts'
+import { isClaimed } from '../../src/core/tables/business-transactions.ts'
+import { failureOf, takeLocks } from '../../src/core/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { claimAll } from './admit.ts'
 import type { Authorized, Unproven } from './decide.ts'
 import { gate } from './gate.ts'
-import type { Thread } from './index.ts'
+import type { ThreadContext } from '../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
 import { Answered } from './road.ts'
 
@@ -31,7 +31,10 @@ export function openTurns(): Turns {
 }
 
 /** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
-export async function admitProven(item: Unproven, thread: Thread): Promise<Authorized | Answered> {
+export async function admitProven(
+  item: Unproven,
+  thread: ThreadContext & { turns: Turns },
+): Promise<Authorized | Answered> {
   const { turns, pool } = thread
   try {
     const observed = await inTurn(turns.observe, () => observeOne(item, thread))
@@ -55,7 +58,7 @@ function inTurn<T>(turn: LimitFunction, work: () => Promise<T>): Promise<T | Fai
 }
 
 /** Nobody outside is asked about an id that is used; the claim decides, but a caller that repeats itself costs nothing. */
-async function observeOne(item: Unproven, thread: Thread): Promise<Observed | Failure> {
+async function observeOne(item: Unproven, thread: ThreadContext): Promise<Observed | Failure> {
   const { businessTransactionId } = item.transaction
   if (looksOutside(item) && (await isClaimed(thread.pool, businessTransactionId)))
     return failures.duplicateTransaction(businessTransactionId)
@@ -65,7 +68,7 @@ async function observeOne(item: Unproven, thread: Thread): Promise<Observed | Fa
 async function admitOne(
   item: Unproven,
   observed: Observed,
-  thread: Thread & { sql: Transaction },
+  thread: ThreadContext & { sql: Transaction },
 ): Promise<Authorized | Failure> {
   const { sql, findKey, storeFault } = thread
   const sqlState = storeFault.sqlState()

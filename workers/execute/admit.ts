@@ -1,16 +1,16 @@
 // Fourth step, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import type pg from 'pg'
-import { failures, type Failure } from '../../src/errors.ts'
-import type { Step } from '../../src/tables/bundle.ts'
-import { claimTransactions } from '../../src/tables/business-transactions.ts'
-import { releaseIntents } from '../../src/tables/execution-intents.ts'
-import { insertHistoryEntries } from '../../src/tables/history-entries.ts'
-import { insertRefusals } from '../../src/tables/refusal-records.ts'
-import { isUnavailable } from '../../src/tables/sql.ts'
-import { inTransaction, type Transaction } from '../../src/tables/transaction.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import type { Step } from '../../src/core/tables/bundle.ts'
+import { claimTransactions } from '../../src/core/tables/business-transactions.ts'
+import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
+import { insertHistoryEntries } from '../../src/core/tables/history-entries.ts'
+import { insertRefusals } from '../../src/core/tables/refusal-records.ts'
+import { isUnavailable } from '../../src/core/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import type { Authorized, Decided } from './decide.ts'
-import type { StoreFault } from '../../src/store-fault.ts'
+import type { StoreFault } from '../../src/core/store-fault.ts'
 import { Answered, stillGoing } from './road.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */

@@ -1,9 +1,9 @@
 // The execution authorization of an approved decision: signed, bound to one transaction, usable once (decisions §4).
 import { randomFillSync, randomUUID } from 'node:crypto'
-import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
+import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { Accepted } from './validate.ts'
 
 const LIFETIME_MS = 120_000

@@ -1,9 +1,9 @@
 // Second step: what the policy says of a transaction, computed and signed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
-import type { Json } from '../../src/canonical.ts'
-import { failures, type Failure } from '../../src/errors.ts'
-import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/policy/evaluate.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'

@@ -1,6 +1,6 @@
 // After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
 import type { Pool } from 'pg'
-import { passDeadlines } from '../../src/tables/execution-intents.ts'
+import { passDeadlines } from '../../src/core/tables/execution-intents.ts'
 import type { Performed } from './perform.ts'
 
 /** Best effort: with the database away the deadline passes by itself, and the answer is the same. */

@@ -1,6 +1,6 @@
 // Third step: the gateway's checks of the authorization it is handed, before its nonce is consumed by `admit` (decisions §8).
-import { failures, type Failure } from '../../src/errors.ts'
-import type { PublicKey } from '../../src/signing/keys.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import type { PublicKey } from '../../src/core/signing/keys.ts'
 import {
   checkAuthorization,
   type CheckWith,

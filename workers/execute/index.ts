@@ -1,13 +1,6 @@
 // The road of one execution, a batch at a time, in the order that interface §4.2 and decisions §3 fix.
-import type { Pool } from 'pg'
-import { failures } from '../../src/errors.ts'
-import type { PublicKey, SigningKey } from '../../src/signing/keys.ts'
-import type { StoreFault } from '../../src/store-fault.ts'
-import type { Crypto } from '../../src/verifier/trust-record.ts'
-import type { Approvers } from '../approvers.ts'
-import type { Connectors } from '../connectors/index.ts'
-import type { PolicyOutcomes } from '../outcomes.ts'
-import type { Policies } from '../policies.ts'
+import { failures } from '../../src/core/errors.ts'
+import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Answered, forward, forwardAsync, leftTheRoad, stillGoing, type Travelling } from './road.ts'
 import { admit } from './admit.ts'
@@ -23,25 +16,10 @@ import { store } from './store.ts'
 import { validate } from './validate.ts'
 import { verify } from './verify.ts'
 
-/** What the road works with, opened once per thread. */
-export interface Thread {
-  readonly pool: Pool
-  /** Evidence that the database has yet to take. */
+/** What an execution needs beside: evidence that the database has yet to take, and who may wait for verified state. */
+export interface ExecutionContext extends ThreadContext {
   readonly owed: Owed
-  /** Of the instance: why the database refuses evidence, if it does. */
-  readonly storeFault: StoreFault
-  readonly policies: Policies
-  readonly approvers: Approvers
-  readonly connectors: Connectors
-  /** Of executions whose policies verify state. */
   readonly turns: Turns
-  /** One per configured algorithm, for records and receipts. */
-  readonly signingKeys: readonly SigningKey[]
-  /** The Ed25519 key, for every other artifact. */
-  readonly key: SigningKey
-  readonly findKey: (keyId: string) => PublicKey | undefined
-  readonly crypto: Crypto
-  readonly outcomes: PolicyOutcomes
 }
 
 /**
@@ -51,7 +29,7 @@ export interface Thread {
  */
 export async function execute(
   batch: readonly Travelling[],
-  thread: Thread,
+  thread: ExecutionContext,
   watch: Stopwatch = openStopwatch(),
 ): Promise<{ answered: Answered[]; later: Promise<Performed | Answered>[] }> {
   const { lap } = watch
@@ -76,7 +54,7 @@ export async function execute(
 }
 
 /** The same way for one whose signals are verified first: locked, read, decided and claimed by itself. */
-async function performProven(item: Unproven, thread: Thread): Promise<Performed | Answered> {
+async function performProven(item: Unproven, thread: ExecutionContext): Promise<Performed | Answered> {
   const admitted = await admitProven(item, thread)
   thread.outcomes.count(item.transaction.policy.name, admitted)
   return admitted instanceof Answered ? admitted : performOne(admitted)
@@ -86,7 +64,7 @@ async function performProven(item: Unproven, thread: Thread): Promise<Performed 
 function countOutcomes(
   gated: readonly (Decided | Answered)[],
   admitted: readonly object[],
-  { outcomes }: Thread,
+  { outcomes }: ThreadContext,
 ): void {
   for (const [i, item] of gated.entries())
     if (!(item instanceof Answered)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
@@ -102,7 +80,7 @@ function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
  */
 export async function finish(
   performed: readonly (Performed | Answered)[],
-  thread: Thread,
+  thread: ExecutionContext,
   { lap }: Stopwatch = openStopwatch(),
 ): Promise<Answered[]> {
   if (performed.length === 0) return []

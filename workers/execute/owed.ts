@@ -2,8 +2,8 @@
 // doubt, so it is kept and stored when the database takes it (docs/design-notes.md "When the database is away"). Where the database
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { StoreFault } from '../../src/store-fault.ts'
-import { isUnavailable, refusedBy } from '../../src/tables/sql.ts'
+import type { StoreFault } from '../../src/core/store-fault.ts'
+import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
 
 export interface Owed {

@@ -3,11 +3,11 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
-import { isObject, type Fields } from '../../src/body.ts'
-import { failures, type Failure } from '../../src/errors.ts'
-import { holdsUnsafeInteger } from '../../src/json.ts'
-import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/schemas/business-transaction.ts'
-import { isUuid } from '../../src/schemas/primitives.ts'
+import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import { holdsUnsafeInteger } from '../../src/core/json/json.ts'
+import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/core/schemas/business-transaction.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
 import type { Caller } from './road.ts'
 
 interface Problem {

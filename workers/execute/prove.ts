@@ -1,10 +1,10 @@
 // Between the rules and the claim, for policies that verify state (decisions §6): what a signal was declared to be must be what is
 // independently known, and what that knowledge rests on is claimed with the execution. Everything else never comes here.
 import { randomUUID } from 'node:crypto'
-import type { Json } from '../../src/canonical.ts'
-import { Failure } from '../../src/errors.ts'
-import { denied, type Evaluation, type Mismatch } from '../../src/policy/evaluate.ts'
-import type { AdvisoryLock, Sql } from '../../src/tables/sql.ts'
+import type { Json } from '../../src/core/json/canonical.ts'
+import { Failure } from '../../src/core/errors.ts'
+import { denied, type Evaluation, type Mismatch } from '../../src/core/policy/evaluate.ts'
+import type { AdvisoryLock, Sql } from '../../src/core/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
 import type { Asked, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
 import { conclude, ruling, type Decided, type Unproven } from './decide.ts'

@@ -1,9 +1,9 @@
 // Eighth step: the signed receipt of a verified record (interface §2.4, decisions §4 "Receipt").
 import { randomUUID } from 'node:crypto'
-import { Canonical, canonicalize } from '../../src/canonical.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { sign } from '../../src/signing/signature.ts'
+import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sign } from '../../src/core/signing/signature.ts'
 import type { Verification, VerifiedExecution } from './verify.ts'
 
 export interface ReceiptedExecution extends VerifiedExecution {

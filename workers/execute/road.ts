@@ -1,5 +1,5 @@
 // What travels the road: requests on their way, and the answers of those that have left it.
-import { Failure, failures, type Audited, type Ruling } from '../../src/errors.ts'
+import { Failure, failures, type Audited, type Ruling } from '../../src/core/errors.ts'
 
 /** Who asks, with the scope that its key carries (interface §5.5). */
 export interface Caller {

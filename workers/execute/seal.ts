@@ -1,11 +1,11 @@
 // Sixth step: the Execution Trust Record, canonical, hashed and signed (decisions §4). From here on it is text.
 import { randomUUID } from 'node:crypto'
-import { Canonical, canonicalize } from '../../src/canonical.ts'
-import { failures, type Failure } from '../../src/errors.ts'
-import type { Sealed } from '../../src/sealed.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { sign } from '../../src/signing/signature.ts'
+import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
+import type { Sealed } from '../../src/core/sealed.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sign } from '../../src/core/signing/signature.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import type { Performed } from './perform.ts'
 

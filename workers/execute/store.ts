@@ -1,8 +1,8 @@
 // Last step: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
-import { failures } from '../../src/errors.ts'
-import { trustRecordText } from '../../src/sealed.ts'
-import { isUnavailable, refusedBy } from '../../src/tables/sql.ts'
+import { failures } from '../../src/core/errors.ts'
+import { trustRecordText } from '../../src/core/sealed.ts'
+import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { Owed } from './owed.ts'
 import type { ReceiptedExecution } from './receipt.ts'

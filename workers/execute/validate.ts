@@ -1,8 +1,8 @@
 // First step of the road: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
-import { isObject, parseBody, type Fields } from '../../src/body.ts'
-import { Canonical, canonicalize, type Json } from '../../src/canonical.ts'
-import { Failure } from '../../src/errors.ts'
+import { isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
+import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { Failure } from '../../src/core/errors.ts'
 import {
   Authority,
   Authorization,
@@ -11,8 +11,8 @@ import {
   NESTED_OBJECTS,
   PolicyReference,
   type BusinessTransactionInput,
-} from '../../src/schemas/business-transaction.ts'
-import { isUuid } from '../../src/schemas/primitives.ts'
+} from '../../src/core/schemas/business-transaction.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
 import type { Request, Travelling } from './road.ts'
 

@@ -1,10 +1,10 @@
 // Seventh step: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
 import { randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/canonical.ts'
-import { sealedText, type Sealed } from '../../src/sealed.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { canonicalText } from '../../src/verifier/evidence.ts'
-import { checkTrustRecord, type Crypto } from '../../src/verifier/trust-record.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { sealedText, type Sealed } from '../../src/core/sealed.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { canonicalText } from '../../src/core/verifier/evidence.ts'
+import { checkTrustRecord, type Crypto } from '../../src/core/verifier/trust-record.ts'
 import type { SealedExecution } from './seal.ts'
 
 export interface Verification {

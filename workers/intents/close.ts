@@ -1,15 +1,15 @@
 // Closing an intent that is in doubt, by hand (decisions §8): its end, the signed transition and the audit event in one commit.
-import { Failure, failures } from '../../src/errors.ts'
-import { readIntentText } from '../../src/intents/shown.ts'
-import { isUuid } from '../../src/schemas/primitives.ts'
-import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import { endIntent, lockIntent, type LockedIntent } from '../../src/tables/execution-intents.ts'
-import { forget } from '../../src/tables/in-doubt-intents.ts'
-import { insertTransition } from '../../src/tables/intent-transitions.ts'
-import type { Sql } from '../../src/tables/sql.ts'
-import { allOrNothing } from '../../src/tables/transaction.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { readIntentText } from '../../src/core/intents/shown.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
+import { endIntent, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
+import { forget } from '../../src/core/tables/in-doubt-intents.ts'
+import { insertTransition } from '../../src/core/tables/intent-transitions.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import { allOrNothing } from '../../src/core/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import type { Thread } from '../execute/index.ts'
+import type { ThreadContext } from '../context.ts'
 import type { Request } from '../execute/road.ts'
 import { signTransition, type End } from './transition.ts'
 
@@ -29,7 +29,7 @@ export type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End 
  */
 export async function closeIntent(
   request: Request,
-  { pool, key }: Thread,
+  { pool, key }: ThreadContext,
   { type, endOf }: { type: keyof typeof ROUTES; endOf: EndOf },
 ): Promise<{ body: string } | Failure> {
   const id = request.params['id']?.toLowerCase()

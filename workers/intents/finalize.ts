@@ -1,22 +1,22 @@
 // POST /execution-intents/{id}/finalize (decisions §8): closes an intent from the stored record that proves how it ended. The record
 // and the closed intent are one commit; one stands without the other after a restored backup, or a commit that only part of a
 // distributed database has.
-import { Failure, failures } from '../../src/errors.ts'
-import { NoMembers } from '../../src/schemas/execution-intent.ts'
-import { bodyOf } from '../../src/shape.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Thread } from '../execute/index.ts'
+import type { ThreadContext } from '../context.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from './proof.ts'
 
 const nothingOf = bodyOf(NoMembers)
 
-export function finalizeIntents(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
+export function finalizeIntents(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
   return answerEach(batch, (request) => finalize(request, thread))
 }
 
-async function finalize(request: Request, thread: Thread) {
+async function finalize(request: Request, thread: ThreadContext) {
   // A body is not needed; one that is there says nothing.
   const given = request.body.byteLength === 0 ? undefined : nothingOf(request.body)
   if (given instanceof Failure) return given

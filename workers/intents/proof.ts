@@ -1,7 +1,7 @@
 // What a stored Execution Trust Record says of an intent: the record of exactly its authorization, and it holds (decisions §8).
-import type { Sql } from '../../src/tables/sql.ts'
-import { readEvidence, type StoredEvidence } from '../../src/tables/trust-records.ts'
-import type { Thread } from '../execute/index.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
+import type { ThreadContext } from '../context.ts'
 import { verifyStored } from '../execute/verify.ts'
 import type { End } from './transition.ts'
 
@@ -13,7 +13,7 @@ export type Proof =
 /** in  nonce  of the intent: what its authorization must carry */
 export async function proofOf(
   { id, nonce }: { id: string; nonce: string },
-  { sql, crypto }: { sql: Sql; crypto: Thread['crypto'] },
+  { sql, crypto }: { sql: Sql; crypto: ThreadContext['crypto'] },
 ): Promise<Proof> {
   const [stored] = await readEvidence(sql, [{ id, owner: null }])
   return stored === undefined ? { kind: 'none' } : proofIn(stored, { id, nonce }, crypto)
@@ -23,7 +23,7 @@ export async function proofOf(
 export function proofIn(
   stored: StoredEvidence,
   { id, nonce }: { id: string; nonce: string },
-  crypto: Thread['crypto'],
+  crypto: ThreadContext['crypto'],
 ): Exclude<Proof, { kind: 'none' }> {
   const verified = verifyStored(stored, { id, ...stored }, crypto)
   if (verified.status !== 'VERIFIED') {

@@ -1,20 +1,20 @@
 // POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of.
-import { Failure, failures } from '../../src/errors.ts'
-import { IntentResolution } from '../../src/schemas/execution-intent.ts'
-import { bodyOf } from '../../src/shape.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Thread } from '../execute/index.ts'
+import type { ThreadContext } from '../context.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from './proof.ts'
 
 const resolutionOf = bodyOf(IntentResolution)
 
-export function resolveIntents(batch: readonly Travelling[], thread: Thread): Promise<Answered[]> {
+export function resolveIntents(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
   return answerEach(batch, (request) => resolve(request, thread))
 }
 
-async function resolve(request: Request, thread: Thread) {
+async function resolve(request: Request, thread: ThreadContext) {
   const asked = resolutionOf(request.body)
   if (asked instanceof Failure) return asked
   return closeIntent(request, thread, {

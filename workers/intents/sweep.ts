@@ -2,12 +2,12 @@
 // takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
 // Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
 import type { Pool } from 'pg'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { insertAuditEvents, type AuditEventRow } from '../../src/tables/audit-events.ts'
-import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/tables/execution-intents.ts'
-import { forgetClosed, noteInDoubt } from '../../src/tables/in-doubt-intents.ts'
-import { LEAST_UUID } from '../../src/tables/position.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/core/tables/execution-intents.ts'
+import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intents.ts'
+import { LEAST_UUID } from '../../src/core/tables/position.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 

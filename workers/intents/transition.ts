@@ -1,10 +1,15 @@
 // The signed transition of an execution intent: the proof of an end that no record and no authorization proves (decisions §8).
 import { randomUUID } from 'node:crypto'
-import { canonicalize } from '../../src/canonical.ts'
-import { mayFollow, type IntentEnd, type IntentState, type Resolution } from '../../src/intents/states.ts'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { signEd25519 } from '../../src/signing/signature.ts'
-import type { IntentTransitionRow } from '../../src/tables/intent-transitions.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import {
+  mayFollow,
+  type IntentEnd,
+  type IntentState,
+  type Resolution,
+} from '../../src/core/intents/states.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import type { IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
 
 /** How an intent ends. */
 export interface End {

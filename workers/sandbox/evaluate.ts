@@ -1,8 +1,8 @@
 // POST /sandbox/evaluate (decisions §9): the decision a transaction would get, why, and everything that is wrong with it. Stores
 // nothing, consumes nothing, calls nothing, signs nothing.
-import { isObject, parseBody, type Fields } from '../../src/body.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import { capabilityProblem, type Evaluation, type PolicySubject } from '../../src/policy/evaluate.ts'
+import { isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { capabilityProblem, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import type { Connectors } from '../connectors/index.ts'
 import { failureOfEvaluation, ruling } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'

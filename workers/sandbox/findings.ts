@@ -1,15 +1,15 @@
 // What POST /sandbox/evaluate has to say about a transaction beside its decision: problems, which keep it from being executed, and
 // warnings, which do not (decisions §9).
-import { isObject, type Fields } from '../../src/body.ts'
-import type { CompiledPolicy } from '../../src/policy/check.ts'
+import { isObject, type Fields } from '../../src/core/json/body.ts'
+import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import {
   bindingMismatches,
   describeMismatches,
   signalProblem,
   type Mismatch,
   type PolicySubject,
-} from '../../src/policy/evaluate.ts'
-import { BusinessTransaction } from '../../src/schemas/business-transaction.ts'
+} from '../../src/core/policy/evaluate.ts'
+import { BusinessTransaction } from '../../src/core/schemas/business-transaction.ts'
 
 export interface Finding {
   /** A place in the transaction; empty for the last of more than there is room for. */

@@ -1,13 +1,13 @@
 // One past decision, and what another policy document would have made of the same transaction at the same time (decisions §9). Pure.
-import type { CompiledPolicy } from '../../src/policy/check.ts'
+import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import {
   denied,
   evaluate,
   type Evaluation,
   type Mismatch,
   type PolicySubject,
-} from '../../src/policy/evaluate.ts'
-import type { PastDecision } from '../../src/tables/past-decisions.ts'
+} from '../../src/core/policy/evaluate.ts'
+import type { PastDecision } from '../../src/core/tables/past-decisions.ts'
 
 export interface Flip {
   readonly businessTransactionId: string

@@ -2,8 +2,8 @@
 // Nothing is stored and nothing is kept between chunks; a client that goes on sending the cursor sees the whole range.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { listPastDecisions, readOldestTime } from '../../src/tables/past-decisions.ts'
-import { LEAST_UUID, type Position } from '../../src/tables/position.ts'
+import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
+import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
 import { Answered, forward, type Travelling } from '../execute/road.ts'
 import { redecide, type Flip } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'

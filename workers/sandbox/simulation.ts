@@ -1,10 +1,10 @@
 // The body of POST /sandbox/policies/simulate: a policy document, a time range, and where an earlier chunk ended (decisions §9).
-import { otherMembers, parseBody, requiredField, type Fields } from '../../src/body.ts'
-import { Failure, failures } from '../../src/errors.ts'
-import type { CompiledPolicy } from '../../src/policy/check.ts'
-import { compiledOr400 } from '../../src/policy/posted.ts'
-import { isTimestamp, storedInstant } from '../../src/schemas/primitives.ts'
-import { cursorText, readCursor, type Position } from '../../src/tables/position.ts'
+import { otherMembers, parseBody, requiredField, type Fields } from '../../src/core/json/body.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import type { CompiledPolicy } from '../../src/core/policy/check.ts'
+import { compiledOr400 } from '../../src/core/policy/posted.ts'
+import { isTimestamp, storedInstant } from '../../src/core/schemas/primitives.ts'
+import { cursorText, readCursor, type Position } from '../../src/core/tables/position.ts'
 import type { Travelling } from '../execute/road.ts'
 
 /** The part of the past that is looked at, fixed by the first chunk: ISO 8601, milliseconds, `until` excluded. */

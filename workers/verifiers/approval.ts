@@ -1,11 +1,11 @@
 // `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
 // execution that it releases, in the same commit.
-import { Canonical, type Json } from '../../src/canonical.ts'
-import type { SignalVerifier } from '../../src/schemas/policy.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { APPROVERS_IN_EFFECT } from '../../src/tables/approvers.ts'
-import { readUsableApprovals, type UsableApproval } from '../../src/tables/approvals.ts'
-import { scopeCovers } from '../../src/verifier/scope.ts'
+import { Canonical, type Json } from '../../src/core/json/canonical.ts'
+import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { APPROVERS_IN_EFFECT } from '../../src/core/tables/approvers.ts'
+import { readUsableApprovals, type UsableApproval } from '../../src/core/tables/approvals.ts'
+import { scopeCovers } from '../../src/core/verifier/scope.ts'
 import type { Asked, StateVerifier } from './verifier.ts'
 
 type Approval = Extract<SignalVerifier, { by: 'approval' }>

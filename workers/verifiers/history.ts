@@ -1,7 +1,7 @@
 // `{ by: history, window, sum? }`: how many executions the caller had under this policy within the window before now, or the total of
 // a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
-import { sumOfExecutions } from '../../src/tables/history-entries.ts'
-import type { SignalVerifier } from '../../src/schemas/policy.ts'
+import { sumOfExecutions } from '../../src/core/tables/history-entries.ts'
+import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import type { StateVerifier } from './verifier.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>

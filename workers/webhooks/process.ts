@@ -1,13 +1,17 @@
 // The jobs of deliveries (decisions §10): what a delivery was about is written to the audit, signed, and the event marked processed, in
 // one transaction that also takes the job out. A job that is run twice finds nothing left to do.
 import type { Pool } from 'pg'
-import type { SigningKey } from '../../src/signing/keys.ts'
-import { insertAuditEvents } from '../../src/tables/audit-events.ts'
-import { isUnavailable } from '../../src/tables/sql.ts'
-import { inTransaction } from '../../src/tables/transaction.ts'
-import { deleteWebhookJobs, markProcessed, type WebhookEventRow } from '../../src/tables/webhook-events.ts'
-import { WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
-import type { ProcessReply, ProcessRequest } from '../../src/webhooks/work.ts'
+import type { ProcessReply, ProcessRequest } from '../../src/core/messages.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
+import { isUnavailable } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import {
+  deleteWebhookJobs,
+  markProcessed,
+  type WebhookEventRow,
+} from '../../src/core/tables/webhook-events.ts'
+import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 

@@ -2,16 +2,16 @@
 // one commit, so what was acknowledged is processed, whoever dies.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
-import { failures, type Audited, type Failure } from '../../src/errors.ts'
-import { sha256Hex } from '../../src/signing/sha256.ts'
-import { failureOf, isUnavailable } from '../../src/tables/sql.ts'
+import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { failureOf, isUnavailable } from '../../src/core/tables/sql.ts'
 import {
   findWebhookEventIds,
   storeWebhookEvents,
   type WebhookEventRow,
-} from '../../src/tables/webhook-events.ts'
-import { webhookHeaders, type WebhookSecrets } from '../../src/webhooks/providers.ts'
-import { WEBHOOK_QUEUE } from '../../src/webhooks/queue.ts'
+} from '../../src/core/tables/webhook-events.ts'
+import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
+import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
 import { isSigned } from './signature.ts'
 

@@ -1,0 +1,211 @@
+// countersign approver: the tools of a human whose signature counts (decisions §7). They need no service and no network: the private
+// key stays where its owner keeps it. What a program wants goes to stdout, what the human must see before it goes to stderr.
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { isObject } from '../core/json/body.ts'
+import { canonicalize, type Json } from '../core/json/canonical.ts'
+import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { printable } from '../core/printable.ts'
+import { SignedApproval } from '../core/schemas/approval.ts'
+import { shapeOf } from '../core/json/shape.ts'
+import { ed25519SigningKey, type SigningKey } from '../core/signing/keys.ts'
+import { sha256Hex } from '../core/signing/sha256.ts'
+import { signEd25519 } from '../core/signing/signature.ts'
+import { writeWholeFile } from '../core/signing/whole-file.ts'
+import type { Members } from '../core/verifier/evidence.ts'
+import { shownOf } from '../core/verifier/governance-change.ts'
+
+/** The longest that the service takes (decisions §7): a human may need a moment to send it. */
+const STEP_UP_MS = 120_000
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/**
+ * Makes a key pair; overwrites nothing.
+ * in    name  what the two files are called before their dots
+ * fails with the file that exists already, or the file system's own error
+ */
+export function approverKeygen({ dir, name }: { dir: string; name: string }): void {
+  if (!/^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,63}$/.test(name))
+    throw new Error('--name must be 1 to 64 letters, digits or . _ @ -, without a dot in front.')
+  const folder = resolve(dir)
+  const file = { private: join(folder, `${name}.private.pem`), public: join(folder, `${name}.public.pem`) }
+  const exists = [file.private, file.public].find((path) => existsSync(path))
+  if (exists !== undefined) throw new Error(`${exists} exists and was left as it is.`)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  // The private half first: no public key is ever enrolled whose private half was not kept.
+  if (!writeWholeFile(file.private, privatePem, 0o600) || !writeWholeFile(file.public, publicPem, 0o644))
+    throw new Error(
+      `Another ${name} was made in ${folder} at the same moment; look which files belong together.`,
+    )
+  console.error(`The private key is ${file.private}. Nobody else needs it: give it to no one, and to no service.
+
+What to do next with the public key below:
+  to approve actions: have a human propose it by POST /approvers/changes
+    {"action": "add", "approverId": …, "keyId": …, "publicKeyPem": …, "reason": …}
+    and another one approve that change;
+  to approve changes: give ${file.public} to the operator
+    (countersign callers issue … --holder-type USER --step-up-public-key <file>).
+`)
+  process.stdout.write(publicPem)
+}
+
+export interface ApprovalRequest {
+  /** A file. */
+  readonly key: string
+  readonly approver: string
+  readonly keyId: string
+  readonly capability: string
+  readonly target: string
+  /** A JSON file, `-` is stdin; this or `limit`. */
+  readonly parameters?: string
+  /** `path=max` each. */
+  readonly limit?: readonly string[]
+  /** `15m`. */
+  readonly expiresIn: string
+}
+
+const signedApproval = shapeOf(SignedApproval)
+
+/** Prints a SignedApproval. fails with a sentence about the argument or the file that is wrong; then nothing is signed */
+export function signApproval(request: ApprovalRequest, now: Date): void {
+  const payload: Readonly<Record<string, Json>> = {
+    version: 1,
+    approvalId: randomUUID(),
+    approverId: request.approver,
+    keyId: request.keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: scopeOf(request),
+    issuedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + durationMs(request.expiresIn)).toISOString(),
+    nonce: randomBytes(16).toString('hex'),
+  }
+  // As the service would: better told here than there, and before a signature exists.
+  const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
+  if ('problem' in shaped) throw new Error(shaped.problem)
+  const key = ed25519SigningKey(request.keyId, readFileSync(request.key, 'utf8'))
+  show('You approve, once, by this signature:', payload)
+  const { value } = signEd25519('approval', canonicalize(payload), key)
+  console.log(JSON.stringify({ payload, algorithm: 'ed25519', signature: value }, undefined, 2))
+}
+
+function scopeOf({ parameters, limit }: ApprovalRequest): Json {
+  if ((parameters === undefined) === (limit === undefined))
+    throw new Error('Give either --parameters, for exactly these, or --limit, for a range of them.')
+  if (limit !== undefined) return { limits: limit.map(limitOf) }
+  const value = readJson(parameters ?? '')
+  if (!isObject(value))
+    throw new Error('--parameters must be a JSON object: intent.parameters of the transaction.')
+  show('The parameters:', value)
+  return { parametersHash: sha256Hex(canonicalize(value as Json)) }
+}
+
+function limitOf(text: string): Json {
+  const [, path, max] = /^([^=]+)=(-?(?:0|[1-9]\d*)(?:\.\d+)?)$/.exec(text) ?? []
+  if (path === undefined || max === undefined)
+    throw new Error(`--limit ${JSON.stringify(text)} must be path=max, such as amount=500.`)
+  return { path, max: Number(max) }
+}
+
+function durationMs(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,4})([smhd])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined)
+    throw new Error('--expires-in must be a whole number and s, m, h or d, such as 15m.')
+  return Number(count) * (UNIT_MS[unit] ?? 0)
+}
+
+export interface StepUpRequest {
+  /** A file. */
+  readonly key: string
+  /** A JSON file as the service answered it, `-` is stdin. */
+  readonly change: string
+  readonly action: 'approve' | 'reject'
+  readonly keyId: string
+  /** Of a rejection. */
+  readonly reason?: string
+}
+
+/** Prints the body that resolves a change. fails with a sentence where the change is not what its hash says; then nothing is signed */
+export function signStepUp(
+  { key: file, change: source, action, keyId, reason }: StepUpRequest,
+  now: Date,
+): void {
+  if ((action === 'reject') !== (reason !== undefined))
+    throw new Error('--reason belongs to --action reject, and is needed there.')
+  const change = readOpenChange(source)
+  const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
+  showChange(change, action)
+  const stepUpAuthorization = stepUpFor(change, { action, key, now })
+  console.error(`Send it within ${STEP_UP_MS / 1000} seconds.`)
+  console.log(
+    JSON.stringify({ stepUpAuthorization, ...(reason === undefined ? {} : { rejectionReason: reason }) }),
+  )
+}
+
+type OpenChange = Members & { readonly changeId: string; readonly changeHash: string }
+
+function readOpenChange(source: string): OpenChange {
+  const change = readJson(source)
+  if (!isObject(change)) throw new Error('--change must be a change as the service answers it.')
+  const { changeId, changeHash, status } = change
+  const shown = shownOf(change as Members)
+  const missing = Object.keys(shown).find((name) => shown[name] === undefined)
+  if (missing !== undefined) throw new Error(`--change must be a change: it has no ${missing}.`)
+  if (
+    typeof changeId !== 'string' ||
+    typeof changeHash !== 'string' ||
+    sha256Hex(canonicalize(shown)) !== changeHash
+  )
+    throw new Error(
+      'The change is not the one that its changeHash is of. Nothing was signed; fetch it again.',
+    )
+  if (status !== 'PENDING_APPROVAL') throw new Error(`The change is ${String(status)} already.`)
+  return change as OpenChange
+}
+
+function showChange(change: Members, action: StepUpRequest['action']): void {
+  show(`You ${action}, by this signature, this change:`, shownOf(change))
+  const { warnings, diff } = change
+  if (Array.isArray(warnings) && warnings.length > 0) show('The service warns:', warnings)
+  if (diff !== undefined) show('What differs from what stands:', diff)
+}
+
+function stepUpFor(
+  { changeId, changeHash }: OpenChange,
+  { action, key, now }: { action: StepUpRequest['action']; key: SigningKey; now: Date },
+) {
+  const payload = {
+    version: 1,
+    nonce: randomBytes(16).toString('hex'),
+    changeId,
+    action,
+    changeHash,
+    authorizedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
+  }
+  const { value } = signEd25519('step-up', canonicalize(payload), key)
+  return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
+}
+
+/** in  source  a file, `-` is stdin · fails with a sentence for what the service would not take either */
+function readJson(source: string): unknown {
+  const bytes = readFileSync(source === '-' ? 0 : source)
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    throw new Error(`${source === '-' ? 'Standard input' : source} is not JSON: ${error.message}.`, {
+      cause: error,
+    })
+  }
+}
+
+/** On stderr, for the human: a stranger's texts among it move no cursor and turn no line around. */
+function show(title: string, value: unknown): void {
+  const lines = JSON.stringify(value, undefined, 2).split('\n')
+  console.error([title, ...lines.map((line) => `  ${printable(line)}`)].join('\n'))
+}

@@ -1,0 +1,94 @@
+// approvals (decisions §7): signed by an enrolled key, and used up by an execution whose record holds it.
+import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import { instantMs } from '../../core/verifier/instant.ts'
+import { isMembers, members, string, type Members } from '../../core/verifier/evidence.ts'
+import { lazy, lazyMembers, tableCheck } from './check.ts'
+
+interface Row {
+  readonly key: string
+  /** The columns that repeat members of the payload. */
+  readonly columns: Readonly<Record<string, string>>
+  readonly parametersHash: string | null
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+  readonly body: string
+  readonly consumedBy: string | null
+  readonly consumedAt: Date | null
+  readonly released: boolean
+  /** Null where no record of that execution stands. */
+  readonly held: boolean | null
+  readonly audited: boolean
+}
+
+interface Item extends Row {
+  readonly payload: () => Members
+}
+
+export const approvals = tableCheck<Row, Item>({
+  text: `
+    SELECT a.approval_id AS key,
+      json_build_object('approvalId', a.approval_id, 'nonce', a.nonce, 'approverId', a.approver_id, 'keyId', a.key_id,
+        'capability', a.capability, 'target', a.target) AS columns,
+      a.parameters_hash AS "parametersHash", a.issued_at AS "issuedAt", a.expires_at AS "expiresAt", a.body,
+      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt", i.business_transaction_id IS NOT NULL AS released,
+      strpos(r.body, a.body) > 0 AS held,
+      EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = a.delivered_at
+        AND strpos(e.body, to_json(a.approval_id)::text) > 0
+        AND strpos(e.body, '"callerId":' || to_json(a.delivered_by)) > 0) AS audited
+    FROM $table AS a LEFT JOIN execution_intents AS i ON i.business_transaction_id = a.consumed_by
+    LEFT JOIN trust_records AS r ON r.business_transaction_id = a.consumed_by`,
+  read: (row) => {
+    const signed = lazyMembers(row.body, 'approvals')
+    return { ...row, payload: lazy(() => members(signed()['payload'])) }
+  },
+  groups: [
+    {
+      table: 'approvals',
+      rules: [
+        [
+          'its signature is not that of its approver',
+          ({ body, payload }, { crypto }) => {
+            const { algorithm, signature } = lazyMembers(body, 'approvals')()
+            const { approverId, keyId } = payload()
+            const carried = {
+              algorithm: string(algorithm),
+              keyId: `${string(approverId)}:${string(keyId)}`,
+              value: string(signature),
+            }
+            return crypto.verifySignature('approval', canonicalize(payload()), carried)
+          },
+        ],
+        [
+          'its columns are not those of its body',
+          ({ columns, parametersHash, issuedAt, expiresAt, payload }) => {
+            const signed = payload()
+            return (
+              Object.entries(columns).every(([name, value]) => signed[name] === value) &&
+              hashIn(signed['scope']) === parametersHash &&
+              issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
+              expiresAt.getTime() === instantMs(string(signed['expiresAt']))
+            )
+          },
+        ],
+        [
+          'its consumed_by and consumed_at do not fit',
+          ({ consumedBy, consumedAt }) => (consumedBy === null) === (consumedAt === null),
+        ],
+        [
+          'it is used up by an execution that was never released',
+          ({ consumedBy, released }) => consumedBy === null || released,
+        ],
+        [
+          'the trust record of the execution that used it up does not hold it',
+          ({ consumedBy, held }) => consumedBy === null || held !== false,
+        ],
+        ['its audit event approval.delivered is missing', ({ audited }) => audited],
+      ],
+    },
+  ],
+})
+
+/** Null: its scope is limits. */
+function hashIn(scope: Json | undefined): Json {
+  return isMembers(scope) ? (scope['parametersHash'] ?? null) : null
+}

@@ -1,0 +1,178 @@
+// What humans have put in effect (decisions §6, §7): policies, approvers and external connectors, each as its signed change says.
+import { createPublicKey } from 'node:crypto'
+import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import type { Members } from '../../core/verifier/evidence.ts'
+import { lazyMembers, sameTime, tableCheck } from './check.ts'
+
+interface PolicyRow {
+  readonly key: string
+  readonly name: string
+  readonly version: string
+  readonly content: string
+  readonly contentHash: string
+  readonly loadedAt: Date
+  readonly approvedBy: string | null
+  readonly approvedAt: Date | null
+  readonly byChange: string | null
+  /** As resolved; null where there is no such change. */
+  readonly change: string | null
+}
+
+export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () => Members }>({
+  text: `
+    SELECT p.name || '/' || p.version AS key, p.name, p.version, p.content, p.content_hash AS "contentHash",
+      p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy", p.approved_at AS "approvedAt",
+      p.approved_by_change AS "byChange", c.resolved_body AS change
+    FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change`,
+  read: (row) => ({ ...row, document: lazyMembers(row.content, 'policy_versions', 'content') }),
+  groups: [
+    {
+      table: 'policy_versions',
+      rules: [
+        [
+          'its content does not have its hash',
+          ({ content, contentHash }) => sha256Hex(content) === contentHash,
+        ],
+        [
+          'its content is of another policy',
+          ({ name, version, document }) => {
+            const { policyId, policyVersion } = document()
+            return policyId === name && policyVersion === version
+          },
+        ],
+        [
+          'it is approved by genesis, but was not there at the first start',
+          ({ approvedBy, approvedAt, loadedAt }, { genesisAt }) =>
+            approvedBy !== 'genesis' ||
+            (approvedAt !== null && sameTime(approvedAt, genesisAt) && sameTime(loadedAt, genesisAt)),
+        ],
+        [
+          'it is approved, but no change says so',
+          ({ approvedBy, byChange }) =>
+            (approvedBy !== null && approvedBy !== 'genesis') === (byChange !== null),
+        ],
+        [
+          'it is not what its change approved',
+          ({ key, content, approvedBy, approvedAt, byChange, change }) => {
+            if (byChange === null) return true
+            const { proposed, resolvedBy, resolvedAt } = approvedChange(change, 'policy', key)
+            const isSame = canonicalize(proposed as Json) === content && resolvedBy === approvedBy
+            return isSame && approvedAt !== null && sameTime(approvedAt, resolvedAt)
+          },
+        ],
+      ],
+    },
+  ],
+})
+
+interface ApproverRow {
+  readonly key: string
+  readonly approverId: string
+  readonly keyId: string
+  readonly publicKeyPem: string
+  readonly fingerprint: string
+  readonly enrolledAt: Date
+  readonly revokedAt: Date | null
+  readonly revokedByChange: string | null
+  readonly enrolment: string | null
+  readonly revocation: string | null
+}
+
+export const approvers = tableCheck<ApproverRow, ApproverRow>({
+  text: `
+    SELECT k.approver_id || ':' || k.key_id AS key, k.approver_id AS "approverId", k.key_id AS "keyId",
+      k.public_key_pem AS "publicKeyPem", k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
+      k.revoked_by_change AS "revokedByChange", e.resolved_body AS enrolment, r.resolved_body AS revocation
+    FROM $table AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
+    LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'approvers',
+      rules: [
+        [
+          'its fingerprint is not that of its public key',
+          ({ publicKeyPem, fingerprint }) =>
+            sha256Hex(createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })) === fingerprint,
+        ],
+        [
+          'it is not what its change enrolled',
+          ({ key, approverId, keyId, publicKeyPem, enrolledAt, enrolment }) => {
+            const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
+            const due = canonicalize({ action: 'add', approverId, keyId, publicKeyPem })
+            return canonicalize(proposed as Json) === due && sameTime(enrolledAt, resolvedAt)
+          },
+        ],
+        [
+          'it is revoked or not, other than its changes say',
+          ({ key, approverId, keyId, revokedAt, revokedByChange, revocation }) => {
+            if (revokedAt === null || revokedByChange === null)
+              return revokedAt === null && revokedByChange === null
+            const { proposed } = approvedChange(revocation, 'approver', key)
+            return canonicalize(proposed as Json) === canonicalize({ action: 'revoke', approverId, keyId })
+          },
+        ],
+      ],
+    },
+  ],
+})
+
+interface ConnectorRow {
+  readonly key: string
+  readonly capability: string
+  readonly registration: { readonly endpointUrl: string; readonly policy: string; readonly timeoutMs: number }
+  /** JSON. */
+  readonly allowedParameters: string
+  readonly registeredAt: Date
+  readonly revokedAt: Date | null
+  readonly revokedByChange: string | null
+  readonly change: string | null
+  readonly revocation: string | null
+}
+
+export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
+  text: `
+    SELECT e.change_id AS key, e.capability,
+      json_build_object('endpointUrl', e.endpoint_url, 'policy', e.policy, 'timeoutMs', e.timeout_ms) AS registration,
+      e.allowed_parameters AS "allowedParameters", e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt",
+      e.revoked_by_change AS "revokedByChange", c.resolved_body AS change, r.resolved_body AS revocation
+    FROM $table AS e LEFT JOIN pending_changes AS c USING (change_id)
+    LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'external_connectors',
+      rules: [
+        [
+          'it is not what its change registered',
+          ({ capability, registration, allowedParameters, registeredAt, change }) => {
+            const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
+            const parameters = JSON.parse(allowedParameters) as Json
+            const due = { action: 'register', capability, ...registration, allowedParameters: parameters }
+            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
+          },
+        ],
+        [
+          'it is revoked or not, other than its changes say',
+          ({ capability, revokedAt, revokedByChange, revocation }) => {
+            if (revokedAt === null || revokedByChange === null)
+              return revokedAt === null && revokedByChange === null
+            const { proposed, resolvedAt } = approvedChange(revocation, 'external-connector', capability)
+            const isSame = canonicalize(proposed as Json) === canonicalize({ action: 'revoke', capability })
+            return isSame && sameTime(revokedAt, resolvedAt)
+          },
+        ],
+      ],
+    },
+  ],
+})
+
+/** Whether it is signed, its own check says. fails where there is no such change, or it was not approved, or not of this */
+function approvedChange(text: string | null, kind: string, target: string): Members {
+  if (text === null) throw new Error('its change is missing or not resolved')
+  const change = lazyMembers(text, 'pending_changes', 'resolved_body')()
+  if (change['status'] !== 'APPROVED' || change['kind'] !== kind || change['target'] !== target)
+    throw new Error('its change is of something else, or was not approved')
+  return change
+}

@@ -1,0 +1,105 @@
+// pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
+import { canonicalize } from '../../core/json/canonical.ts'
+import { sealedText } from '../../core/sealed.ts'
+import { members, string, type Members } from '../../core/verifier/evidence.ts'
+import { checkGovernanceChange } from '../../core/verifier/governance-change.ts'
+import { lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
+import type { Tools } from './tools.ts'
+
+interface ChangeRow {
+  readonly key: string
+  readonly kind: string
+  readonly target: string
+  readonly proposedAt: Date
+  readonly status: string
+  readonly body: string
+  readonly seal: string
+  readonly resolvedBody: string | null
+  readonly resolvedSeal: string | null
+  /** Of step-ups that were used up for it. */
+  readonly nonces: string[]
+  /** How many rows name it as what put them in effect, or out of it. */
+  readonly effects: number
+  readonly proposalAudited: boolean
+  readonly resolutionAudited: boolean
+}
+
+interface Change extends ChangeRow {
+  readonly proposed: () => Members
+  readonly resolved: () => Members
+}
+
+const isResolved = ({ resolvedBody }: ChangeRow) => resolvedBody !== null
+
+/** The rule, of resolved changes alone. */
+function resolved(problem: string, holds: Rule<Change>[1]): Rule<Change> {
+  return [problem, (item, tools) => !isResolved(item) || holds(item, tools)]
+}
+
+const CHANGES: readonly Rule<Change>[] = [
+  ['it does not verify as it was proposed', ({ body, seal }, tools) => verifies(body, seal, tools)],
+  resolved('it does not verify as it was resolved', ({ resolvedBody, resolvedSeal }, tools) =>
+    verifies(resolvedBody ?? '', resolvedSeal ?? '', tools),
+  ),
+  [
+    'its columns are not those of what was proposed',
+    ({ key, kind, target, proposedAt, proposed }) => {
+      const signed = proposed()
+      const isOpen = signed['status'] === 'PENDING_APPROVAL'
+      const named = signed['changeId'] === key && signed['kind'] === kind && signed['target'] === target
+      return named && isOpen && sameTime(proposedAt, signed['proposedAt'])
+    },
+  ],
+  [
+    'its status is not the one that was signed',
+    (item) => item.status === (isResolved(item) ? item.resolved()['status'] : 'PENDING_APPROVAL'),
+  ],
+  resolved('what was resolved is not what was proposed', (item) => {
+    const [before, after] = [item.proposed(), item.resolved()]
+    return before['changeId'] === after['changeId'] && before['changeHash'] === after['changeHash']
+  }),
+  resolved('the nonce of its step-up is not used up', (item) =>
+    item.nonces.includes(
+      string(members(members(item.resolved()['stepUpAuthorization'])['payload'])['nonce']),
+    ),
+  ),
+  [
+    'it is APPROVED, but nothing is in effect by it',
+    ({ status, effects }) => status !== 'APPROVED' || effects > 0,
+  ],
+  ['it is not APPROVED, but in effect', ({ status, effects }) => status === 'APPROVED' || effects === 0],
+  ['its audit event governance.proposed is missing', ({ proposalAudited }) => proposalAudited],
+  resolved('its audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
+]
+
+/** The step-up's own signature is not checked: the key of a human is in SERVICE_API_KEYS, not in the database. */
+function verifies(body: string, seal: string, { crypto }: Tools): true {
+  const signed = lazyMembers(body, 'pending_changes')()
+  const beside = lazyMembers(seal, 'pending_changes', 'seal')()
+  if (Object.keys(beside).join() !== 'signature') throw new Error('its seal has members that nothing signs')
+  const evidence = JSON.parse(sealedText({ body: canonicalize(signed), seal })) as Members
+  return mustHold(checkGovernanceChange(evidence, { ...crypto, humanKey: () => undefined }))
+}
+
+const audited = (types: string) => `EXISTS (
+  SELECT FROM audit_events AS a
+  WHERE a.type IN (${types}) AND a.occurred_at >= c.proposed_at AND strpos(a.body, c.change_id::text) > 0)`
+
+export const pendingChanges = tableCheck<ChangeRow, Change>({
+  text: `
+    SELECT c.change_id AS key, c.kind, c.target, c.proposed_at AS "proposedAt", c.status, c.body, c.seal,
+      c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
+      ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id) AS nonces,
+      ((SELECT count(*) FROM policy_versions AS p WHERE p.approved_by_change = c.change_id)
+        + (SELECT count(*) FROM approvers AS k WHERE c.change_id IN (k.enrolled_by_change, k.revoked_by_change))
+        + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change)))::integer AS effects,
+      ${audited(`'governance.proposed'`)} AS "proposalAudited",
+      ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
+    FROM $table AS c`,
+  read: (row) => ({
+    ...row,
+    proposed: lazyMembers(row.body, 'pending_changes'),
+    resolved: lazyMembers(row.resolvedBody, 'pending_changes', 'resolved_body'),
+  }),
+  groups: [{ table: 'pending_changes', rules: CHANGES }],
+})

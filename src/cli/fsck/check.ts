@@ -1,0 +1,137 @@
+// What every check of `countersign fsck` is made of: one statement over a table, and rules that each of its rows must hold.
+import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import type { Members } from '../../core/verifier/evidence.ts'
+import type { Tools } from './tools.ts'
+
+/** One row that is not as it must be. */
+export interface Finding {
+  readonly table: string
+  readonly key: string
+  /** A sentence without its full stop: `its receipt is missing`. */
+  readonly problem: string
+}
+
+/**
+ * What must hold, and the sentence of its not holding. `holds` may throw: the row then does not hold, and the error's message says why.
+ */
+export type Rule<Item> = readonly [problem: string, holds: (item: Item, tools: Tools) => boolean]
+
+interface Group<Item> {
+  readonly table: string
+  /** Whether the joined row is there at all; left out: always. */
+  readonly when?: (item: Item) => boolean
+  readonly rules: readonly Rule<Item>[]
+}
+
+export interface Check {
+  /** The table whose rows the statement walks through. */
+  readonly table: string
+  /** One statement without parameters, read through a cursor: its rows come in no order. `$table` in it stands for the table, or a part. */
+  readonly text: string
+  /** out  how many rows of which table a page held, and what was found in them */
+  readonly examine: (rows: readonly unknown[], tools: Tools) => Promise<Examined>
+}
+
+export interface Examined {
+  readonly counted: Readonly<Record<string, number>>
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * in   read   makes a row ready for the rules: what several of them read is parsed once (`lazy`)
+ *      groups the tables that a row of the statement holds rows of, each with its rules
+ *      page   what has to be looked up for many rows at once
+ */
+export function tableCheck<Row, Item extends Row & { readonly key: string }>({
+  text,
+  read,
+  groups,
+  page = () => Promise.resolve([]),
+}: {
+  readonly text: string
+  readonly read: (row: Row, tools: Tools) => Item
+  readonly groups: readonly [Group<Item>, ...Group<Item>[]]
+  readonly page?: (items: readonly Item[], tools: Tools) => Promise<readonly Finding[]>
+}): Check {
+  return {
+    table: groups[0].table,
+    text,
+    async examine(rows, tools) {
+      const items = rows.map((row) => read(row as Row, tools))
+      const counted: Record<string, number> = {}
+      const findings: Finding[] = []
+      for (const item of items) {
+        const present = groups.filter(({ when }) => when === undefined || when(item))
+        for (const { table } of present) counted[table] = (counted[table] ?? 0) + 1
+        findings.push(...broken(item, present, tools))
+      }
+      return { counted, findings: [...findings, ...(await page(items, tools))] }
+    },
+  }
+}
+
+/** Each finding once: what cannot be read fails every rule that reads it. */
+function broken<Item extends { readonly key: string }>(
+  item: Item,
+  groups: readonly Group<Item>[],
+  tools: Tools,
+): Finding[] {
+  const found = new Map<string, Finding>()
+  const add = (table: string, problem: string) =>
+    found.set(`${table} ${problem}`, { table, key: item.key, problem })
+  for (const { table, rules } of groups) {
+    for (const [problem, holds] of rules) {
+      try {
+        if (!holds(item, tools)) add(table, problem)
+      } catch (error) {
+        if (error instanceof Unreadable) add(error.table, error.message)
+        else add(table, `${problem} (${error instanceof Error ? error.message : String(error)})`)
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+/** Stored text that is not the canonical JSON that it must be. */
+class Unreadable extends Error {
+  readonly table: string
+  constructor(table: string, problem: string) {
+    super(problem)
+    this.name = 'Unreadable'
+    this.table = table
+  }
+}
+
+/**
+ * The members of canonical text as it is stored, parsed at most once. Text that is its own canonical form has exactly one reading:
+ * a repeated key would not come back.
+ */
+export function lazyMembers(text: string | null, table: string, column = 'body'): () => Members {
+  return lazy(() => {
+    const refusal = new Unreadable(table, `its ${column} is not canonical JSON`)
+    try {
+      const value = JSON.parse(text ?? 'null') as Json
+      if (typeof value === 'object' && value !== null && canonicalize(value) === text) return value as Members
+    } catch {
+      throw refusal
+    }
+    throw refusal
+  })
+}
+
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/** fails with the problems of a verifier's checks, for a rule that says what does not verify */
+export function mustHold(checks: readonly { readonly problem: string | undefined }[]): true {
+  const problems = checks.flatMap(({ problem }) => problem ?? [])
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  return true
+}
+
+/** Whether a stored time is the one that was signed: RFC 3339 with milliseconds. PostgreSQL's `infinity` comes as a number. */
+export function sameTime(stored: Date | number, signed: Json | undefined): boolean {
+  return stored instanceof Date && stored.toISOString() === signed
+}

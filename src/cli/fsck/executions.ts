@@ -1,0 +1,264 @@
+// business_transactions with what stands beside each: its intent and its trust record (interface §2.1, §2.2; decisions §4, §8).
+import { intentStates } from '../../core/intents/states.ts'
+import { checkTrustRecord } from '../../core/verifier/trust-record.ts'
+import { members, string, type Members } from '../../core/verifier/evidence.ts'
+import { proofIn } from '../../../workers/intents/proof.ts'
+import { lazy, lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
+import { usedApprovals } from './used-approvals.ts'
+import type { Tools } from './tools.ts'
+
+interface Row {
+  readonly id: string
+  readonly callerId: string
+  readonly createdAt: Date
+  readonly body: string
+  readonly authorization: string | null
+  readonly nonce: string | null
+  readonly state: string | null
+  readonly resolution: string | null
+  readonly closedAt: Date | null
+  readonly hasDeadline: boolean
+  readonly recordBody: string | null
+  readonly recordSeal: string | null
+  readonly recordCallerId: string | null
+  readonly recordCreatedAt: Date | null
+  readonly refused: boolean
+  readonly listed: boolean
+  readonly transitions: string[]
+  /** How many there are, and how many there should be by their numbers. */
+  readonly verifications: string
+  readonly verificationsDue: number
+  readonly receipts: string
+  readonly receiptsDue: number
+}
+
+const numbers = (table: 'verifications' | 'receipts') => `
+  LEFT JOIN LATERAL (
+    SELECT count(*) AS count, CASE WHEN min(ordinal) = 1 THEN max(ordinal) ELSE -1 END AS due
+    FROM ${table} WHERE business_transaction_id = t.business_transaction_id
+  ) AS ${table} ON r.business_transaction_id IS NOT NULL`
+
+const text = `
+  SELECT t.business_transaction_id AS id, t.caller_id AS "callerId", t.created_at AS "createdAt", t.body,
+    t.execution_authorization AS "authorization",
+    i.nonce, i.state, i.resolution, i.closed_at AS "closedAt", isfinite(i.deadline) AS "hasDeadline",
+    r.body AS "recordBody", r.seal AS "recordSeal", r.caller_id AS "recordCallerId", r.created_at AS "recordCreatedAt",
+    f.business_transaction_id IS NOT NULL AS refused, h.business_transaction_id IS NOT NULL AS listed,
+    ARRAY(SELECT x.body FROM intent_transitions AS x WHERE x.business_transaction_id = t.business_transaction_id) AS transitions,
+    verifications.count AS verifications, verifications.due AS "verificationsDue",
+    receipts.count AS receipts, receipts.due AS "receiptsDue"
+  FROM $table AS t
+  LEFT JOIN execution_intents AS i USING (business_transaction_id)
+  LEFT JOIN trust_records AS r USING (business_transaction_id)
+  LEFT JOIN refusal_records AS f USING (business_transaction_id)
+  LEFT JOIN history_entries AS h USING (business_transaction_id)
+  ${numbers('verifications')} ${numbers('receipts')}`
+
+interface Item extends Row {
+  readonly key: string
+  readonly transaction: () => Members
+  readonly signedAuthorization: () => Members
+  readonly proof: () => ReturnType<typeof proofIn>
+}
+
+function read(row: Row, { crypto }: Tools): Item {
+  const { id, body, authorization, recordBody, recordSeal } = row
+  const signedAuthorization = lazyMembers(authorization, 'business_transactions', 'execution_authorization')
+  return {
+    ...row,
+    key: id,
+    transaction: lazyMembers(body, 'business_transactions'),
+    signedAuthorization,
+    proof: lazy(() =>
+      proofIn(
+        {
+          body: recordBody ?? '',
+          seal: recordSeal ?? '',
+          transaction: body,
+          executionAuthorization: authorization,
+        },
+        { id, nonce: authorizedNonce(signedAuthorization) },
+        crypto,
+      ),
+    ),
+  }
+}
+
+/** Empty where the authorization cannot be read: that is said of it, and its record does not hold either. */
+function authorizedNonce(signedAuthorization: () => Members): string {
+  try {
+    return string(payloadOf(signedAuthorization)['nonce'])
+  } catch {
+    return ''
+  }
+}
+
+const payloadOf = (signedAuthorization: () => Members) => members(signedAuthorization()['payload'])
+const hasRecord = ({ recordBody }: Item) => recordBody !== null
+const isReleased = ({ authorization }: Item) => authorization !== null
+const isClosed = ({ state }: Item) => state !== 'PREPARED' && state !== 'RELEASED'
+/** Where the record does not hold, that is said of the record. */
+const provenEnd = ({ proof }: Item) => {
+  const found = proof()
+  return found.kind === 'proven' ? found.end.state : undefined
+}
+
+/** The rule, of released transactions alone. */
+function released(problem: string, holds: Rule<Item>[1]): Rule<Item> {
+  return [problem, (item, tools) => !isReleased(item) || holds(item, tools)]
+}
+
+const OF_TRANSACTIONS: readonly Rule<Item>[] = [
+  [
+    'its body is of another transaction',
+    ({ id, transaction }) => transaction()['businessTransactionId'] === id,
+  ],
+  [
+    'its caller is not the one who submitted it',
+    ({ callerId, transaction }) => members(transaction()['metadata'])['submittedBy'] === callerId,
+  ],
+  [
+    'its time is not that of its body',
+    ({ createdAt, transaction }) => sameTime(createdAt, transaction()['createdAt']),
+  ],
+  released('its execution authorization does not verify', isAuthorized),
+  released('its execution authorization is for another policy', ({ transaction, signedAuthorization }) => {
+    const { policyName, policyVersion } = payloadOf(signedAuthorization)
+    const { name, version } = members(transaction()['policy'])
+    return policyName === name && policyVersion === version
+  }),
+  released(
+    'it was released under a policy version that is not stored as approved with that content',
+    (item, tools) => {
+      const policy = policyOf(item, tools)
+      return (
+        policy?.approved === true &&
+        policy.contentHash === payloadOf(item.signedAuthorization)['policyContentHash']
+      )
+    },
+  ),
+  released(
+    'it was released under a velocity limit, but its history entry is missing',
+    (item, tools) => policyOf(item, tools)?.limited !== true || item.listed,
+  ),
+  released('it was released, but its intent is missing', ({ state }) => state !== null),
+  released('it was released, but a refusal record stands', ({ refused }) => !refused),
+]
+
+function policyOf({ signedAuthorization }: Item, { policies }: Tools) {
+  const { policyName, policyVersion } = payloadOf(signedAuthorization)
+  return policies.get(`${string(policyName)}/${string(policyVersion)}`)
+}
+
+/** A record that holds has it verified, and the stored one is the same text. */
+function isAuthorized(item: Item, { crypto }: Tools): boolean {
+  const { id, transaction, signedAuthorization } = item
+  if (hasRecord(item) && item.proof().kind === 'proven') return true
+  const evidence = {
+    businessTransactionId: id,
+    transaction: transaction(),
+    authorization: signedAuthorization(),
+    executions: [],
+  }
+  const wanted = ['authorization signature', 'transaction binding']
+  return mustHold(checkTrustRecord(evidence, crypto).filter(({ name }) => wanted.includes(name)))
+}
+
+const OF_INTENTS: readonly Rule<Item>[] = [
+  ['its transaction was not released', isReleased],
+  [
+    'its nonce is not that of the execution authorization',
+    (item) => !isReleased(item) || payloadOf(item.signedAuthorization)['nonce'] === item.nonce,
+  ],
+  ['its state is none', ({ state }) => intentStates.some((known) => known === state)],
+  ['its deadline is no time', ({ hasDeadline }) => hasDeadline],
+  ['its closed_at does not fit its state', (item) => isClosed(item) === (item.closedAt !== null)],
+  [
+    'its resolution does not fit its state',
+    ({ state, resolution }) => (state === 'RESOLVED') === (resolution !== null),
+  ],
+  [
+    'it is FINALIZED, but its trust record is missing',
+    (item) => item.state !== 'FINALIZED' || hasRecord(item),
+  ],
+  [
+    'it is FINALIZED, but its trust record says ERRORED',
+    (item) => item.state !== 'FINALIZED' || !hasRecord(item) || provenEnd(item) !== 'ERRORED',
+  ],
+  [
+    'it is ERRORED, but its trust record says FINALIZED',
+    (item) => item.state !== 'ERRORED' || !hasRecord(item) || provenEnd(item) !== 'FINALIZED',
+  ],
+  [
+    'it is ERRORED, but neither a trust record nor a transition says so',
+    (item) => item.state !== 'ERRORED' || hasRecord(item) || isTransitioned(item),
+  ],
+  ['it is RESOLVED, but no transition says so', (item) => item.state !== 'RESOLVED' || isTransitioned(item)],
+  ['it is RESOLVED, but a trust record stands', (item) => item.state !== 'RESOLVED' || !hasRecord(item)],
+  [
+    'it is still open, but its trust record stands: finalize it',
+    (item) => isClosed(item) || !hasRecord(item),
+  ],
+]
+
+/** Of the transitions as they are; whether they are signed is asked of each by itself. */
+function isTransitioned({ state, resolution, transitions }: Item): boolean {
+  return transitions.some((body) => {
+    const { to, resolution: said = null } = lazyMembers(body, 'intent_transitions')()
+    return to === state && said === resolution
+  })
+}
+
+const SEALED = new Set(['trustRecordHash', 'signature', 'signatures'])
+
+const OF_RECORDS: readonly Rule<Item>[] = [
+  ['its intent is missing', ({ state }) => state !== null],
+  [
+    'it does not verify',
+    ({ proof }) => {
+      const found = proof()
+      if (found.kind === 'refused') throw new Error(found.problem)
+      return true
+    },
+  ],
+  [
+    'its caller is not that of its transaction',
+    ({ callerId, recordCallerId }) => callerId === recordCallerId,
+  ],
+  [
+    'its time is not that of its body',
+    ({ recordBody, recordCreatedAt }) =>
+      recordCreatedAt !== null &&
+      sameTime(recordCreatedAt, lazyMembers(recordBody, 'trust_records')()['createdAt']),
+  ],
+  [
+    'its seal has members that nothing signs',
+    ({ recordSeal }) =>
+      Object.keys(lazyMembers(recordSeal, 'trust_records', 'seal')()).every((name) => SEALED.has(name)),
+  ],
+  [
+    'its verifications are missing or not numbered from 1 without a gap',
+    ({ verifications, verificationsDue }) => Number(verifications) === verificationsDue,
+  ],
+  [
+    'its receipts are missing or not numbered from 1 without a gap',
+    ({ receipts, receiptsDue }) => Number(receipts) === receiptsDue,
+  ],
+]
+
+export const executions = tableCheck<Row, Item>({
+  text,
+  read,
+  groups: [
+    { table: 'business_transactions', rules: OF_TRANSACTIONS },
+    { table: 'execution_intents', when: ({ state }) => state !== null, rules: OF_INTENTS },
+    { table: 'trust_records', when: hasRecord, rules: OF_RECORDS },
+  ],
+  page: (items, tools) =>
+    usedApprovals(
+      items.flatMap(({ id, recordBody, proof }) =>
+        recordBody !== null && proof().kind === 'proven' ? [{ id, recordBody }] : [],
+      ),
+      tools,
+    ),
+})

@@ -1,0 +1,210 @@
+// What is written down once and read by nobody on the road: audit events, transitions of intents, deliveries, what limits count.
+import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
+import { members, type Members } from '../../core/verifier/evidence.ts'
+import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'
+import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import { missingSubjects } from './subjects.ts'
+
+interface SignedRow {
+  readonly key: string
+  readonly at: Date
+  readonly body: string
+  readonly seal: string
+}
+
+interface Signed {
+  readonly signed: () => Members
+  readonly signature: () => Members
+}
+
+const signedOf =
+  <Row extends SignedRow>(table: string) =>
+  (row: Row): Row & Signed => ({
+    ...row,
+    signed: lazyMembers(row.body, table),
+    signature: lazyMembers(row.seal, table, 'seal'),
+  })
+
+interface EventRow extends SignedRow {
+  readonly type: string
+}
+
+export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
+  text: `SELECT event_id AS key, occurred_at AS at, type, body, seal FROM $table AS e`,
+  read: signedOf('audit_events'),
+  groups: [
+    {
+      table: 'audit_events',
+      rules: [
+        [
+          'it does not verify',
+          ({ signed, signature }, { crypto }) =>
+            mustHold(checkAuditEvent({ event: signed(), signature: signature() }, crypto)),
+        ],
+        [
+          'its columns are not those of its body',
+          ({ key, at, type, signed }) => {
+            const event = signed()
+            return event['eventId'] === key && event['type'] === type && sameTime(at, event['occurredAt'])
+          },
+        ],
+      ],
+    },
+  ],
+  page: (items, tools) => missingSubjects(items.flatMap(readable), tools),
+})
+
+function readable({ key, signed }: EventRow & Signed): { key: string; event: Members }[] {
+  try {
+    return [{ key, event: signed() }]
+  } catch {
+    return []
+  }
+}
+
+interface TransitionRow extends SignedRow {
+  readonly transactionId: string
+  readonly state: string | null
+  readonly resolution: string | null
+  readonly closedAt: Date | null
+  /** SHA-256 of the record's body, hex; null where there is no record. */
+  readonly recordHash: string | null
+  readonly audited: boolean
+}
+
+export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signed>({
+  text: `
+    SELECT x.transition_id AS key, x.business_transaction_id AS "transactionId", x.at, x.body, x.seal,
+      i.state, i.resolution, i.closed_at AS "closedAt",
+      encode(sha256(convert_to(r.body, 'UTF8')), 'hex') AS "recordHash",
+      EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
+        AND a.occurred_at = x.at AND strpos(a.body, x.transition_id::text) > 0) AS audited
+    FROM $table AS x LEFT JOIN execution_intents AS i USING (business_transaction_id)
+    LEFT JOIN trust_records AS r USING (business_transaction_id)`,
+  read: signedOf('intent_transitions'),
+  groups: [
+    {
+      table: 'intent_transitions',
+      rules: [
+        [
+          'it does not verify',
+          ({ signed, signature }, { crypto }) =>
+            mustHold(checkIntentTransition({ transition: signed(), signature: signature() }, crypto)),
+        ],
+        [
+          'its columns are not those of its body',
+          ({ key, transactionId, at, signed }) => {
+            const { transitionId, businessTransactionId, at: signedAt } = signed()
+            return transitionId === key && businessTransactionId === transactionId && sameTime(at, signedAt)
+          },
+        ],
+        [
+          'its intent is not in the state that it brought about',
+          ({ at, state, resolution, closedAt, signed }) => {
+            if (state === null) return true
+            const { to, resolution: said = null } = signed()
+            return to === state && said === resolution && closedAt?.getTime() === at.getTime()
+          },
+        ],
+        [
+          'the trust record that it names is missing or another one',
+          ({ recordHash, signed }) => {
+            const { trustRecordHash } = signed()
+            return trustRecordHash === undefined || trustRecordHash === recordHash
+          },
+        ],
+        ['its audit event is missing', ({ audited }) => audited],
+      ],
+    },
+  ],
+})
+
+interface DeliveryRow {
+  readonly key: string
+  readonly bodySha256: string
+  readonly computed: string
+  readonly isProcessed: boolean
+  readonly audited: boolean
+  /** Null where there is no event. */
+  readonly told: boolean | null
+}
+
+/** SHA-256 of no bytes: the body of a processed delivery may be emptied (docs/handbook/keeping.md). */
+const EMPTIED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+
+/** The body's hash is computed where it lies: a delivery can be as large as any request. */
+export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
+  text: `
+    SELECT w.event_key AS key, w.body_sha256 AS "bodySha256", encode(sha256(w.body), 'hex') AS computed,
+      w.processed_at IS NOT NULL AS "isProcessed", a.event_id IS NOT NULL AS audited,
+      strpos(a.body, '"provider":' || to_json(w.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(w.event_id)) > 0
+        AND strpos(a.body, '"bodySha256":' || to_json(w.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
+        || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS told
+    FROM $table AS w
+    LEFT JOIN audit_events AS a ON a.event_id = w.event_key AND a.type = 'webhook.processed'`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'webhook_events',
+      rules: [
+        [
+          'its body does not have its hash',
+          ({ bodySha256, computed, isProcessed }) =>
+            bodySha256 === computed || (isProcessed && computed === EMPTIED),
+        ],
+        [
+          'it is processed, but its audit event is missing',
+          ({ isProcessed, audited }) => !isProcessed || audited,
+        ],
+        [
+          'it is not processed, but an audit event says that it is',
+          ({ isProcessed, audited }) => isProcessed || !audited,
+        ],
+        ['it is not the delivery that its audit event tells of', ({ told }) => told !== false],
+      ],
+    },
+  ],
+})
+
+interface HistoryRow {
+  readonly key: string
+  readonly callerId: string
+  readonly policy: string
+  readonly releasedAt: Date
+  readonly transactionCallerId: string | null
+  readonly body: string | null
+  readonly authorization: string | null
+}
+
+export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
+  text: `
+    SELECT h.business_transaction_id AS key, h.caller_id AS "callerId", h.policy, h.released_at AS "releasedAt",
+      t.caller_id AS "transactionCallerId", t.body, t.execution_authorization AS "authorization"
+    FROM $table AS h LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'history_entries',
+      rules: [
+        [
+          'its caller or policy is not that of its transaction',
+          ({ callerId, policy, transactionCallerId, body }) =>
+            body === null ||
+            (callerId === transactionCallerId &&
+              members(lazyMembers(body, 'business_transactions')()['policy'])['name'] === policy),
+        ],
+        [
+          // By it a velocity limit counts.
+          'its time is not that of the execution authorization',
+          ({ releasedAt, authorization }) =>
+            authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
+        ],
+      ],
+    },
+  ],
+})
+
+function authorizedAt(authorization: string): Members[string] | undefined {
+  const signed = lazyMembers(authorization, 'business_transactions', 'execution_authorization')()
+  return members(signed['payload'])['authorizedAt']
+}

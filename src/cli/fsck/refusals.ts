@@ -1,0 +1,69 @@
+// refusal_records (decisions §4 "Refusal Record"), each with the transaction that it refuses.
+import { canonicalText, members, type Members } from '../../core/verifier/evidence.ts'
+import { checkRefusalRecord } from '../../core/verifier/refusal-record.ts'
+import { sealedText } from '../../core/sealed.ts'
+import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+
+interface Row {
+  readonly id: string
+  readonly callerId: string
+  readonly createdAt: Date
+  readonly body: string
+  readonly seal: string
+  readonly transaction: string | null
+}
+
+interface Item extends Row {
+  readonly key: string
+  readonly signed: () => Members
+}
+
+export const refusals = tableCheck<Row, Item>({
+  text: `
+    SELECT f.business_transaction_id AS id, f.caller_id AS "callerId", f.created_at AS "createdAt", f.body, f.seal,
+      t.body AS transaction
+    FROM $table AS f LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+  read: (row) => ({ ...row, key: row.id, signed: lazyMembers(row.body, 'refusal_records') }),
+  groups: [
+    {
+      table: 'refusal_records',
+      rules: [
+        [
+          'it does not verify',
+          ({ body, seal, signed }, { crypto }) => {
+            signed()
+            lazyMembers(seal, 'refusal_records', 'seal')()
+            return mustHold(checkRefusalRecord(JSON.parse(sealedText({ body, seal })) as Members, crypto))
+          },
+        ],
+        ['it is of another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
+        [
+          'its caller is not the one who submitted it',
+          ({ callerId, signed }) => signed()['submittedBy'] === callerId,
+        ],
+        [
+          'its time is not that of its body',
+          ({ createdAt, signed }) => sameTime(createdAt, signed()['createdAt']),
+        ],
+        [
+          'it does not refuse what its transaction asks for',
+          ({ transaction, signed }) => {
+            if (transaction === null) return true
+            const { intent, policy, signals } = lazyMembers(transaction, 'business_transactions')()
+            const { evaluatedIntent, decision } = signed()
+            const decided = members(decision)
+            return (
+              same(evaluatedIntent, intent) &&
+              same(decided['policy'], policy) &&
+              same(decided['signals'], signals)
+            )
+          },
+        ],
+      ],
+    },
+  ],
+})
+
+function same(one: Members[string] | undefined, other: Members[string] | undefined): boolean {
+  return one !== undefined && other !== undefined && canonicalText(one) === canonicalText(other)
+}

@@ -1,0 +1,250 @@
+// `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
+import type { DatabaseError } from 'pg'
+import type { PublicKey } from '../../core/signing/keys.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import { receipts, verifications } from './appended.ts'
+import { approvals } from './approvals.ts'
+import { approvers, externalConnectors, policyVersions } from './authority.ts'
+import { pendingChanges } from './changes.ts'
+import type { Check, Finding } from './check.ts'
+import { describeDamage, guarded, isDamage, readAround } from './damage.ts'
+import { executions } from './executions.ts'
+import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
+import { readOpenIntents, type OpenIntents } from './open-intents.ts'
+import { referenceChecks } from './references.ts'
+import { refusals } from './refusals.ts'
+import { requireSchema, schemaFindings } from './schema.ts'
+import { openTools, type Tools } from './tools.ts'
+
+/** Another table is a file beside this one and a row here. What holds no evidence (rate_buckets) is not here. */
+const CHECKS: readonly Check[] = [
+  policyVersions,
+  pendingChanges,
+  approvers,
+  externalConnectors,
+  executions,
+  verifications,
+  receipts,
+  refusals,
+  approvals,
+  auditEvents,
+  intentTransitions,
+  historyEntries,
+  webhookEvents,
+]
+
+/** Findings: some megabytes of text. */
+const REMEMBERED_MAX = 50_000
+
+/** Two pages are in memory at once, and a row of an execution can have half a megabyte. */
+export const PAGE_ROWS = 100
+
+export interface Summary {
+  /** Rows that were looked at, by table. */
+  readonly rows: Readonly<Record<string, number>>
+  readonly problems: number
+  /** How many rows, pages and indexes could not be read: named like problems, and counted among them. */
+  readonly unreadable: number
+  /** No error: what is under way, and what is in doubt. */
+  readonly open: OpenIntents
+  /** Neither released nor refused: their policy was not known, or no connector stood for their action. */
+  readonly unexecuted: number
+}
+
+export interface Progress {
+  readonly table: string
+  readonly rows: number
+  /** How many the planner thinks there are; undefined where nobody counted. */
+  readonly about: number | undefined
+}
+
+/**
+ * in   sql  one connection, in no transaction; nothing is written through it
+ *      keys the public keys of the service, by keyId
+ * out  when everything has been looked at; each finding was told to `onFinding` before
+ * fails CannotCheck where the schema is not that of this release; as the database does
+ */
+export async function fsck({
+  sql,
+  keys,
+  onFinding,
+  onProgress = () => undefined,
+}: {
+  readonly sql: Sql
+  readonly keys: ReadonlyMap<string, PublicKey>
+  readonly onFinding: (finding: Finding) => void
+  readonly onProgress?: (progress: Progress) => void
+}): Promise<Summary> {
+  await openSnapshot(sql)
+  try {
+    await requireSchema(sql)
+    const tally = openTally(onFinding)
+    tally.tell(await schemaFindings(sql))
+    const tools = await openTools(sql, keys)
+    const { hasJobs, abouts } = await readCatalog(sql)
+    for (const check of [...CHECKS, ...referenceChecks({ hasJobs })]) {
+      const about = abouts.get(check.table)
+      const onRows = (rows: number) => onProgress({ table: check.table, rows, about })
+      await runCheck(check, { tools, tally, onRows })
+    }
+    const open = await ask('what has not ended', () => readOpenIntents(sql), { sql, tally })
+    const unexecuted = await ask('what was not executed', () => countUnexecuted(tools), { sql, tally })
+    return { ...tally.totals(), open: open ?? NOTHING_OPEN, unexecuted: unexecuted ?? 0 }
+  } finally {
+    // Nothing was written; on a connection that is lost there is nothing left to undo.
+    await sql.query('ROLLBACK').catch(() => undefined)
+  }
+}
+
+const NOTHING_OPEN: OpenIntents = { underWay: 0, inDoubt: 0, listed: [] }
+
+type Tally = ReturnType<typeof openTally>
+
+/** Tells findings as they come, and counts. */
+function openTally(onFinding: (finding: Finding) => void) {
+  const rows: Record<string, number> = {}
+  let [problems, unreadable] = [0, 0]
+  const toldUnreadable = onceEach()
+  const tell = (findings: readonly Finding[]) => {
+    problems += findings.length
+    findings.forEach(onFinding)
+  }
+  return {
+    tell,
+    /** Several checks meet the same damage: it is told once. */
+    tellUnreadable(findings: readonly Finding[]) {
+      const told = toldUnreadable(findings)
+      unreadable += told.length
+      tell(told)
+    },
+    count(counted: Readonly<Record<string, number>>) {
+      for (const [table, number] of Object.entries(counted)) rows[table] = (rows[table] ?? 0) + number
+    },
+    totals: () => ({ rows, problems, unreadable }),
+  }
+}
+
+/** Leaves out findings that it has been given before, as far as it remembers them. */
+function onceEach(): (findings: readonly Finding[]) => Finding[] {
+  const known = new Set<string>()
+  return (findings) =>
+    findings.filter(({ table, key, problem }) => {
+      const text = `${table}\n${key}\n${problem}`
+      const isNew = !known.has(text)
+      if (known.size < REMEMBERED_MAX) known.add(text)
+      return isNew
+    })
+}
+
+/** Reads the table in one go; where it meets damage, again in parts, and does not tell twice what it had told by then. */
+async function runCheck(
+  check: Check,
+  {
+    tools,
+    tally,
+    onRows,
+  }: { readonly tools: Tools; readonly tally: Tally; readonly onRows: (rows: number) => void },
+): Promise<void> {
+  const { sql } = tools
+  const isNew = onceEach()
+  let seen = 0
+  /** in  from  the table, or a part of it */
+  async function read(from: string, onFindings: (findings: readonly Finding[]) => void) {
+    const all: Record<string, number> = {}
+    const text = check.text.replace('$table', () => from)
+    for await (const page of pagesOf(text, sql)) {
+      const { counted, findings } = await check.examine(page, tools)
+      for (const [table, number] of Object.entries(counted)) all[table] = (all[table] ?? 0) + number
+      onFindings(findings)
+      onRows((seen += page.length))
+    }
+    return all
+  }
+  try {
+    const counted = await guarded(sql, () => read(check.table, (findings) => tally.tell(isNew(findings))))
+    tally.count(counted)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const unreadable = check.text.includes('$table')
+      ? await readAround(check.table, error, {
+          sql,
+          async read(from) {
+            const found: Finding[] = []
+            const counted = await read(from, (findings) => found.push(...findings))
+            tally.count(counted)
+            tally.tell(isNew(found))
+          },
+        })
+      : [await unreadableTable(check.table, error, sql)]
+    tally.tellUnreadable(unreadable)
+  }
+}
+
+async function unreadableTable(table: string, error: DatabaseError, sql: Sql): Promise<Finding> {
+  const { text } = await describeDamage(error, sql)
+  return { table, key: '-', problem: `it cannot be read: ${text} is damaged` }
+}
+
+/** A question at the end. out  undefined where damage is in its way, which is told */
+async function ask<T>(
+  what: string,
+  question: () => Promise<T>,
+  { sql, tally }: { readonly sql: Sql; readonly tally: Tally },
+): Promise<T | undefined> {
+  try {
+    return await guarded(sql, question)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    const { table, text } = await describeDamage(error, sql)
+    tally.tellUnreadable([{ table, key: '-', problem: `${what} cannot be told: ${text} is damaged` }])
+    return undefined
+  }
+}
+
+/** Everything is read as of one moment, while others go on writing. */
+async function openSnapshot(sql: Sql): Promise<void> {
+  await sql.query(`
+    BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    -- A page at a time: joins by the keys, in place of sorting or hashing whole tables first. With 0 only the first row would count,
+    -- and each row would be looked for by reading the other table whole.
+    SET LOCAL cursor_tuple_fraction = 0.01;
+    SET LOCAL jit = off;
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL synchronize_seqscans = off;
+    SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0`)
+}
+
+/** A statement's rows, PAGE_ROWS at a time; the next page is on its way while one is looked at. */
+async function* pagesOf(text: string, sql: Sql): AsyncGenerator<readonly unknown[]> {
+  await sql.query(`DECLARE fsck NO SCROLL CURSOR FOR ${text}`)
+  const fetch = () => sql.query<Record<string, unknown>>(`FETCH ${PAGE_ROWS} FROM fsck`)
+  let next = fetch()
+  for (;;) {
+    const { rows } = await next
+    if (rows.length === 0) break
+    next = fetch()
+    // Whoever stops reading early must not leave an error that nobody hears.
+    next.catch(() => undefined)
+    yield rows
+  }
+  await sql.query('CLOSE fsck')
+}
+
+async function readCatalog(sql: Sql) {
+  const { rows } = await sql.query<{ name: string; about: number }>(`
+    SELECT relname AS name, reltuples::float8 AS about FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND reltuples > 0`)
+  const jobs = await sql.query<{ any: boolean }>(`SELECT to_regclass('pgboss.job') IS NOT NULL AS any`)
+  return {
+    hasJobs: jobs.rows[0]?.any === true,
+    abouts: new Map(rows.map(({ name, about }) => [name, about])),
+  }
+}
+
+async function countUnexecuted({ sql }: Tools): Promise<number> {
+  const { rows } = await sql.query<{ count: string }>(`
+    SELECT count(*) FROM business_transactions AS t WHERE t.execution_authorization IS NULL
+      AND NOT EXISTS (SELECT FROM refusal_records AS f WHERE f.business_transaction_id = t.business_transaction_id)`)
+  return Number(rows[0]?.count)
+}

@@ -1,0 +1,79 @@
+// What audit events are about, looked up: an event that was written in one commit with a row outlives that row's deletion.
+import { isUuid } from '../../core/schemas/primitives.ts'
+import { isMembers, type Members } from '../../core/verifier/evidence.ts'
+import type { Finding } from './check.ts'
+import type { Tools } from './tools.ts'
+
+interface Subject {
+  readonly types: readonly string[]
+  /** Of the event's detail; `eventId` is the event's own. */
+  readonly member: 'businessTransactionId' | 'changeId' | 'approvalId' | 'eventId'
+  /** Of the ids in $1 those that stand. */
+  readonly standing: string
+  readonly what: string
+}
+
+const SUBJECTS: readonly Subject[] = [
+  {
+    types: ['intent.in_doubt', 'intent.resolved', 'intent.finalized', 'intent.late_evidence'],
+    member: 'businessTransactionId',
+    standing: `SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    what: 'intent',
+  },
+  {
+    types: ['governance.proposed', 'governance.approved', 'governance.rejected'],
+    member: 'changeId',
+    standing: `SELECT change_id AS id FROM pending_changes WHERE change_id = ANY($1::uuid[])`,
+    what: 'change',
+  },
+  {
+    types: ['approval.delivered'],
+    member: 'approvalId',
+    standing: `SELECT approval_id AS id FROM approvals WHERE approval_id = ANY($1::text[])`,
+    what: 'approval',
+  },
+  {
+    types: ['webhook.processed'],
+    member: 'eventId',
+    standing: `SELECT event_key AS id FROM webhook_events WHERE event_key = ANY($1::uuid[])`,
+    what: 'delivery',
+  },
+]
+
+/** in  events  parsed, each with its key; what cannot be read is said elsewhere */
+export async function missingSubjects(
+  events: readonly { readonly key: string; readonly event: Members }[],
+  { sql }: Pick<Tools, 'sql'>,
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const { types, member, standing, what } of SUBJECTS) {
+    const asked = events
+      .filter(({ event }) => types.some((type) => event['type'] === type))
+      .flatMap(({ key, event }) => {
+        const id = member === 'eventId' ? event[member] : detailOf(event)[member]
+        return typeof id === 'string' && (member === 'approvalId' ? isText(id) : isUuid(id))
+          ? [{ key, id }]
+          : []
+      })
+    if (asked.length === 0) continue
+    const { rows } = await sql.query<{ id: string }>({ text: standing, values: [asked.map(({ id }) => id)] })
+    const found = new Set(rows.map(({ id }) => id))
+    for (const { key, id } of asked)
+      if (!found.has(id))
+        findings.push({
+          table: 'audit_events',
+          key,
+          problem: `the ${what} ${id} that it is about is missing`,
+        })
+  }
+  return findings
+}
+
+/** Nothing is stored under an id with a NUL, and asked for one PostgreSQL ends the snapshot. */
+function isText(id: string): boolean {
+  return !id.includes('\0')
+}
+
+function detailOf({ detail }: Members): Members {
+  return isMembers(detail) ? detail : {}
+}

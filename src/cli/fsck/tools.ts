@@ -1,0 +1,70 @@
+// What the checks of fsck stand on: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
+import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
+import type { PublicKey } from '../../core/signing/keys.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import { verifySignature, type Signature } from '../../core/signing/signature.ts'
+import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
+import { readPolicyVersions, type StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import type { CheckCrypto } from '../../core/verifier/evidence.ts'
+
+export interface Tools {
+  /** In the one snapshot of the whole run. */
+  readonly sql: Sql
+  readonly crypto: CheckCrypto
+  /** By `<name>/<version>`. */
+  readonly policies: ReadonlyMap<string, KnownPolicy>
+  /** When the genesis was: the earliest version that is stored, ISO 8601. */
+  readonly genesisAt: string | undefined
+}
+
+export interface KnownPolicy {
+  readonly contentHash: string
+  readonly approved: boolean
+  /** It has a velocity limit: what it released is listed. */
+  readonly limited: boolean
+}
+
+/** in  keys  by keyId */
+export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>): Promise<Tools> {
+  const humans = new Map((await readApprovers(sql)).flatMap(readable))
+  const versions = await readPolicyVersions(sql)
+  const policies = versions.map((row): [string, KnownPolicy] => [
+    `${row.name}/${row.version}`,
+    { contentHash: row.contentHash, approved: row.approvedBy !== null, limited: isLimited(row) },
+  ])
+  return {
+    sql,
+    policies: new Map(policies),
+    genesisAt: versions.map(({ loadedAt }) => loadedAt).toSorted((a, b) => (a < b ? -1 : 1))[0],
+    crypto: {
+      sha256Hex,
+      verifySignature(artifact, canonicalText, signature) {
+        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
+        const { keyId } = signature
+        const key = artifact === 'approval' ? humans.get(keyId)?.publicKey : keys.get(keyId)
+        if (key === undefined) throw new Error(`key '${keyId}' is not known`)
+        return verifySignature(artifact, canonicalText, signature as Signature, key)
+      },
+      humanKey: (keyId) => humans.get(keyId),
+    },
+  }
+}
+
+/** A key that was damaged verifies nothing: the check of its own row says so. */
+function readable(row: ApproverRow): [string, ApproverKey][] {
+  try {
+    return [...approverKeys([row])]
+  } catch {
+    return []
+  }
+}
+
+function isLimited({ content }: StoredPolicyVersion): boolean {
+  try {
+    const { verify } = JSON.parse(content) as { verify?: Readonly<Record<string, { by?: unknown }>> }
+    return Object.values(verify ?? {}).some(({ by }) => by === 'history')
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,312 @@
+#!/usr/bin/env node
+// The countersign command: starts the service, migrates its database, makes its keys and its callers' keys (decisions §1, §2).
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
+import { collected } from './collected.ts'
+import { ConfigError, makeRawKey, parseCallers, signingKeyDir } from '../core/config.ts'
+import {
+  algorithms,
+  generateKeys,
+  generateMissingKeys,
+  keyIds,
+  readPublicKeys,
+} from '../core/signing/keys.ts'
+import type { Algorithm, PublicKey } from '../core/signing/keys.ts'
+import { sha256Hex } from '../core/signing/sha256.ts'
+import { defineVerify } from './verify-program.ts'
+
+const program = new Command('countersign')
+  .description(packageJson.description)
+  .version(packageJson.version)
+  // What stands behind `bench` is for the bench.
+  .enablePositionalOptions()
+
+program
+  .command('serve')
+  .description('start the service; its configuration is the environment')
+  .action(async () => {
+    // Imported here: making a key must not need the server's parts.
+    const { main } = await import('../server/main.ts')
+    process.exit(await main(process.env))
+  })
+
+program
+  .command('migrate')
+  .description('bring the database of DATABASE_URL to the newest schema')
+  .action(async () => {
+    const url = process.env['DATABASE_URL']
+    if (!url)
+      throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
+    const { migrate } = await import('../core/tables/migrate.ts')
+    const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
+    console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
+  })
+
+const keys = program.command('keys').description('signing keys')
+const dirOption = [
+  '--dir <folder>',
+  'folder of the keys (default: SIGNING_KEY_DIR, else $DATA_DIR/keys)',
+] as const
+const folder = (dir: string | undefined) => (dir === undefined ? signingKeyDir(process.env) : resolve(dir))
+
+keys
+  .command('generate')
+  .description('make a key of each algorithm that has none')
+  .option(...dirOption)
+  .action((options: { dir?: string }) => {
+    const dir = folder(options.dir)
+    const made = generateMissingKeys({ dir, now: new Date() })
+    if (made.length > 0) printMade(made, dir)
+    else console.log(`${dir} has a key of each algorithm. To add new ones: countersign keys rotate`)
+  })
+
+keys
+  .command('rotate')
+  .description('add new keys, which sign from the next start; the old ones stay published')
+  .option(...dirOption)
+  .addOption(new Option('--algorithm <name>', 'only this one (default: each)').choices(algorithms))
+  .action((options: { dir?: string; algorithm?: Algorithm }) => {
+    const dir = folder(options.dir)
+    if (keyIds(dir, 'private').length === 0) throw noKeys(dir)
+    const only = options.algorithm === undefined ? algorithms : [options.algorithm]
+    printMade(generateKeys({ dir, now: new Date(), algorithms: only }), dir)
+    console.log('Running services publish them at once and sign with them from their next start.')
+  })
+
+keys
+  .command('list')
+  .description('name the keys and say which of them sign')
+  .option(...dirOption)
+  .action((options: { dir?: string }) => {
+    const dir = folder(options.dir)
+    const held = keyIds(dir, 'private')
+    const published = readPublicKeys(dir)
+    if (published.size === 0) throw noKeys(dir)
+    for (const { keyId, algorithm } of published.values()) {
+      const signs = held.findLast((other) => other.endsWith(`-${algorithm}`)) === keyId
+      console.log(`${keyId}\t${signs ? 'signs' : 'published'}`)
+    }
+  })
+
+interface IssueOptions {
+  readonly capability?: string[]
+  readonly principal?: string[]
+  readonly holderType?: string
+  readonly readAll?: true
+  readonly stepUpPublicKey?: string
+}
+
+program
+  .command('callers')
+  .description('keys of calling systems')
+  .command('issue')
+  .description('make a raw key, shown this once, and its entry for SERVICE_API_KEYS; nothing is stored')
+  .argument('<callerId>')
+  .option(
+    '--capability <action>',
+    "an action it may invoke, '*' for all; repeatable (default: none, it may invoke nothing)",
+    collected,
+  )
+  .option(
+    '--principal <id>',
+    'a principal it may assert, by its name; repeatable (default: its callerId)',
+    collected,
+  )
+  .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
+  .option('--read-all', 'may read what others submitted')
+  .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
+  .action((callerId: string, options: IssueOptions) => {
+    // As a capability it means all; here it would be a principal of that name, which nobody wants.
+    if (options.principal?.includes('*'))
+      throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
+    const rawKey = makeRawKey()
+    const entry = JSON.stringify({
+      callerId,
+      keyHash: sha256Hex(rawKey),
+      allowedPrincipalIds: options.principal,
+      allowedCapabilities: options.capability,
+      credentialHolderType: options.holderType,
+      stepUpPublicKey:
+        options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
+      readAll: options.readAll,
+    })
+    checkEntry(entry)
+    // The two lines a script wants go to stdout, the words around them do not.
+    console.error(
+      'The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS.',
+    )
+    console.log(rawKey)
+    console.log(entry)
+  })
+
+program
+  .command('fsck')
+  .description(
+    'verify everything that is stored, beside running services; exits 0 clean, 1 something is wrong, 2 could not check',
+  )
+  .option('--json', 'print each problem and the summary as a line of JSON')
+  // Commander would exit 1, which a script must be able to read as "something is wrong".
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .action(async (options: { json?: true }) => {
+    const { fsckCommand } = await import('./fsck-command.ts')
+    process.exitCode = await fsckCommand(process.env, { json: options.json === true })
+  })
+
+const webhooks = program.command('webhooks').description('deliveries of providers that are not processed yet')
+
+webhooks
+  .command('list')
+  .description('print them, oldest first: status, age, failures, provider, event id, reason')
+  .addOption(new Option('--status <status>', 'only these').choices(['pending', 'failed', 'dead']))
+  .option('--limit <count>', 'at most so many', wholeNumber, 100)
+  .action(async (options: { status?: 'pending' | 'failed' | 'dead'; limit: number }) => {
+    const { listWebhooks } = await import('./webhooks-command.ts')
+    await listWebhooks({ databaseUrl: databaseUrl(), ...options })
+  })
+
+webhooks
+  .command('retry')
+  .description('run a dead one again, or all of them')
+  .argument('[provider]')
+  .argument('[eventId]', "the provider's id, as listed")
+  .option('--all', 'every dead one')
+  .action(async (provider: string | undefined, eventId: string | undefined, { all }: { all?: true }) => {
+    const { retryAllWebhooks, retryWebhook } = await import('./webhooks-command.ts')
+    if (all === true && provider === undefined) return retryAllWebhooks(databaseUrl())
+    if (all === true || provider === undefined || eventId === undefined)
+      throw new Error('Name a provider and an event id, or give --all.')
+    return retryWebhook(databaseUrl(), { provider, eventId })
+  })
+
+const approver = program.command('approver').description('keys and signatures of humans who approve')
+
+approver
+  .command('keygen')
+  .description('make an Ed25519 key pair; prints the public key')
+  .requiredOption('--dir <folder>', 'folder of the two files; made if it is not there')
+  .option('--name <name>', 'of the files', 'approver')
+  .action(async (options: { dir: string; name: string }) => {
+    const { approverKeygen } = await import('./approver-command.ts')
+    approverKeygen(options)
+  })
+
+approver
+  .command('sign-approval')
+  .description('sign an approval of one action; prints it, for POST /approvals')
+  .requiredOption('--key <file>', 'private key, PEM')
+  .requiredOption('--approver <id>', 'approverId that the key is enrolled for')
+  .requiredOption('--key-id <id>', 'keyId that the key is enrolled as')
+  .requiredOption('--capability <action>', 'intent.action')
+  .requiredOption('--target <target>', 'intent.target')
+  .option('--parameters <file>', "exactly these: intent.parameters as a JSON file; '-' reads stdin")
+  .option(
+    '--limit <path=max>',
+    'any where this number is at most max, such as amount=500; repeatable',
+    collected,
+  )
+  .option('--expires-in <time>', 'such as 90s, 15m, 2h or 1d', '15m')
+  .action(async (options: ApprovalRequest) => {
+    const { signApproval } = await import('./approver-command.ts')
+    signApproval(options, new Date())
+  })
+
+approver
+  .command('sign-step-up')
+  .description(
+    'sign the approval or rejection of a change; prints the body to POST, which holds for two minutes',
+  )
+  .requiredOption('--key <file>', 'private half of your step-up key, PEM')
+  .requiredOption('--change <file>', "the change as the service answered it, JSON; '-' reads stdin")
+  .addOption(
+    new Option('--action <action>', 'what you do').choices(['approve', 'reject']).makeOptionMandatory(),
+  )
+  .option('--key-id <id>', 'a name for the key; informative', 'step-up')
+  .option('--reason <text>', 'of a rejection')
+  .action(async (options: StepUpRequest) => {
+    const { signStepUp } = await import('./approver-command.ts')
+    signStepUp(options, new Date())
+  })
+
+defineVerify(program.command('verify'))
+
+program
+  .command('simulate')
+  .description('say which past decisions of a running service a policy file would flip; changes nothing')
+  .argument('<policy.yaml>')
+  .requiredOption('--url <address>', 'base address of the service')
+  .addOption(
+    new Option('--key <key>', 'API key; a human or --read-all key sees the decisions of all callers')
+      .env('COUNTERSIGN_API_KEY')
+      .makeOptionMandatory(),
+  )
+  .option('--since <time>', 'RFC 3339; nothing older (default: the oldest)')
+  .option('--until <time>', 'RFC 3339; only what is older (default: now)')
+  .action(async (file: string, options: { url: string; key: string; since?: string; until?: string }) => {
+    const { simulateCommand } = await import('./simulate-command.ts')
+    const { url, key, since, until } = options
+    await simulateCommand({ file, url, key, since, until })
+  })
+
+program
+  .command('bench')
+  .description('load-test a deployment (--url, --key) or a fresh local service; --help says more')
+  .argument('[arguments...]', 'scenarios and options of the bench')
+  // Its options are its own program's.
+  .helpOption(false)
+  .allowUnknownOption()
+  .passThroughOptions()
+  .action(async (args: string[]) => {
+    const { benchCommand } = await import('./bench-command.ts')
+    process.exit(await benchCommand(args))
+  })
+
+function databaseUrl(): string {
+  const url = process.env['DATABASE_URL']
+  if (!url) throw new Error('DATABASE_URL is not set.')
+  return url
+}
+
+function wholeNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')
+  return Number(value)
+}
+
+/** Which argument of `callers issue` a member of the entry comes from. */
+const ARGUMENT: Readonly<Record<string, string>> = {
+  callerId: '<callerId>',
+  allowedPrincipalIds: '--principal',
+  allowedCapabilities: '--capability',
+  credentialHolderType: '--holder-type',
+  stepUpPublicKey: '--step-up-public-key',
+}
+
+/** fails with the mistakes of the entry, each by the argument that it came by */
+function checkEntry(entry: string): void {
+  try {
+    parseCallers(`[${entry}]`, '')
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const named = error.problems.map((problem) =>
+      problem.replace(/^\[0\]\.(\w+)/, (_, member: string) => ARGUMENT[member] ?? member),
+    )
+    throw new Error(named.join('\n'), { cause: error })
+  }
+}
+
+function noKeys(dir: string): Error {
+  return new Error(`No keys in ${dir}. To make them: countersign keys generate --dir ${dir}`)
+}
+
+function printMade(made: readonly PublicKey[], dir: string): void {
+  for (const { keyId } of made) console.log(`Made ${keyId} in ${dir}`)
+}
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  console.error(`countersign: ${error instanceof Error ? error.message : String(error)}`)
+  process.exitCode = 1
+}

@@ -1,0 +1,94 @@
+// countersign verify: reads evidence and key sets from files and prints what src/verifier finds. It needs no service, no
+// database and no network.
+import { readFileSync } from 'node:fs'
+import { printable, printableJson } from '../core/printable.ts'
+import { Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
+
+export interface VerifyRequest {
+  /** A path; `-` is standard input, for one of all. */
+  readonly file: string
+  /** Paths of key sets and of single keys: together they are the keys that verify. */
+  readonly jwks: readonly string[]
+  readonly json: boolean
+}
+
+/**
+ * out  the exit code: 0 all valid; 1 any invalid; 2 none invalid and any that cannot be checked, or nothing that could be read, with
+ *      one sentence on standard error
+ */
+export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
+  let reports: Report[]
+  try {
+    if (file === '-' && jwks.includes('-'))
+      throw new Unusable('The evidence and the key set cannot both come from standard input.')
+    if (jwks.indexOf('-') !== jwks.lastIndexOf('-'))
+      throw new Unusable('Standard input can be read only once: give one key set as `-`.')
+    reports = verifyFile(readText(file), jwks.map(readText))
+  } catch (error) {
+    // Whatever went wrong, nothing was found to be invalid: 1 would say so.
+    console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`)
+    return 2
+  }
+  if (json)
+    console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2)))
+  else for (const line of described(reports)) console.log(printable(line))
+  return exitCodeOf(reports)
+}
+
+export function exitCodeOf(reports: readonly Report[]): 0 | 1 | 2 {
+  if (reports.some(({ verdict }) => verdict === 'invalid')) return 1
+  return reports.every(({ valid }) => valid) ? 0 : 2
+}
+
+/** fails Unusable; a BOM is kept, for the parser to refuse */
+function readText(path: string): string {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path === '-' ? 0 : path)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new Unusable(`${path} cannot be read (${code}).`)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    throw new Unusable(`${path} is not UTF-8 text.`)
+  }
+}
+
+function described(reports: readonly Report[]): string[] {
+  const lines = reports.flatMap(describedOne)
+  const count = (due: Verdict) => reports.filter(({ verdict }) => verdict === due).length
+  if (reports.length > 1)
+    lines.push(
+      `${reports.length} pieces of evidence: ${count('valid')} valid, ${count('invalid')} INVALID, ${count('unchecked')} cannot be checked`,
+      '',
+    )
+  if (reports.some(({ checks }) => checks.some(({ missingKeys }) => missingKeys !== undefined)))
+    lines.push(
+      'A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.',
+      '',
+    )
+  const limits = new Set(reports.flatMap(({ notProven }) => notProven))
+  return [...lines, 'A pass does not prove:', ...Array.from(limits, (limit) => `  - ${limit}`)]
+}
+
+const VERDICTS: Readonly<Record<Verdict, string>> = {
+  valid: 'valid',
+  invalid: 'INVALID',
+  unchecked: 'cannot be checked',
+}
+
+function describedOne({ artifact, subject, verdict, checks, keys, notes }: Report): string[] {
+  return [
+    `${artifact} ${subject}`,
+    ...checks.map(({ name, problem, missingKeys }) => {
+      if (problem === undefined) return `  ok      ${name}`
+      return `  ${missingKeys === undefined ? 'FAILED' : 'NO KEY'}  ${name}: ${problem}`
+    }),
+    ...notes.map((note) => `  note    ${note}`),
+    ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
+    VERDICTS[verdict],
+    '',
+  ]
+}

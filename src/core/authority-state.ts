@@ -1,0 +1,25 @@
+// What human authority has put in effect: policies, approvers' keys and external connectors, as every thread works by them.
+import { readApprovers, type ApproverRow } from './tables/approvers.ts'
+import { readEpoch } from './tables/authority-epoch.ts'
+import { readExternalConnectors, type ExternalConnectorRow } from './tables/external-connectors.ts'
+import { readPolicyVersions, type StoredPolicyVersion } from './tables/policy-versions.ts'
+import type { Sql } from './tables/sql.ts'
+
+/** Plain data: it crosses to the threads. */
+export interface AuthorityState {
+  readonly epoch: string
+  readonly policies: readonly StoredPolicyVersion[]
+  readonly approvers: readonly ApproverRow[]
+  readonly externalConnectors: readonly ExternalConnectorRow[]
+}
+
+export async function readAuthority(sql: Sql): Promise<AuthorityState> {
+  // First: what is read after it is at least as new, and a change in between shows as another epoch at the next look.
+  const epoch = await readEpoch(sql)
+  return {
+    epoch,
+    policies: await readPolicyVersions(sql),
+    approvers: await readApprovers(sql),
+    externalConnectors: await readExternalConnectors(sql),
+  }
+}

@@ -1,0 +1,402 @@
+// Configuration: the environment read once at start into one frozen object (decisions §1), and the callers in it (§2).
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { Client } from 'pg'
+import { Type, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import packageJson from '../../package.json' with { type: 'json' }
+import { isLoopbackLiteral } from './outbound/address.ts'
+import { algorithms, ed25519PublicKey, type Algorithm } from './signing/keys.ts'
+import { readWebhookSecrets, type WebhookSecrets } from './webhooks/providers.ts'
+
+/** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
+export interface Caller {
+  readonly callerId: string
+  /** SHA-256 of the raw key, 64 lowercase hex characters. */
+  readonly keyHash: string
+  readonly allowedPrincipalIds: readonly string[]
+  /** As configured, `*` included. */
+  readonly allowedCapabilities: readonly string[]
+  readonly unrestrictedCapabilities: boolean
+  readonly credentialHolderType: 'USER' | 'ROLE' | 'SERVICE' | 'ORGANIZATION'
+  /** PEM, Ed25519. */
+  readonly stepUpPublicKey?: string
+  readonly readAll: boolean
+}
+
+/** Whose rows a caller may read: its own; null, everybody's, for humans, auditors and disabled authentication (decisions §2). */
+export function readableOwner(caller: Caller | undefined): string | null {
+  if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
+  return caller.callerId
+}
+
+export interface Config {
+  readonly host: string
+  readonly port: number
+  /** Undefined: the embedded PostgreSQL. */
+  readonly databaseUrl: string | undefined
+  /** A read replica of it, for the bulk export alone. Undefined: the export reads where everything else does. */
+  readonly databaseReadUrl: string | undefined
+  /** This and the two other folders are absolute paths. */
+  readonly dataDir: string
+  readonly signingKeyDir: string
+  /** A folder that was named is used as it is; only the default one is ever filled (decisions §1 "Embedded start"). */
+  readonly signingKeyDirGiven: boolean
+  readonly receiptAlgorithms: readonly Algorithm[]
+  readonly policyDir: string
+  /** Undefined: not configured, the embedded start makes one. */
+  readonly callers: readonly Caller[] | undefined
+  readonly authDisabled: boolean
+  /** NODE_ENV is `production`: what only helps to develop is refused. */
+  readonly production: boolean
+  /** Undefined: no token, and no connector for the CRM. */
+  readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
+  /** Of the providers whose deliveries are taken. */
+  readonly webhookSecrets: WebhookSecrets
+  readonly rateLimits: {
+    readonly executePerMinute: number
+    readonly healthPerMinute: number
+    readonly publicPerMinute: number
+    /** Milliseconds of worker thread time, see src/server/http/compute.ts. */
+    readonly computeMsPerMinute: number
+  }
+  readonly maxBodyBytes: number
+  readonly workerThreads: number
+  readonly buildVersion: string
+  readonly trustProxyHops: number
+  readonly shutdownTimeoutMs: number
+  readonly logLevel: string
+  /** Requests in flight or waiting; the next one is answered 503 OVERLOADED. */
+  readonly queueRequestsMax: number
+  /** Where GET /metrics is served; undefined: nowhere, and nothing is counted. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
+  readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
+}
+
+/** Every mistake of a configuration at once, each a sentence that begins with the variable's name. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[]
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+const text = (pattern: string, description: string) => Type.String({ pattern, description })
+
+const oneOf = <const Values extends string[]>(...values: Values) =>
+  Type.Enum<Values>([...values], { description: `one of: ${values.join(' | ')}` })
+
+const wholeNumber = (minimum: number, maximum: number) =>
+  Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` })
+
+/** No upper bound (decisions §1); what a double can count is the only one. */
+const perMinute = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })
+
+/** Every variable that is read. A mistake is reported as its name, "must be" and its description. */
+export const Environment = Type.Partial(
+  Type.Object({
+    HOST: text('^\\S+$', 'a host name or address'),
+    PORT: wholeNumber(0, 65_535),
+    DATABASE_URL: text('^postgres(ql)?://\\S*$', 'a postgres:// URL'),
+    DATABASE_READ_URL: text('^postgres(ql)?://\\S*$', 'a postgres:// URL'),
+    DATA_DIR: Type.String(),
+    SIGNING_KEY_DIR: Type.String(),
+    RECEIPT_ALGORITHMS: oneOf('ed25519', 'ml-dsa-65', 'ed25519,ml-dsa-65'),
+    POLICY_DIR: Type.String(),
+    SERVICE_API_KEYS: Type.String(),
+    SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
+    RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
+    RATE_LIMIT_HEALTH_PER_MINUTE: perMinute(),
+    RATE_LIMIT_PUBLIC_PER_MINUTE: perMinute(),
+    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: perMinute(),
+    HUBSPOT_PRIVATE_APP_TOKEN: text('^[!-~]{1,512}$', '1 to 512 printable ASCII characters without spaces'),
+    HUBSPOT_BASE_URL: Type.String({
+      description: 'an https origin without a path, or http to a loopback address outside production',
+    }),
+    MAX_BODY_BYTES: wholeNumber(1, 67_108_864),
+    WORKER_THREADS: wholeNumber(1, 256),
+    BUILD_VERSION: text('^[\\x20-\\x7e]{1,128}$', '1 to 128 printable ASCII characters'),
+    TRUST_PROXY_HOPS: wholeNumber(0, 32),
+    SHUTDOWN_TIMEOUT_MS: wholeNumber(0, 3_600_000),
+    LOG_LEVEL: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    QUEUE_REQUESTS_MAX: wholeNumber(1, 1_000_000),
+    METRICS_HOST: text('^\\S+$', 'a host name or address'),
+    METRICS_PORT: wholeNumber(0, 65_535),
+    LISTENER: oneOf('auto', 'uWebSockets.js', 'node:http'),
+    NODE_ENV: Type.String(),
+  }),
+)
+const environment = Compile(Environment)
+
+const strings = () =>
+  Type.Array(Type.String({ minLength: 1 }), { description: 'an array of non-empty strings' })
+
+/** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
+const CallerEntry = Type.Object(
+  {
+    callerId: text(
+      '^(?!anonymous$)[!-~]{1,128}$',
+      "1 to 128 printable ASCII characters without spaces, and not 'anonymous'",
+    ),
+    keyHash: text('^[0-9a-f]{64}$', 'the SHA-256 of the raw key, 64 lowercase hex characters'),
+    allowedPrincipalIds: Type.Optional(strings()),
+    allowedCapabilities: Type.Optional(strings()),
+    credentialHolderType: Type.Optional(oneOf('USER', 'ROLE', 'SERVICE', 'ORGANIZATION')),
+    stepUpPublicKey: Type.Optional(Type.String({ description: 'a PEM Ed25519 public key' })),
+    readAll: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  },
+  { additionalProperties: false, description: 'an object' },
+)
+const callerEntry = Compile(CallerEntry)
+
+/**
+ * The configuration of a process. An empty variable counts as unset, which is how Compose files write "not given".
+ * in    env  `process.env` or the like; nothing else reads the environment
+ * fails ConfigError with every mistake, by variable name; values are not repeated, some of them are secrets
+ */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const given: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) if (value) given[name] = value
+  const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typed(name, value)]))
+  const mistyped = new Set(environment.Errors(values).map(({ instancePath }) => instancePath.slice(1)))
+
+  const webhooks = readWebhookSecrets(given)
+  const problems = [
+    ...unknownServiceVariables(env),
+    ...Array.from(mistyped, (name) => `${name} must be ${describe(Environment, name)}.`),
+    ...contradictions(given),
+    ...webhooks.problems,
+  ]
+  let callers: Caller[] | undefined
+  try {
+    if (given['SERVICE_API_KEYS'] !== undefined) callers = parseCallers(given['SERVICE_API_KEYS'])
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    problems.push(...error.problems)
+  }
+  if (problems.length > 0 || !environment.Check(values)) throw new ConfigError(problems)
+
+  const receiptAlgorithms = (values.RECEIPT_ALGORITHMS ?? 'ed25519').split(',')
+  return deepFreeze<Config>({
+    host: values.HOST ?? '127.0.0.1',
+    port: values.PORT ?? 3000,
+    databaseUrl: values.DATABASE_URL,
+    databaseReadUrl: values.DATABASE_READ_URL,
+    dataDir: dataDir(given),
+    signingKeyDir: signingKeyDir(given),
+    signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
+    receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
+    policyDir: resolve(values.POLICY_DIR ?? 'policies'),
+    callers,
+    authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
+    production: isProduction(given),
+    hubspot:
+      values.HUBSPOT_PRIVATE_APP_TOKEN === undefined
+        ? undefined
+        : {
+            token: values.HUBSPOT_PRIVATE_APP_TOKEN,
+            baseUrl: new URL(values.HUBSPOT_BASE_URL ?? 'https://api.hubapi.com').origin,
+          },
+    webhookSecrets: webhooks.secrets,
+    rateLimits: {
+      executePerMinute: values.RATE_LIMIT_EXECUTE_PER_MINUTE ?? 600,
+      healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,
+      publicPerMinute: values.RATE_LIMIT_PUBLIC_PER_MINUTE ?? 1200,
+      computeMsPerMinute: values.RATE_LIMIT_COMPUTE_MS_PER_MINUTE ?? 6_000,
+    },
+    maxBodyBytes: values.MAX_BODY_BYTES ?? 102_400,
+    workerThreads: values.WORKER_THREADS ?? Math.max(1, availableParallelism() - 1),
+    buildVersion: values.BUILD_VERSION ?? packageJson.version,
+    trustProxyHops: values.TRUST_PROXY_HOPS ?? 0,
+    shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS ?? 10_000,
+    logLevel: values.LOG_LEVEL ?? 'info',
+    queueRequestsMax: values.QUEUE_REQUESTS_MAX ?? 4096,
+    metrics:
+      values.METRICS_PORT === undefined
+        ? undefined
+        : { host: values.METRICS_HOST ?? '127.0.0.1', port: values.METRICS_PORT },
+    listener: values.LISTENER ?? 'auto',
+  })
+}
+
+/** `countersign keys` needs these two without the rest of the configuration. */
+export function signingKeyDir(env: Readonly<Record<string, string | undefined>>): string {
+  return env['SIGNING_KEY_DIR'] ? resolve(env['SIGNING_KEY_DIR']) : join(dataDir(env), 'keys')
+}
+
+export function dataDir(env: Readonly<Record<string, string | undefined>>): string {
+  return resolve(env['DATA_DIR'] || '.data')
+}
+
+/**
+ * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key is one
+ * caller's alone.
+ * in    source  what the problems begin with
+ * fails ConfigError with every mistake, by index and member
+ */
+export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[] {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(json)
+  } catch {
+    // The parser's own message quotes its input.
+  }
+  if (!Array.isArray(parsed) || parsed.length === 0)
+    throw new ConfigError([`${source} must be a JSON array with at least one caller.`])
+
+  const problems: string[] = []
+  const callers: Caller[] = []
+  const indexOf = new Map<string, number>()
+  const spelled = new Map<string, { readonly callerId: string; readonly index: number }>()
+  const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
+  for (const [index, entry] of (parsed as unknown[]).entries()) {
+    const at = `${source}[${index}]`
+    if (!callerEntry.Check(entry)) {
+      problems.push(...Array.from(entryMistakes(entry), (mistake) => `${at}${mistake}`))
+      continue
+    }
+    const earlier = indexOf.get(entry.keyHash)
+    if (earlier !== undefined) problems.push(`${at}.keyHash is that of ${source}[${earlier}] too.`)
+    indexOf.set(entry.keyHash, index)
+    const folded = entry.callerId.toLowerCase()
+    const namesake = spelled.get(folded) ?? { callerId: entry.callerId, index }
+    // Two names that a reader takes for one: they could be the two humans of a change (decisions §7).
+    if (namesake.callerId !== entry.callerId)
+      problems.push(
+        `${at}.callerId '${entry.callerId}' and '${namesake.callerId}' of ${source}[${namesake.index}] differ only in case.`,
+      )
+    spelled.set(folded, namesake)
+    if (entry.stepUpPublicKey !== undefined) {
+      const pem = ed25519Pem(entry.stepUpPublicKey)
+      if (pem === undefined)
+        problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
+      else {
+        const holder = holderOf.get(pem) ?? { callerId: entry.callerId, index }
+        // Two names for one human would let that human approve what he proposed himself (decisions §7).
+        if (holder.callerId !== entry.callerId)
+          problems.push(`${at}.stepUpPublicKey is that of ${source}[${holder.index}], another caller.`)
+        holderOf.set(pem, holder)
+      }
+    }
+    callers.push({
+      allowedPrincipalIds: [entry.callerId],
+      allowedCapabilities: [],
+      credentialHolderType: 'SERVICE',
+      readAll: false,
+      ...entry,
+      unrestrictedCapabilities: entry.allowedCapabilities?.includes('*') ?? false,
+    })
+  }
+  if (problems.length > 0) throw new ConfigError(problems)
+  return callers
+}
+
+/** 32 random bytes, base64url, prefixed `csk_`: a leaked one is found by its prefix. */
+export function makeRawKey(): string {
+  return `csk_${randomBytes(32).toString('base64url')}`
+}
+
+function entryMistakes(entry: unknown): Set<string> {
+  const mistakes = new Set<string>()
+  for (const error of callerEntry.Errors(entry)) {
+    const member = error.instancePath.split('/')[1]
+    if (error.keyword === 'required')
+      for (const name of error.params.requiredProperties) mistakes.add(`.${name} is required.`)
+    else if (error.keyword === 'additionalProperties')
+      for (const name of error.params.additionalProperties)
+        mistakes.add(`.${name} is not a member of a caller.`)
+    else if (member === undefined) mistakes.add(' must be an object.')
+    else if (Object.hasOwn(CallerEntry.properties, member))
+      mistakes.add(`.${member} must be ${describe(CallerEntry, member)}.`)
+  }
+  return mistakes
+}
+
+/** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. What is no whole number stays text and fails the schema. */
+function typed(name: string, value: string): string | number {
+  const schemas: Readonly<Record<string, TSchema>> = Environment.properties
+  return Type.IsInteger(schemas[name]) && /^(0|[1-9][0-9]*)$/.test(value) ? Number(value) : value
+}
+
+/** A misspelled SERVICE_AUTH_DISABLED or SERVICE_API_KEYS must stop the start, not weaken it. */
+function unknownServiceVariables(env: Readonly<Record<string, unknown>>): string[] {
+  const known = Object.keys(Environment.properties).filter((name) => name.startsWith('SERVICE_'))
+  return Object.keys(env)
+    .filter((name) => name.startsWith('SERVICE_') && env[name] !== undefined && !known.includes(name))
+    .map(
+      (name) => `${name} is not a variable of this service; those that begin so are ${known.join(' and ')}.`,
+    )
+}
+
+/** With a database of its own a service is provisioned by its operator, never by itself (decisions §1). */
+function contradictions(given: Readonly<Record<string, string>>): string[] {
+  const problems: string[] = []
+  const authDisabled = given['SERVICE_AUTH_DISABLED'] === 'true'
+  if (authDisabled && isProduction(given))
+    problems.push('SERVICE_AUTH_DISABLED must not be true when NODE_ENV is production.')
+  const baseUrl = given['HUBSPOT_BASE_URL']
+  if (baseUrl !== undefined && !isOrigin(baseUrl, { production: isProduction(given) }))
+    problems.push(`HUBSPOT_BASE_URL must be ${describe(Environment, 'HUBSPOT_BASE_URL')}.`)
+  for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
+    if (given[name] !== undefined && !isConnectionString(given[name]))
+      problems.push(`${name} cannot be read: its host, port or path is malformed.`)
+  if (given['DATABASE_URL'] === undefined) {
+    if (given['DATABASE_READ_URL'] !== undefined)
+      problems.push('DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.')
+    return problems
+  }
+  if (given['SERVICE_API_KEYS'] === undefined && !authDisabled)
+    problems.push(
+      'SERVICE_API_KEYS is required with DATABASE_URL. To make an entry: countersign callers issue <callerId>',
+    )
+  if (given['SIGNING_KEY_DIR'] === undefined)
+    problems.push(
+      'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: countersign keys generate --dir <folder>',
+    )
+  return problems
+}
+
+function isProduction(env: Readonly<Record<string, string | undefined>>): boolean {
+  return env['NODE_ENV'] === 'production'
+}
+
+/** Where a token is sent: in the clear to this machine only. Private addresses are the operator's own to choose. */
+function isOrigin(value: string, { production }: { production: boolean }): boolean {
+  const url = URL.parse(value)
+  if (url === null || url.href !== `${url.origin}/`) return false
+  return (
+    url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopbackLiteral(url.hostname))
+  )
+}
+
+function describe({ properties }: { properties: Readonly<Record<string, TSchema>> }, name: string): string {
+  const property = properties[name]
+  return property !== undefined && 'description' in property ? String(property.description) : 'text'
+}
+
+/** As the driver reads it, which takes socket folders that no URL parser does. Nothing is connected. */
+function isConnectionString(connectionString: string): boolean {
+  try {
+    return new Client({ connectionString }) instanceof Client
+  } catch {
+    return false
+  }
+}
+
+/** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */
+function ed25519Pem(pem: string): string | undefined {
+  try {
+    return ed25519PublicKey('step-up', pem).pem
+  } catch {
+    return undefined
+  }
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && member !== null) deepFreeze(member)
+  return Object.freeze(value)
+}

@@ -1,0 +1,215 @@
+// Every way a request can fail: interface §7 in its order, then what decisions.md adds. Nothing else spells a status or a message.
+import { printable } from './printable.ts'
+import type { AuditType } from './schemas/audit-event.ts'
+
+/** The part of an audit event that whoever refuses knows (decisions §9). */
+export interface Audited {
+  readonly type: AuditType
+  /** The sentence that the caller gets. */
+  readonly reason: string
+  readonly capability?: string
+  readonly principalId?: string
+  /** Ids of what it is about. */
+  readonly detail?: Readonly<Record<string, string>>
+}
+
+/** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
+export type Ruling = 'rejected' | 'denied'
+
+/** Characters of a message in a log line: it may quote names that a caller made up. */
+const LOGGED_MAX = 300
+
+/** An expected failure, a value: what the caller gets, and beside it what only the log line may know. */
+export class Failure {
+  readonly status: number
+  readonly message: string
+  readonly code: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+  /** For the log line, never for the caller. */
+  readonly cause: unknown
+  /** Written to the audit before the caller is answered. */
+  readonly audit: Audited | undefined
+  /** Of the policy whose doing it is. */
+  readonly ruling: Ruling | undefined
+
+  constructor(
+    status: number,
+    message: string,
+    more: {
+      code?: string
+      headers?: Record<string, string>
+      cause?: unknown
+      audit?: Omit<Audited, 'reason'>
+      ruling?: Ruling
+    } = {},
+  ) {
+    this.status = status
+    this.message = message
+    this.code = more.code
+    this.headers = more.headers ?? {}
+    this.cause = more.cause
+    this.audit = more.audit && { ...more.audit, reason: message }
+    this.ruling = more.ruling
+  }
+
+  /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
+  body(): string {
+    return JSON.stringify(
+      this.code === undefined ? { error: this.message } : { error: this.message, code: this.code },
+    )
+  }
+
+  /** For the log line: code and message. What a caller can write into these neither breaks the line nor fills the log. */
+  log(): Record<string, string> {
+    const reason = printable(this.message.slice(0, LOGGED_MAX))
+    return this.code === undefined ? { reason } : { code: this.code, reason }
+  }
+}
+
+/** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
+export const failures = {
+  invalidBusinessTransactionId: () => new Failure(400, 'businessTransactionId must be a valid UUID.'),
+  /** Every other rule of the body; the messages stand in decisions §3. */
+  invalidTransaction: (message: string) => new Failure(400, message),
+  /** `businessTransactionId is required.` and the two of POST /policies/validate (interface §4.4). */
+  fieldRequired: (field: string) => new Failure(400, `${field} is required.`),
+  authenticationRequired: () =>
+    new Failure(401, 'authentication required', {
+      headers: { 'WWW-Authenticate': 'Bearer realm="countersign"' },
+      audit: { type: 'caller.rejected' },
+    }),
+  /**
+   * in  reason     as the decision holds it, see `denied` in src/core/policy/evaluate.ts
+   *     refusalOf  the transaction whose Refusal Record is stored with it
+   */
+  policyDenied: (reason: string, refusalOf: string) =>
+    new Failure(403, `Execution rejected: ${reason}`, {
+      code: 'POLICY_DENIED',
+      headers: refusalLink(refusalOf),
+      ruling: 'denied',
+    }),
+  nonHumanCaller: () =>
+    new Failure(
+      403,
+      'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
+      { code: 'NON_HUMAN_CALLER_DENIED', audit: { type: 'caller.non_human_denied' } },
+    ),
+  sameActor: () =>
+    new Failure(403, 'A change must be approved or rejected by another human than the one who proposed it.', {
+      code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE',
+      audit: { type: 'governance.same_actor_denied' },
+    }),
+  /** in  why  what is wrong with it, a clause */
+  stepUpInvalid: (why: string) =>
+    new Failure(403, `Step-up authorization is invalid: ${why}.`, {
+      code: 'STEP_UP_AUTHORIZATION_INVALID',
+      audit: { type: 'governance.step_up_denied' },
+    }),
+  principalOutsideScope: (asked: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
+      audit: { type: 'caller.principal_denied', ...asked },
+    }),
+  capabilityOutsideScope: (asked: { principalId: string; capability: string }) =>
+    new Failure(403, 'Caller is not permitted to invoke this capability.', {
+      audit: { type: 'caller.capability_denied', ...asked },
+    }),
+  policyNotFound: (policy: { name: string; version: string }) =>
+    new Failure(404, `Policy '${policy.name}' version '${policy.version}' was not found.`),
+  transactionNotFound: () => new Failure(404, 'Business Transaction not found.'),
+  /** The same sentence with a code on the routes that work on a record. */
+  noRecordToVerify: () =>
+    new Failure(404, 'Execution Trust Record not found.', { code: 'VERIFICATION_FAILED' }),
+  trustRecordNotFound: () => new Failure(404, 'Execution Trust Record not found.'),
+  verificationNotFound: () => new Failure(404, 'Verification not found.'),
+  receiptNotFound: () => new Failure(404, 'Receipt not found.'),
+  callerIdentityMissing: () => new Failure(404, 'No authenticated caller identity available.'),
+  duplicateTransaction: (id: string) =>
+    new Failure(409, `Business Transaction '${id}' already exists.`, {
+      headers: { Location: `/trust-records/${id}` },
+    }),
+  receiptNotVerified: () =>
+    new Failure(409, 'The Execution Trust Record must be verified before a receipt is generated.', {
+      code: 'RECEIPT_GENERATION_FAILED',
+    }),
+  rateLimited: (retryAfterSeconds: number) =>
+    new Failure(429, 'Rate limit exceeded. Try again later.', {
+      code: 'RATE_LIMITED',
+      headers: { 'Retry-After': String(retryAfterSeconds) },
+      audit: { type: 'rate_limited' },
+    }),
+  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". in  refusalOf  as above */
+  executionRejected: (reason: string, refusalOf: string) =>
+    new Failure(500, `Execution rejected: ${reason}`, {
+      code: 'RUNTIME_ERROR',
+      headers: refusalLink(refusalOf),
+      ruling: 'rejected',
+    }),
+  /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
+  internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
+  noConnector: (action: string) =>
+    new Failure(500, `No connector registered for action: ${action}.`, { code: 'RUNTIME_ERROR' }),
+  executionFailed: (reason: string) =>
+    new Failure(500, `Execution failed: ${reason}.`, { code: 'RUNTIME_ERROR' }),
+
+  malformedJson: (cause: string) => new Failure(400, 'Malformed JSON body.', { cause }),
+  invalidPage: () => new Failure(400, 'page must be a whole number, 1 or more.'),
+  invalidPageSize: () => new Failure(400, 'pageSize must be a whole number from 1 to 100.'),
+  invalidQuery: (message: string) => new Failure(400, message),
+  /** Posted evidence that is no JSON object: POST /refusal/verify and /audit/verify (decisions §12). */
+  invalidEvidence: () => new Failure(400, 'the body must be an object.'),
+  /** A body of a governance, approval or intent route; the message names the field. */
+  invalidField: (message: string) => new Failure(400, message),
+  /** Of a webhook delivery (interface §6): its signature is its authentication. */
+  missingSignature: (provider: string) =>
+    new Failure(401, 'Missing signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
+  invalidSignature: (provider: string) =>
+    new Failure(401, 'Invalid signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
+  missingEventId: () => new Failure(400, 'Missing event id.'),
+  changeNotFound: () =>
+    new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
+  approvalNotFound: () => new Failure(404, 'Approval not found.'),
+  intentNotFound: () => new Failure(404, 'Execution intent not found.'),
+  /** What is asked for contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
+  conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
+  refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
+  keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
+  pathNotFound: () => new Failure(404, 'Not Found'),
+  methodNotAllowed: (allow: string) => new Failure(405, 'Method Not Allowed', { headers: { Allow: allow } }),
+  payloadTooLarge: () => new Failure(413, 'Payload too large.', { headers: { Connection: 'close' } }),
+  /** The authorization is consumed and the effect may or may not have happened: in doubt, never retried (decisions §8). */
+  outcomeUnknown: (cause: unknown) =>
+    new Failure(502, 'Execution outcome unknown; do not retry, read the execution intent.', {
+      code: 'EXECUTION_OUTCOME_UNKNOWN',
+      cause,
+    }),
+  /** Evidence of an earlier execution could not be stored although the database is there. in  cause  SQLSTATE */
+  evidenceRefused: (cause: string) =>
+    new Failure(503, 'The database refuses to store evidence. Nothing was executed.', {
+      code: 'EVIDENCE_REFUSED',
+      headers: { 'Retry-After': '5' },
+      cause,
+    }),
+  overloaded: (cause?: string) =>
+    new Failure(503, 'Service overloaded. Try again later.', {
+      code: 'OVERLOADED',
+      headers: { 'Retry-After': '1' },
+      cause,
+    }),
+  /** A source of verified state does not answer: nothing is stored or signed, and the id is free (decisions §12). */
+  stateUnavailable: (cause: unknown) =>
+    new Failure(503, 'The state that the policy verifies cannot be read at this moment.', {
+      code: 'STATE_UNAVAILABLE',
+      headers: { 'Retry-After': '5' },
+      cause,
+    }),
+  databaseUnavailable: (cause: unknown) =>
+    new Failure(503, 'Database unavailable. Nothing was executed.', {
+      code: 'DATABASE_UNAVAILABLE',
+      headers: { 'Retry-After': '1' },
+      cause,
+    }),
+} as const
+
+function refusalLink(businessTransactionId: string): Record<string, string> {
+  return { Link: `</refusal/${businessTransactionId}>; rel="refusal"` }
+}

@@ -1,0 +1,38 @@
+// A request body as JSON, or the 400 of one that is not (decisions §3 "Not JSON we accept").
+import { failures, type Failure } from '../errors.ts'
+import { MalformedJson, parseJson } from './json.ts'
+
+export type Fields = Record<string, unknown>
+
+export function parseBody(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch (error) {
+    if (error instanceof MalformedJson) return failures.malformedJson(error.message)
+    throw error
+  }
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Of a member that has to be there: null and blank are missing too (decisions §3). */
+export function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+/** out  the member's value, or the 400 of a missing one */
+export function requiredField(body: unknown, name: string): { value: unknown } | Failure {
+  const value = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
+  return isMissing(value) ? failures.fieldRequired(name) : { value }
+}
+
+/** A misspelt member must not weaken what is governed. out  the 400 of a body that has others than these */
+export function otherMembers(body: Fields, names: readonly string[]): Failure | undefined {
+  const others = Object.keys(body).filter((name) => !names.includes(name))
+  if (others.length === 0) return undefined
+  return failures.invalidField(
+    `The body has an unknown member: ${others[0]}. It may have ${names.join(', ')}.`,
+  )
+}

@@ -1,0 +1,26 @@
+// Request bodies: bytes that are JSON with exactly one reading, or nothing (decisions §3 "Not JSON we accept").
+import { isUtf8 } from 'node:buffer'
+import { MalformedJson, parseJsonText } from './text.ts'
+
+export { MalformedJson }
+
+const DEPTH_MAX = 64
+
+/**
+ * The value of a body's bytes.
+ * fails MalformedJson for bad UTF-8 and for what `parseJsonText` refuses, depth over 64 among it
+ */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (!isUtf8(bytes)) throw new MalformedJson('not UTF-8')
+  return parseJsonText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'),
+    DEPTH_MAX,
+  )
+}
+
+/** Whether a number that JSON text held may have been another before it was parsed: a whole one beyond 2^53 (decisions §3). */
+export function holdsUnsafeInteger(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(holdsUnsafeInteger)
+}

@@ -1,0 +1,109 @@
+// A body held against its schema: the first thing that is wrong with it, as a sentence that names the field. The schema's
+// descriptions complete it: "<path> must be <description>."
+import { Type, type Static, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Check, Errors } from 'typebox/value'
+import { isMissing, isObject, parseBody } from './body.ts'
+import { Failure, failures } from '../errors.ts'
+
+/** The value, known to be of the schema's type; or the problem. */
+export type Shaped<T> = { readonly value: T } | { readonly problem: string }
+
+export function shapeOf<Schema extends TSchema>(schema: Schema): (value: unknown) => Shaped<Static<Schema>> {
+  const compiled = Compile(schema)
+  return (value) => (compiled.Check(value) ? { value } : { problem: problemOf(meant(schema, value), value) })
+}
+
+/** A request body of the schema's type; or its 400. */
+export function bodyOf<Schema extends TSchema>(
+  schema: Schema,
+): (bytes: Uint8Array) => Static<Schema> | Failure {
+  const shape = shapeOf(schema)
+  return (bytes) => {
+    const body = parseBody(bytes)
+    if (body instanceof Failure) return body
+    const shaped = shape(body)
+    return 'problem' in shaped ? failures.invalidField(shaped.problem) : shaped.value
+  }
+}
+
+/** Of a union of bodies, which their `action` tells apart, the one that the caller means. */
+function meant(schema: TSchema, value: unknown): TSchema {
+  if (!('anyOf' in schema)) return schema
+  const variants = schema.anyOf as { properties: { action: { enum: string[] } } }[]
+  const { action } = isObject(value) ? value : {}
+  const known = variants.flatMap(({ properties }) => properties.action.enum)
+  return (
+    variants.find(({ properties }) => Check(properties.action, action)) ??
+    Type.Object({ action: Type.Enum(known) })
+  )
+}
+
+function problemOf(schema: TSchema, value: unknown): string {
+  // `boolean` repeats additionalProperties at the place of the unknown member.
+  const error = Errors(schema, value).find(({ keyword }) => keyword !== 'boolean')
+  return error === undefined ? 'the body is not valid.' : sentence(schema, error, value)
+}
+
+type SchemaError = ReturnType<typeof Errors>[number]
+
+function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
+  const segments = error.instancePath.split('/').slice(1).map(unescaped)
+  if (isRequired(schema, segments) && isMissing(valueAt(value, segments)))
+    return `${segments.join('.')} is required.`
+  const place = placeOf(schema, segments)
+  const member = (name: string | undefined) => [...segments, name].join('.')
+  // One member more or less than one variant of a union has may be right for another: the union as a whole is named.
+  if (!('anyOf' in place.schema)) {
+    if (error.keyword === 'required') return `${member(error.params.requiredProperties[0])} is required.`
+    if (error.keyword === 'additionalProperties')
+      return `${member(error.params.additionalProperties[0])} is not a member that is known here.`
+  }
+  return `${place.path.join('.') || 'the body'} must be ${whatOf(place.schema)}.`
+}
+
+function whatOf(schema: TSchema): string {
+  // A description of an object with members tells what it is for.
+  if ('properties' in schema) return 'an object'
+  if ('description' in schema) return String(schema.description)
+  if ('patternProperties' in schema) return 'an object'
+  if ('items' in schema) return 'an array'
+  if ('enum' in schema) return `one of ${(schema.enum as unknown[]).join(', ')}`
+  return 'valid'
+}
+
+interface Inside {
+  readonly properties?: Record<string, TSchema>
+  readonly items?: TSchema
+  /** Of a map, where one pattern stands for all keys. */
+  readonly patternProperties?: Record<string, TSchema>
+}
+
+/** The deepest schema that stands for a place: what is inside a union has no one description, so the union speaks for it. */
+function placeOf(schema: TSchema, segments: readonly string[]): { schema: TSchema; path: readonly string[] } {
+  let at: TSchema = schema
+  for (const [i, segment] of segments.entries()) {
+    if ('anyOf' in at) return { schema: at, path: segments.slice(0, i) }
+    const { properties, items, patternProperties } = at as Inside
+    const next = properties?.[segment] ?? items ?? Object.values(patternProperties ?? {})[0]
+    if (next === undefined) return { schema: at, path: segments.slice(0, i) }
+    at = next
+  }
+  return { schema: at, path: segments }
+}
+
+function isRequired(schema: TSchema, segments: readonly string[]): boolean {
+  const above = segments.slice(0, -1)
+  const holder = placeOf(schema, above)
+  const { required } = holder.schema as { required?: readonly string[] }
+  return holder.path.length === above.length && required?.includes(segments.at(-1) ?? '') === true
+}
+
+function valueAt(value: unknown, segments: readonly string[]): unknown {
+  return segments.reduce((at, segment) => (isObject(at) ? at[segment] : undefined), value)
+}
+
+/** RFC 6901 §4. */
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
+}

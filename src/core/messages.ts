@@ -1,0 +1,212 @@
+// The only types that cross between the door and the worker threads, and how the bodies of requests are packed to cross by transfer.
+import type { AuthorityState } from './authority-state.ts'
+import type { Caller, Config } from './config.ts'
+import type { Audited, Ruling } from './errors.ts'
+import type { LoopReport } from './event-loop.ts'
+import type { StoreFaultMemory } from './store-fault.ts'
+
+/** The groups of threads, see src/server/threads/operations.ts. */
+export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
+
+/** What a thread is started with. */
+export interface Boot {
+  readonly lane: LaneName
+  readonly config: Config
+  /** Connection string. */
+  readonly database: string
+  /** Configured, or made by the first start. */
+  readonly callers: readonly Caller[]
+  /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
+  readonly authority: AuthorityState
+  /** Name of the BroadcastChannel on which each later AuthorityState comes. */
+  readonly authorityChannel: string
+  /** One number, shared: how many executions' evidence the threads have yet to store. One that dies takes its own to the grave. */
+  readonly owed: Int32Array<SharedArrayBuffer>
+  /** Of the instance, shared: why the database refuses to store evidence (src/core/store-fault.ts). */
+  readonly storeFault: StoreFaultMemory
+  /** Name of the BroadcastChannel on which a thread is asked how it fares (src/server/metrics/threads.ts); undefined: nobody asks. */
+  readonly reportChannel: string | undefined
+}
+
+/** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
+export const ASKS_AUTHORITY = 'what is in effect?'
+
+/** What a thread can be asked to do; each has its own road in thread.ts. */
+export type Operation =
+  | 'execute'
+  | 'verify'
+  | 'receipt'
+  | 'replay'
+  | 'verify-refusal'
+  | 'verify-audit-event'
+  | 'record-audit-event'
+  | 'propose-change'
+  | 'resolve-change'
+  | 'deliver-approval'
+  | 'sweep-intents'
+  | 'finalize-intent'
+  | 'resolve-intent'
+  | 'evaluate'
+  | 'simulate'
+  | 'receive-webhook'
+  | 'process-webhooks'
+
+/** What the scrape sends to every thread. */
+export interface ReportAsked {
+  /** Which scrape this is. */
+  readonly asked: number
+}
+
+/** What each thread answers, on the same channel. */
+export interface ThreadReport extends ReportAsked {
+  /** Its lane and its number, `execution-1`. */
+  readonly thread: string
+  readonly loop: LoopReport
+  readonly pool: PoolUse
+}
+
+export interface PoolUse {
+  readonly total: number
+  readonly idle: number
+  /** Who waits for a connection. */
+  readonly waiting: number
+}
+
+/** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
+export interface Task {
+  readonly operation: Operation
+  readonly bodies: Uint8Array<ArrayBuffer>
+  readonly requests: readonly TaskRequest[]
+}
+
+export interface TaskRequest {
+  /** The door's own number for the request; its reply names it. */
+  readonly ticket: number
+  /** Index into `Boot.callers`; -1 is `anonymous`. */
+  readonly caller: number
+  /** Of its path, where the operation needs one. */
+  readonly params?: Params
+  /** Where its body ends in `bodies`; it starts where the one before ends. */
+  readonly end: number
+}
+
+export type Params = Readonly<Record<string, string>>
+
+/** Finished requests, in any order; those still waiting for their connector follow in a later one. */
+export interface Replies {
+  readonly replies: TaskReply[]
+  /** Of executions alone. */
+  readonly report?: BatchReport
+}
+
+/** The stages of the road, in order (workers/execute/index.ts). */
+export const stageNames = [
+  'validate',
+  'decide',
+  'gate',
+  'admit',
+  'perform',
+  'seal',
+  'verify',
+  'receipt',
+  'store',
+] as const
+export type StageName = (typeof stageNames)[number]
+
+/** The stages that a batch went through, each right after the other. */
+export interface StageTimes {
+  /** When the first one began, milliseconds since the epoch. */
+  readonly startedAt: number
+  /** How many milliseconds each took, in the order of `stageNames`; -1 for those it did not come to. Bare numbers cross cheapest. */
+  readonly ms: readonly number[]
+}
+
+export type PolicyOutcome = 'approved' | Ruling
+
+export interface PolicyOutcomeCount extends Readonly<Record<PolicyOutcome, number>> {
+  /** The policy's name. */
+  readonly policy: string
+}
+
+export interface BatchReport extends StageTimes {
+  /** Counted in this thread since its last report. */
+  readonly outcomes?: readonly PolicyOutcomeCount[]
+}
+
+export interface TaskReply {
+  readonly ticket: number
+  /** The 200 of an execution is a trust record: POST /transactions answers it as 201. */
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /**
+   * Text, which is copied on its way. A buffer that is transferred belongs to the door's external memory, of which V8 lets some
+   * megabytes pass before it collects everything: above a thousand replies a second that was every 1.4 seconds.
+   */
+  readonly body: string
+  /** For the request's log line. */
+  readonly log: Readonly<Record<string, unknown>>
+  /** What the audit must know before the reply goes out. */
+  readonly audit?: Audited
+  /** Milliseconds of thread time that it took. */
+  readonly costMs: number
+}
+
+/** The body of `process-webhooks`. */
+export interface ProcessRequest {
+  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string; readonly bytes: number }[]
+}
+
+/** Its reply: the jobs that failed, by their id, and why. */
+export interface ProcessReply {
+  readonly failed: Readonly<Record<string, string>>
+}
+
+export interface QueuedRequest {
+  readonly operation: Operation
+  readonly caller: number
+  readonly body: Uint8Array
+  readonly params: Params | undefined
+}
+
+/** in  firstTicket  of as many numbers in a row as there are requests */
+export function packTask(operation: Operation, queued: readonly QueuedRequest[], firstTicket: number): Task {
+  const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
+  let end = 0
+  const requests = queued.map(({ caller, body, params }, i) => {
+    bodies.set(body, end)
+    end += body.byteLength
+    const ticket = firstTicket + i
+    return params === undefined ? { ticket, caller, end } : { ticket, caller, params, end }
+  })
+  return { operation, bodies, requests }
+}
+
+export function unpackTask({ bodies, requests }: Task) {
+  return requests.map(({ end, ...request }, i) => ({
+    ...request,
+    body: bodies.subarray(requests[i - 1]?.end ?? 0, end),
+  }))
+}
+
+export interface AnsweredRequest {
+  readonly request: { readonly ticket: number; readonly costMs: number }
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly log: Readonly<Record<string, unknown>>
+  readonly audit: Audited | undefined
+}
+
+/** in  batchSize  how many shared the commit, for the log line */
+export function packReplies(
+  answered: readonly AnsweredRequest[],
+  batchSize: number,
+  report?: BatchReport,
+): Replies {
+  const replies = answered.map(({ request, status, headers, body, log, audit }) => {
+    const { ticket, costMs } = request
+    const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
+    return audit === undefined ? reply : { ...reply, audit }
+  })
+  return report === undefined ? { replies } : { replies, report }
+}

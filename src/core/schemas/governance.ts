@@ -1,0 +1,87 @@
+// Maker/checker changes and the step-up that resolves one (decisions §7).
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { closed } from './approval.ts'
+import { AnyKey } from './business-transaction.ts'
+import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
+import { Signature } from './signature.ts'
+
+export const changeKinds = ['policy', 'approver', 'external-connector'] as const
+export type ChangeKindName = (typeof changeKinds)[number]
+
+export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
+export type ChangeStatus = (typeof changeStatuses)[number]
+
+const StepUpPayload = closed({
+  version: Type.Literal(1),
+  nonce: Type.String({
+    pattern: '^[\\x20-\\x7e]{16,128}$',
+    description: '16 to 128 printable characters, used once',
+  }),
+  changeId: Uuid,
+  action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
+  changeHash: Sha256,
+  authorizedAt: Timestamp,
+  expiresAt: Timestamp,
+})
+
+/** Exact: a member that nobody reads would be signed by a human who thinks that it counts. */
+export const StepUpAuthorization = Type.Object(
+  {
+    payload: StepUpPayload,
+    keyId: Type.String({ pattern: '^[\\x20-\\x7e]{1,200}$', description: 'informative' }),
+    algorithm: Type.Enum(['ed25519']),
+    signature: Base64,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`.',
+  },
+)
+export type StepUpAuthorization = Type.Static<typeof StepUpAuthorization>
+
+const stepUp = Compile(StepUpAuthorization)
+
+export function isStepUpAuthorization(value: unknown): value is StepUpAuthorization {
+  return stepUp.Check(value)
+}
+
+/** What a human writes to the humans after. */
+export const Reason = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  pattern: '\\S',
+  description: 'a text of 1 to 1000 characters',
+})
+
+const Members = Type.Record(AnyKey, Type.Unknown())
+
+export const Change = Type.Object({
+  changeId: Uuid,
+  kind: Type.Enum([...changeKinds]),
+  target: Type.String({ description: '`<name>/<version>`, `<approverId>:<keyId>` or a capability' }),
+  proposed: Members,
+  reason: Reason,
+  proposedBy: NonEmptyText,
+  proposedAt: Instant,
+  changeHash: Sha256,
+  status: Type.Enum([...changeStatuses]),
+  resolvedBy: Type.Optional(NonEmptyText),
+  resolvedAt: Type.Optional(Instant),
+  rejectionReason: Type.Optional(Reason),
+  stepUpAuthorization: Type.Optional(StepUpAuthorization),
+  warnings: Type.Array(NonEmptyText, { description: 'advice of when it was proposed, not signed' }),
+  diff: Type.Optional(Members),
+  signature: Signature,
+})
+
+export const ChangePage = Type.Object({ changes: Type.Array(Change) })
+
+export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization })
+export const ChangeRejection = closed({ rejectionReason: Reason, stepUpAuthorization: StepUpAuthorization })
+
+/** As they are read: a step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
+const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()) }
+export const ChangeApprovalRead = closed(stepUpRead)
+export const ChangeRejectionRead = closed({ rejectionReason: Reason, ...stepUpRead })

@@ -1,0 +1,220 @@
+// execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/core/intents/states.ts). The one
+// table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
+import type { Step } from './bundle.ts'
+import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
+
+/**
+ * Whether the deadline of a RELEASED intent has passed, by the database's clock. No deadline is set more than 32 seconds ahead (the
+ * longest connector timeout and the margin), so one further ahead was set by a clock that ran ahead, and counts as passed.
+ */
+export const deadlineHasPassed = `(i.deadline <= now() OR i.deadline > now() + interval '1 minute')`
+const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
+
+export interface ExecutionIntentRow {
+  readonly businessTransactionId: string
+  /** Of the execution authorization; consumed by this row. */
+  readonly nonce: string
+  /** How long after the release it is in doubt if it is still RELEASED. The database adds it to its own time: our clock may be wrong. */
+  readonly inDoubtAfterMs: number
+}
+
+const release: RowsStatement<ExecutionIntentRow> = {
+  name: 'execution_intents_release',
+  text: `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES $rows`,
+  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + now()`],
+  values: (row) => [row.businessTransactionId, row.nonce, 'RELEASED', row.inDoubtAfterMs],
+}
+
+/**
+ * Consumes the nonces of authorizations by inserting their intents as RELEASED.
+ * fails with a unique violation (`isTaken`) where an intent stands already: then none of them is released
+ */
+export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
+  return stepsOf(release, rows)
+}
+
+const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
+  name: `execution_intents_close_${state.toLowerCase()}`,
+  text: `
+    UPDATE execution_intents SET state = '${state}', closed_at = now()
+    WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
+    RETURNING business_transaction_id`,
+  types: ['uuid'],
+  values: (id) => [id],
+})
+const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
+
+/**
+ * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
+ * in   the ids of each end, sorted: the same ones are then cut into the same statements
+ * out  the ids that this call closed
+ */
+export async function closeIntents(
+  transaction: Transaction,
+  ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
+): Promise<Set<string>> {
+  const steps = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => stepsOf(closeAs[state], ends[state]))
+  return idsIn(await transaction.run(steps))
+}
+
+/** Makes the deadlines of intents that are still RELEASED pass: from then on they are in doubt. in  ids sorted */
+export async function passDeadlines(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query({
+    name: 'execution_intents_pass_deadlines',
+    text: `
+      UPDATE execution_intents SET deadline = least(deadline, now())
+      WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'`,
+    values: [ids],
+  })
+}
+
+/** An intent as it is shown, with what its transaction's row says of it. */
+export interface IntentRow {
+  readonly businessTransactionId: string
+  readonly state: IntentState
+  readonly inDoubt: boolean
+  readonly callerId: string
+  readonly releasedAt: Date
+  readonly deadline: Date
+  /** By the database's clock where evidence closed it; where a human did, the `at` of the signed transition. */
+  readonly closedAt: Date | null
+  readonly resolution: Resolution | null
+  /** Canonical text of the transaction. */
+  readonly transaction: string
+  /** Canonical text of the signed execution authorization: the proof of RELEASED. */
+  readonly authorization: string
+}
+
+const SHOWN = `
+  i.business_transaction_id AS "businessTransactionId", i.state, ${isInDoubt} AS "inDoubt", t.caller_id AS "callerId",
+  t.created_at AS "releasedAt", i.deadline, i.closed_at AS "closedAt", i.resolution, t.body AS transaction,
+  t.execution_authorization AS "authorization"`
+const WITH_TRANSACTION = `
+  JOIN business_transactions AS t
+    ON t.business_transaction_id = i.business_transaction_id AND t.execution_authorization IS NOT NULL`
+
+/** One intent; null when there is none or `callerId` (null: anyone) did not submit it. */
+export async function readIntent(sql: Sql, id: string, callerId: string | null): Promise<IntentRow | null> {
+  const result = await sql.query<IntentRow>({
+    name: 'execution_intents_read',
+    text: `
+      SELECT ${SHOWN}
+      FROM execution_intents AS i ${WITH_TRANSACTION}
+      WHERE i.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
+    values: [id, callerId],
+  })
+  return result.rows[0] ?? null
+}
+
+/** A page of what is in doubt, what was noticed last first. Costs what is in doubt, not what ever ran. */
+export async function listInDoubt(sql: Sql, range: PageRange): Promise<Page<IntentRow>> {
+  return readPageOf(
+    sql,
+    {
+      name: 'execution_intents_in_doubt',
+      table: 'in_doubt_intents',
+      time: 'noticed_at',
+      id: 'business_transaction_id',
+      bytes: 'octet_length(t.body) + octet_length(t.execution_authorization)',
+      columns: SHOWN,
+      join: `
+        JOIN execution_intents AS i ON i.business_transaction_id = item.business_transaction_id AND ${isInDoubt}
+        ${WITH_TRANSACTION}`,
+    },
+    range,
+  )
+}
+
+/** An intent that its holder may close: locked, so that nobody else closes it before the end of the transaction. */
+export interface LockedIntent {
+  readonly state: IntentState
+  readonly inDoubt: boolean
+  readonly nonce: string
+}
+
+/** Waits for whoever is closing it, and then sees how. out  null where there is none */
+export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | null> {
+  const result = await sql.query<LockedIntent>({
+    name: 'execution_intents_lock',
+    text: `
+      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce
+      FROM execution_intents AS i WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
+    values: [id],
+  })
+  return result.rows[0] ?? null
+}
+
+/** Closes a released intent by hand. out  false where it is no longer RELEASED */
+export async function endIntent(
+  sql: Sql,
+  end: { id: string; state: IntentEnd; resolution: Resolution | null; closedAt: string },
+): Promise<boolean> {
+  const result = await sql.query({
+    name: 'execution_intents_end',
+    text: `
+      UPDATE execution_intents SET state = $2::text, resolution = $3::text, closed_at = $4::timestamptz
+      WHERE business_transaction_id = $1::uuid AND state = 'RELEASED'`,
+    values: [end.id, end.state, end.resolution, end.closedAt],
+  })
+  return result.rowCount === 1
+}
+
+/**
+ * Intents in doubt that are not noted as such, in order of id and beginning behind `after`. Reads the index of RELEASED intents, so it
+ * costs what is open, not what ever ran. Unnamed, so that it is planned with the sizes of today: a plan made while both indexes were
+ * empty might read the primary key instead.
+ */
+export async function findInDoubt(
+  sql: Sql,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const result = await sql.query<{ id: string }>({
+    text: `
+      SELECT i.business_transaction_id AS id
+      FROM execution_intents AS i
+      WHERE ${isInDoubt} AND i.business_transaction_id > $1::uuid
+        AND NOT EXISTS (SELECT FROM in_doubt_intents AS d WHERE d.business_transaction_id = i.business_transaction_id)
+      ORDER BY i.business_transaction_id LIMIT $2::integer`,
+    values: [after, limit],
+  })
+  return result.rows.map(({ id }) => id)
+}
+
+/** What is told of an intent that is found in doubt; nulls where the gateway released it without the road. */
+export interface DoubtedIntent {
+  readonly id: string
+  readonly deadline: Date
+  readonly callerId: string | null
+  readonly transaction: string | null
+}
+
+/** Locks those that are still in doubt and that nobody is closing at this moment: the others are left for another look. */
+export async function lockInDoubt(sql: Sql, ids: readonly string[]): Promise<DoubtedIntent[]> {
+  const result = await sql.query<DoubtedIntent>({
+    name: 'execution_intents_lock_in_doubt',
+    text: `
+      SELECT i.business_transaction_id AS id, i.deadline, t.caller_id AS "callerId", t.body AS transaction
+      FROM execution_intents AS i
+      LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
+      WHERE i.business_transaction_id = ANY($1::uuid[]) AND ${isInDoubt}
+      FOR NO KEY UPDATE OF i SKIP LOCKED`,
+    values: [ids],
+  })
+  return result.rows
+}
+
+/** Throws when the table cannot be read and written by this role: GET /ready asks this (interface §4.1). */
+export async function checkIntentsUsable(sql: Sql): Promise<void> {
+  const result = await sql.query<{ usable: boolean }>({
+    name: 'execution_intents_usable',
+    text: `
+      SELECT has_table_privilege('execution_intents', 'SELECT') AND has_table_privilege('execution_intents', 'INSERT')
+        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off'
+        AND (SELECT count(*) FROM (SELECT FROM execution_intents LIMIT 1) AS any_row) >= 0 AS usable`,
+  })
+  if (result.rows[0]?.usable !== true) throw new Error('The execution-intents table is not writable.')
+}

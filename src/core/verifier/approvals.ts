@@ -1,0 +1,184 @@
+// The check of a decision's verified signals (decisions §4 "Decision", §7): what a human approved, or a system of record said,
+// from the text of the record alone.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { checkSigned, list, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { instantMs } from './instant.ts'
+import { scopeCovers } from './scope.ts'
+
+/** What an approval must be of, to count for an execution. */
+export interface Asked {
+  readonly capability: string
+  readonly target: string
+  readonly parameters: Json
+  /** When it was decided, RFC 3339. */
+  readonly evaluatedAt: string
+  /** Who may not approve it: the principal in whose name it is asked for, and the caller who asks. */
+  readonly askedBy: readonly string[]
+}
+
+/**
+ * Whether an approval is of what is asked, signature and key apart.
+ * out  undefined: it is; otherwise the reason that it is not
+ */
+export function approvalProblem(
+  payload: Members,
+  { capability, target, parameters, evaluatedAt, askedBy }: Asked,
+  sha256Hex: (text: string) => string,
+): string | undefined {
+  const { approverId, issuedAt, expiresAt, scope } = payload
+  if (payload['version'] !== 1) return 'is of an unknown version'
+  if (payload['capability'] !== capability) return 'is for another capability'
+  if (payload['target'] !== target) return 'is for another target'
+  if (!scopeCovers(scope, parameters, sha256Hex)) return 'does not cover the parameters'
+  const at = instantMs(evaluatedAt)
+  if (typeof issuedAt !== 'string' || !(instantMs(issuedAt) <= at)) return 'was not yet valid'
+  if (typeof expiresAt !== 'string' || !(at < instantMs(expiresAt))) return 'was expired'
+  if (typeof approverId !== 'string' || askedBy.includes(approverId)) return 'is by who asked for it'
+  return undefined
+}
+
+/** The check of a record: every verified signal of every decision in it. */
+export function checkApprovals(record: Members, given: Crypto): Check {
+  return checkSigned('approvals', 'The verified signals cannot be verified', given, (crypto) => {
+    const used = new Set<string>()
+    for (const execution of list(record['executions'])) {
+      const decision = members(members(execution)['decision'])
+      for (const [signal, verified] of Object.entries(members(decision['verifiedSignals'])))
+        verifySignal({ signal, verified: members(verified), decision, record, used, crypto })
+    }
+    return true
+  })
+}
+
+/**
+ * The check of a Refusal Record: approvals that did not suffice stand in it, and each is a signed one. Whether they match is what
+ * was refused.
+ */
+export function checkRefusedApprovals(refusal: Members, given: Crypto): Check {
+  return checkSigned('approvals', 'The approvals in the decision are not signed ones', given, (crypto) => {
+    const verifiedSignals = members(members(refusal['decision'])['verifiedSignals'])
+    for (const verified of Object.values(verifiedSignals)) {
+      for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto)
+    }
+    return true
+  })
+}
+
+interface VerifiedSignal {
+  readonly signal: string
+  readonly verified: Members
+  readonly decision: Members
+  readonly record: Members
+  /** Nonces of the approvals that another signal or execution of the record used up. */
+  readonly used: Set<string>
+  readonly crypto: CheckCrypto
+}
+
+/** fails with an Error that says what does not hold */
+function verifySignal(one: VerifiedSignal): void {
+  const { signal, verified, decision } = one
+  const { value, by } = verified
+  const named = `signal ${JSON.stringify(signal)}`
+  const declared = members(decision['signals'])
+  if (
+    !Object.hasOwn(declared, signal) ||
+    canonicalize(declared[signal] as Json) !== canonicalize(value as Json)
+  )
+    throw new Error(`${named} is verified to be another value than was declared`)
+  const approvals = approvalsOf(verified)
+  if (by === 'approval' && value === true) {
+    if (approvals.length === 0) throw new Error(`${named} has no approval`)
+    requireApprovals(approvals, named, one)
+    return
+  }
+  if (approvals.length > 0) throw new Error(`${named} has approvals that it does not claim`)
+  if (by === 'approval' && value === false) return
+  if (by === 'history' && typeof value === 'number') return
+  if (by === 'crm-deal') {
+    requireAuthorizedRead(named, one)
+    return
+  }
+  throw new Error(`${named} is verified by what nothing here can check`)
+}
+
+/** As many approvers as approvals: the quorum itself stands in the policy. */
+function requireApprovals(
+  approvals: readonly Members[],
+  named: string,
+  { decision, record, used, crypto }: VerifiedSignal,
+): void {
+  const transaction = members(record['transaction'])
+  const { action, target, parameters } = members(transaction['intent'])
+  const asked: Asked = {
+    capability: string(action),
+    target: string(target),
+    parameters: parameters as Json,
+    evaluatedAt: string(decision['evaluatedAt']),
+    askedBy: [
+      string(members(transaction['authority'])['principalId']),
+      string(members(transaction['metadata'])['submittedBy']),
+    ],
+  }
+  const approvers = new Set<string>()
+  for (const approval of approvals) {
+    const { approverId, nonce, revokedAt } = requireSignature(approval, crypto)
+    const whose = `${named}: the approval by ${JSON.stringify(approverId)}`
+    const problem = approvalProblem(members(approval['payload']), asked, crypto.sha256Hex)
+    if (problem !== undefined) throw new Error(`${whose} ${problem}`)
+    if (revokedAt !== null && !(instantMs(asked.evaluatedAt) < instantMs(revokedAt)))
+      throw new Error(`${whose} is by a key that was revoked`)
+    if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`)
+    if (used.has(nonce)) throw new Error(`${whose} is used twice`)
+    approvers.add(approverId)
+    used.add(nonce)
+  }
+}
+
+/** fails where it is not signed by the approver that it names */
+function requireSignature(
+  { payload, algorithm, signature }: Members,
+  crypto: CheckCrypto,
+): { approverId: string; nonce: string; revokedAt: string | null } {
+  const { approverId, keyId, nonce } = members(payload)
+  const approver = string(approverId)
+  // `a:b` with key `c` and `a` with key `b:c` are one name of a key, and must not be two approvers.
+  if (approver === '' || approver.includes(':')) throw new Error('an approverId is not one')
+  const carried = {
+    algorithm: string(algorithm),
+    keyId: `${approver}:${string(keyId)}`,
+    value: string(signature),
+  }
+  // Approvals are always Ed25519 (decisions §7).
+  if (
+    carried.algorithm !== 'ed25519' ||
+    !crypto.verifySignature('approval', canonicalize(payload as Json), carried)
+  )
+    throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`)
+  return {
+    approverId: approver,
+    nonce: string(nonce),
+    revokedAt: crypto.humanKey(carried.keyId)?.revokedAt ?? null,
+  }
+}
+
+/** A read of a system of record is released by an authorization of its own, for the same transaction. */
+function requireAuthorizedRead(named: string, { verified, record, crypto }: VerifiedSignal): void {
+  const { payload, keyId, algorithm, signature } = members(verified['authorization'])
+  const { businessTransactionId, authorizationId } = members(payload)
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+  if (
+    carried.algorithm !== 'ed25519' ||
+    !crypto.verifySignature('execution-authorization', canonicalize(payload as Json), carried)
+  )
+    throw new Error(`${named}: the authorization of the read is not signed`)
+  if (string(businessTransactionId) !== record['businessTransactionId'])
+    throw new Error(`${named}: the authorization of the read is of another transaction`)
+  const released = members(members(record['authorization'])['payload'])
+  if (string(authorizationId) === released['authorizationId'])
+    throw new Error(`${named}: the authorization of the read is that of the execution`)
+}
+
+function approvalsOf(verified: Members): readonly Members[] {
+  return 'approvals' in verified ? list(verified['approvals']).map(members) : []
+}

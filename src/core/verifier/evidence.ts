@@ -1,0 +1,125 @@
+// What every check of evidence is made of: its outcome, the cryptography it stands on, and the reading of members that may
+// be missing or of any type (decisions §4). Browser-safe, as all of this folder: hashing and signatures are arguments.
+import { canonicalize, type Json } from '../json/canonical.ts'
+
+export interface Check {
+  readonly name: string
+  /** Undefined: it holds. Otherwise the sentence that says what does not, or why nobody can say. */
+  readonly problem: string | undefined
+  /** Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail. */
+  readonly missingKeys?: readonly string[]
+}
+
+/** One signature as the artifacts carry it. */
+export interface CarriedSignature {
+  readonly algorithm: string
+  readonly keyId: string
+  readonly value: string
+}
+
+/** What evidence is signed as: names of decisions §4's payload types. */
+export type SignedArtifact =
+  | 'trust-record'
+  | 'execution-authorization'
+  | 'receipt'
+  | 'refusal-record'
+  | 'audit-event'
+  | 'governance-change'
+  | 'intent-transition'
+  | 'approval'
+  | 'step-up'
+
+/**
+ * Whether a key of this name may verify this artifact. Humans' keys are `{approverId}:{keyId}` and sign what humans say, the
+ * service's have no colon and sign the rest: neither ever passes for the other (decisions §7). Every `Crypto` asks this first.
+ */
+export function mayVerify(artifact: SignedArtifact, keyId: string): boolean {
+  return keyId.includes(':') === (artifact === 'approval' || artifact === 'step-up')
+}
+
+/** The cryptography that the checks stand on. Keys come from what was published, never from the evidence. */
+export interface Crypto {
+  readonly sha256Hex: (text: string) => string
+  /**
+   * False, or an error whose message says why, for whatever is not a signature of this text as this artifact. Undefined where the
+   * key that it names is not given: the service, which has every key that it published, says false.
+   */
+  readonly verifySignature: (
+    artifact: SignedArtifact,
+    canonicalText: string,
+    signature: CarriedSignature,
+  ) => boolean | undefined
+  /** A human's key by `{approverId}:{keyId}`; `revokedAt` is RFC 3339, null where it is in effect. Undefined: unknown. */
+  readonly humanKey: (keyId: string) => { readonly revokedAt: string | null } | undefined
+}
+
+/** The crypto within a check: a signature by a key that is not given counts as true there, and the check knows of it. */
+export interface CheckCrypto extends Crypto {
+  readonly verifySignature: (
+    artifact: SignedArtifact,
+    canonicalText: string,
+    signature: CarriedSignature,
+  ) => boolean
+}
+
+export type Members = { readonly [name: string]: Json }
+
+/** A check whose `holds` may throw: evidence that cannot be read fails the check that reads it. */
+export function check(name: string, problem: string, holds: () => boolean): Check {
+  try {
+    return { name, problem: holds() ? undefined : problem }
+  } catch (error) {
+    return { name, problem: `${problem} (${error instanceof Error ? error.message : 'unreadable'})` }
+  }
+}
+
+/**
+ * As `check`, of signatures. A key that is not given leaves the check open, but hides nothing: everything else in it is still
+ * looked at, and whatever fails makes it fail.
+ */
+export function checkSigned(
+  name: string,
+  problem: string,
+  crypto: Crypto,
+  holds: (crypto: CheckCrypto) => boolean,
+): Check {
+  const missing = new Set<string>()
+  const verifySignature: CheckCrypto['verifySignature'] = (artifact, text, signature) => {
+    const verdict = crypto.verifySignature(artifact, text, signature)
+    if (verdict === undefined) missing.add(signature.keyId)
+    return verdict !== false
+  }
+  const made = check(name, problem, () => holds({ ...crypto, verifySignature }))
+  if (made.problem !== undefined || missing.size === 0) return made
+  const missingKeys = [...missing]
+  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(', ')
+  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys }
+}
+
+/** Undefined for evidence that has no canonical form: no hash and no signature is of that. */
+export function canonicalText(value: Json): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
+  }
+}
+
+export function members(value: Json | undefined): Members {
+  if (!isMembers(value)) throw new Error('an object is missing')
+  return value
+}
+
+export function isMembers(value: Json | undefined): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function list(value: Json | undefined): readonly Json[] {
+  if (!Array.isArray(value)) throw new Error('a list is missing')
+  return value as readonly Json[]
+}
+
+export function string(value: Json | undefined): string {
+  if (typeof value !== 'string') throw new Error('a string is missing')
+  return value
+}

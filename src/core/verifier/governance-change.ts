@@ -1,0 +1,108 @@
+// The checks of a maker/checker change (decisions §7), as it was proposed or as it was resolved, from its text alone.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { instantMs } from './instant.ts'
+import { carriedSignature } from './signatures.ts'
+
+const STEP_UP_LIFETIME_MAX_MS = 120_000
+
+/** What the human said who resolved it, by its status. */
+const ACTIONS: ReadonlyMap<Json | undefined, string> = new Map([
+  ['APPROVED', 'approve'],
+  ['REJECTED', 'reject'],
+])
+
+/** What `changeHash` covers: the members that a checker is shown. One that is missing is undefined, and has no hash. */
+export function shownOf(change: Members) {
+  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change
+  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
+}
+
+/** in  evidence  the parsed change, or whatever was sent as one · out never throws, never empty */
+export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
+  const change = isMembers(evidence) ? evidence : {}
+  // `warnings` and `diff` are advice, computed when it was proposed.
+  const { signature, warnings: _, diff: _1, ...signedMembers } = change
+  const signed = canonicalText(signedMembers)
+  return [
+    check('change hash', 'The change hash does not match what was proposed', () => {
+      return given.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
+    }),
+    checkSigned('change signature', 'The signature of the change is not valid', given, (crypto) => {
+      const carried = carriedSignature(signature)
+      // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.
+      if (signed === undefined || carried.algorithm !== 'ed25519') return false
+      return crypto.verifySignature('governance-change', signed, carried)
+    }),
+    check('resolution', 'The change is not resolved as its status says', () => isResolved(change)),
+    checkSigned(
+      'step-up authorization',
+      'The step-up authorization is not one of this resolution',
+      given,
+      (crypto) => isSteppedUp(change, crypto),
+    ),
+  ]
+}
+
+function isResolved(change: Members): boolean {
+  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change
+  if (status === 'PENDING_APPROVAL')
+    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === undefined)
+  return (
+    ACTIONS.has(status) &&
+    // Nobody checks what he made.
+    string(resolvedBy) !== string(proposedBy) &&
+    !Number.isNaN(instantMs(string(resolvedAt))) &&
+    (rejectionReason === undefined || (status === 'REJECTED' && typeof rejectionReason === 'string'))
+  )
+}
+
+function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
+  const { status, stepUpAuthorization } = change
+  if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
+  const { payload, keyId, algorithm, signature } = members(stepUpAuthorization)
+  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload)
+  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))]
+  const isBound =
+    version === 1 &&
+    string(nonce) !== '' &&
+    string(changeId) === change['changeId'] &&
+    string(changeHash) === change['changeHash'] &&
+    string(action) === ACTIONS.get(status) &&
+    from < to &&
+    to - from <= STEP_UP_LIFETIME_MAX_MS &&
+    instantMs(string(change['resolvedAt'])) < to
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+  if (!isBound || carried.algorithm !== 'ed25519') return false
+  const known = stepUpKeys(change, crypto)
+  return (
+    known.length === 0 ||
+    known.some((id) => {
+      const revokedAt = crypto.humanKey(id)?.revokedAt ?? null
+      return (
+        (revokedAt === null || instantMs(string(change['resolvedAt'])) < instantMs(revokedAt)) &&
+        crypto.verifySignature('step-up', canonicalize(payload as Json), { ...carried, keyId: id })
+      )
+    })
+  )
+}
+
+/** Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names. */
+function stepUpKeys({ resolvedBy, stepUpAuthorization }: Members, crypto: Crypto): string[] {
+  if (typeof resolvedBy !== 'string') return []
+  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization['keyId'] : undefined
+  const names = new Set(['step-up', ...(typeof keyId === 'string' ? [keyId] : [])])
+  return Array.from(names, (name) => `${resolvedBy}:${name}`).filter(
+    (id) => crypto.humanKey(id) !== undefined,
+  )
+}
+
+/** What no check fails on and a reader should know. */
+export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
+  const { resolvedBy, stepUpAuthorization } = change
+  if (stepUpAuthorization === undefined || typeof resolvedBy !== 'string') return []
+  if (stepUpKeys(change, crypto).length > 0) return []
+  const due = JSON.stringify(`${resolvedBy}:step-up`)
+  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`]
+}

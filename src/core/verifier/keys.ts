@@ -1,0 +1,204 @@
+// The saved key set that evidence is verified by: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517).
+// GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
+import type { Json } from '../json/canonical.ts'
+import { base64, base64url } from './base64.ts'
+import { isMembers, type Members } from './evidence.ts'
+import { instantMs } from './instant.ts'
+import { Unusable } from './unusable.ts'
+
+/** DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4): exactly these, or it is another kind of key. */
+const KINDS = [
+  { algorithm: 'ed25519', spkiPrefix: hexToBytes('302a300506032b6570032100'), bytes: 32 },
+  {
+    algorithm: 'ml-dsa-65',
+    spkiPrefix: hexToBytes('308207b2300b0609608648016503040312038207a100'),
+    bytes: 1952,
+  },
+] as const
+
+type Algorithm = (typeof KINDS)[number]['algorithm']
+
+interface Material {
+  /** Of the key itself, never of a name or a claim. */
+  readonly algorithm: Algorithm
+  readonly bytes: Uint8Array
+}
+
+export interface VerifyingKey extends Material {
+  readonly keyId: string
+  /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
+  readonly fingerprint: string
+  /** RFC 3339: what it signed for later executions counts for nothing. Null: in effect, when the key was saved. */
+  readonly revokedAt: string | null
+}
+
+/** By keyId, exactly as written. */
+export type KeySet = ReadonlyMap<string, VerifyingKey>
+
+/**
+ * in    keySet  the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of such: all together
+ * out   its Ed25519 and ML-DSA-65 keys; those of other kinds are left out, as RFC 7517 §5 asks
+ * fails Unusable when there is no such key, and for an entry that contradicts itself or another one, or is cut short
+ */
+export function readKeySet(keySet: Json): KeySet {
+  const keys = new Map<string, VerifyingKey>()
+  for (const [i, entry] of entriesOf(keySet).entries()) {
+    const key = readKey(entry, `Key ${i + 1} of the key set`)
+    if (key === undefined) continue
+    const same = keys.get(key.keyId)
+    if (same !== undefined && same.fingerprint !== key.fingerprint)
+      throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`)
+    keys.set(key.keyId, same === undefined ? key : { ...key, revokedAt: earlier(same, key) })
+  }
+  if (keys.size === 0)
+    throw new Unusable('The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.')
+  refuseSharedKeys([...keys.values()])
+  return keys
+}
+
+/** One key under the names of two approvers would make two of one person; under the service's, a human of the service. */
+function refuseSharedKeys(keys: readonly VerifyingKey[]): void {
+  const first = new Map<string, VerifyingKey>()
+  // Whoever resolves changes may well approve by the same key: a caller and an approver are named apart.
+  for (const key of keys.filter(({ keyId }) => !keyId.endsWith(':step-up'))) {
+    const other = first.get(key.fingerprint)
+    if (other !== undefined && ownerOf(other) !== ownerOf(key))
+      throw new Unusable(
+        `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`,
+      )
+    first.set(key.fingerprint, key)
+  }
+}
+
+/** The approver whose key it is; empty for the service's own. */
+function ownerOf({ keyId }: VerifyingKey): string {
+  return keyId.includes(':') ? keyId.slice(0, keyId.indexOf(':')) : ''
+}
+
+function entriesOf(keySet: Json): readonly Json[] {
+  if (Array.isArray(keySet)) return (keySet as readonly Json[]).flatMap(entriesOf)
+  const { keys, ...key } = isMembers(keySet) ? keySet : {}
+  if (Array.isArray(keys)) return keys as readonly Json[]
+  if (keys === undefined && ['pem', 'jwk', 'kty'].some((member) => Object.hasOwn(key, member))) return [key]
+  throw new Unusable(
+    'The key set has no list `keys` and is no single key: save the answer of GET /.well-known/jwks.json or GET /keys/{keyId}.',
+  )
+}
+
+/** A copy that was saved before the key was revoked does not undo that. */
+function earlier(one: VerifyingKey, other: VerifyingKey): string | null {
+  if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt
+  return instantMs(one.revokedAt) <= instantMs(other.revokedAt) ? one.revokedAt : other.revokedAt
+}
+
+function readKey(entry: Json, which: string): VerifyingKey | undefined {
+  if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`)
+  const { pem, jwk } = entry
+  refusePrivate(entry, which)
+  const jwks = [jwk, 'kty' in entry ? entry : undefined].filter((one) => one !== undefined)
+  if (pem === undefined && jwks.length === 0)
+    throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`)
+  const found = [...(pem === undefined ? [] : [ofPem(pem, which)]), ...jwks.map((one) => ofJwk(one, which))]
+  const known = found.filter((one) => one !== undefined)
+  const [material] = known
+  const claimed = entry['algorithm']
+  if (material === undefined) {
+    if (KINDS.some(({ algorithm }) => algorithm === claimed))
+      throw new Unusable(`${which} is called ${claimed as string} but holds a key of another kind.`)
+    return undefined
+  }
+  if (claimed !== undefined && claimed !== material.algorithm)
+    throw new Unusable(
+      `${which} is called ${JSON.stringify(claimed)} but holds an ${material.algorithm} key.`,
+    )
+  const keyId = nameOf([entry, ...jwks.filter((one) => isMembers(one))], which)
+  const fingerprint = fingerprintOf(material)
+  if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
+    throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`)
+  return { keyId, ...material, fingerprint, revokedAt: revokedAtOf(entry, which) }
+}
+
+function revokedAtOf({ revokedAt }: Members, which: string): string | null {
+  if (revokedAt === undefined) return null
+  if (typeof revokedAt !== 'string' || Number.isNaN(instantMs(revokedAt)))
+    throw new Unusable(`${which} has a \`revokedAt\` that is no time.`)
+  return revokedAt
+}
+
+/** The one name that every part of the entry gives the key. */
+function nameOf(parts: readonly Members[], which: string): string {
+  const names = parts.flatMap((part) => [part['keyId'], part['kid']]).filter((name) => name !== undefined)
+  const [name] = names
+  if (typeof name !== 'string' || name === '') throw new Unusable(`${which} has no \`keyId\` or \`kid\`.`)
+  if (names.some((other) => other !== name)) throw new Unusable(`${which} has two different names.`)
+  if (parts.some(({ use }) => use !== undefined && use !== 'sig'))
+    throw new Unusable(`${which} is not for signatures: its \`use\` is not 'sig'.`)
+  return name
+}
+
+/** RFC 7468 §13: whole lines of base64 between the two, then white space at most. */
+const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/
+
+/** One SPKI block and nothing else. Undefined: a key of another kind. */
+function ofPem(pem: Json, which: string): Material | undefined {
+  const block = typeof pem === 'string' ? PEM.exec(pem) : null
+  const der = base64(block?.[1]?.replaceAll(/\r?\n/g, '') ?? '')
+  if (der === undefined || der.length === 0)
+    throw new Unusable(`${which} has a \`pem\` that is no public key.`)
+  const kind = KINDS.find(({ spkiPrefix }) => spkiPrefix.every((byte, i) => der[i] === byte))
+  return kind && materialOf(kind, der.subarray(kind.spkiPrefix.length), which)
+}
+
+/** RFC 8037 §2 and RFC 9964 §3. Undefined: a key of another kind. */
+function ofJwk(jwk: Json, which: string): Material | undefined {
+  if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`)
+  const { kty, crv, alg, x, pub } = jwk
+  refusePrivate(jwk, which)
+  if (kty === 'OKP' && crv === 'Ed25519') {
+    if (alg !== undefined && alg !== 'EdDSA' && alg !== 'Ed25519')
+      throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`)
+    return materialOf(KINDS[0], bytesOf(x, which), which)
+  }
+  if (kty === 'AKP' && alg === 'ML-DSA-65') return materialOf(KINDS[1], bytesOf(pub, which), which)
+  return undefined
+}
+
+/** `d` of RFC 8037 §2, `priv` of RFC 9964 §3. */
+function refusePrivate(part: Members, which: string): void {
+  if ('d' in part || 'priv' in part)
+    throw new Unusable(
+      `${which} holds a private key: treat it as compromised, and save the public keys only.`,
+    )
+}
+
+function bytesOf(text: Json | undefined, which: string): Uint8Array {
+  const bytes = typeof text === 'string' ? base64url(text) : undefined
+  if (bytes === undefined) throw new Unusable(`${which} has key bytes that are not base64url.`)
+  return bytes
+}
+
+function materialOf(kind: (typeof KINDS)[number], bytes: Uint8Array, which: string): Material {
+  if (bytes.length !== kind.bytes)
+    throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`)
+  if (kind.algorithm === 'ed25519' && !isOfPrimeOrder(bytes))
+    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
+  return { algorithm: kind.algorithm, bytes }
+}
+
+/** False for another encoding, and for points of small or mixed order: as the service refuses them. */
+function isOfPrimeOrder(bytes: Uint8Array): boolean {
+  try {
+    const point = ed25519.Point.fromBytes(bytes)
+    return !point.is0() && point.isTorsionFree()
+  } catch {
+    return false
+  }
+}
+
+function fingerprintOf({ algorithm, bytes }: Material): string {
+  const kind = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1]
+  return bytesToHex(sha256(concatBytes(kind.spkiPrefix, bytes)))
+}

@@ -1,0 +1,20 @@
+// Evidence and key sets as text: JSON with exactly one reading, or nothing. A text with two would be shown to a reader as one
+// thing and verified as another.
+import type { Json } from '../json/canonical.ts'
+import { MalformedJson, parseJsonText } from '../json/text.ts'
+import { Unusable } from './unusable.ts'
+
+/** A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again. */
+const DEPTH_MAX = 80
+
+/** in  what  names the text in the sentence of the failure · fails Unusable */
+export function parseEvidence(text: string, what: string): Json {
+  try {
+    return parseJsonText(text, DEPTH_MAX) as Json
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    throw new Unusable(
+      `${what} is not JSON with exactly one reading (${error.message}): save it as it was answered.`,
+    )
+  }
+}

@@ -1,0 +1,26 @@
+// The checks of a receipt (interface §2.4, decisions §4 "Receipt"), from its text alone. Whether it is of a certain record is
+// asked by whole-record.ts.
+import type { Json } from '../json/canonical.ts'
+import { canonicalText, check, checkSigned, isMembers, string } from './evidence.ts'
+import type { Check, Crypto } from './evidence.ts'
+import { requiredSignatures } from './signatures.ts'
+
+/** in  evidence  the parsed receipt, or whatever was sent as one · out never throws, never empty */
+export function checkReceipt(evidence: Json, given: Crypto): Check[] {
+  const receipt = isMembers(evidence) ? evidence : {}
+  const { signature, signatures: _, ...signedMembers } = receipt
+  const { receiptHash, ...hashedMembers } = signedMembers
+  const hashed = canonicalText(hashedMembers)
+  const signed = canonicalText(signedMembers)
+  return [
+    check('receipt hash', 'The receipt hash does not match the canonical receipt', () => {
+      return hashed !== undefined && given.sha256Hex(hashed) === receiptHash
+    }),
+    checkSigned('receipt signature', 'The receipt signature is not valid', given, (crypto) => {
+      if (signed === undefined) return false
+      const { algorithm, keyId } = receipt
+      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature('receipt', signed, one))
+    }),
+  ]
+}

@@ -1,0 +1,80 @@
+// Members of evidence that no signature covers and no check reads. Anybody can have put them there, and a reader may take them for
+// part of what was verified, so the report names each.
+import type { Json } from '../json/canonical.ts'
+import type { EvidenceKind } from './not-proven.ts'
+import { isMembers, type Members } from './evidence.ts'
+
+const SIGNATURE = ['algorithm', 'keyId', 'value', 'signedAt']
+const VERIFICATION = [
+  'verificationId',
+  'businessTransactionId',
+  'status',
+  'message',
+  'verifiedAt',
+  'trustRecordHash',
+]
+const RECORD = [
+  'trustRecordId',
+  'businessTransactionId',
+  'transaction',
+  'authorization',
+  'executions',
+  'overrides',
+  'createdAt',
+  'requiredAlgorithms',
+  'trustRecordHash',
+  'signature',
+  'signatures',
+  'verifications',
+  'receipts',
+  'verificationCount',
+  'receiptCount',
+]
+
+/** The unknown members of an object, by their paths; none of anything else. */
+type Unknown = (value: Json | undefined, known: readonly string[], ...path: (string | number)[]) => string[]
+
+const unknown: Unknown = (value, known, ...path) =>
+  isMembers(value)
+    ? Object.keys(value).flatMap((name) => (known.includes(name) ? [] : [[...path, name].join('.')]))
+    : []
+
+function unknownInEach(value: Json | undefined, known: readonly string[], ...path: (string | number)[]) {
+  return Array.isArray(value)
+    ? (value as readonly Json[]).flatMap((one, i) => unknown(one, known, ...path, i))
+    : []
+}
+
+const beside = (name: string) => (evidence: Members) => [
+  ...unknown(evidence, [name, 'signature']),
+  ...unknown(evidence['signature'], SIGNATURE, 'signature'),
+]
+const ofSignature = ({ signature }: Members) => unknown(signature, SIGNATURE, 'signature')
+const ofSignatures = ({ signatures }: Members) => unknownInEach(signatures, SIGNATURE, 'signatures')
+
+const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly string[]>> = {
+  'trust-record': (record) => [
+    ...unknown(record, RECORD),
+    ...ofSignature(record),
+    ...ofSignatures(record),
+    ...unknownInEach(record['verifications'], VERIFICATION, 'verifications'),
+    ...(Array.isArray(record['receipts']) ? (record['receipts'] as readonly Json[]) : []).flatMap(
+      (receipt, i) =>
+        isMembers(receipt)
+          ? unknownInEach(receipt['signatures'], SIGNATURE, 'receipts', i, 'signatures')
+          : [],
+    ),
+  ],
+  receipt: ofSignatures,
+  'refusal-record': ofSignature,
+  'audit-event': beside('event'),
+  'governance-change': ofSignature,
+  'intent-transition': beside('transition'),
+}
+
+/** One sentence for each, in the order of their paths by UTF-16 code units. */
+export function notesOnUnsigned(kind: EvidenceKind, evidence: Members): readonly string[] {
+  return OF_KIND[kind](evidence)
+    .toSorted()
+    .map((path) => `Nothing signs its member ${JSON.stringify(path)}.`)
+}

@@ -1,0 +1,86 @@
+// A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
+// (interface §2.2: verifications and receipts).
+import type { Json } from '../json/canonical.ts'
+import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { checkReceipt } from './receipt.ts'
+import { checkTrustRecord } from './trust-record.ts'
+
+/** in  evidence  the parsed record, or whatever was sent as one · out never throws, never empty */
+export function checkWholeRecord(evidence: Json, given: Crypto): Check[] {
+  const record = isMembers(evidence) ? evidence : {}
+  return [
+    ...checkTrustRecord(record, given),
+    check('verifications', 'A verification is not one of this record', () => {
+      leftOut(record, 'verifications')
+      return list(record['verifications'])
+        .map(members)
+        .every((verification) => isOf(record, verification) && isVerification(verification))
+    }),
+    checkSigned('receipts', 'A receipt is not a valid one of this record', given, (crypto) => {
+      leftOut(record, 'receipts')
+      return list(record['receipts'])
+        .map(members)
+        .every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto))
+    }),
+  ]
+}
+
+function isOf(record: Members, appended: Members): boolean {
+  return (
+    string(appended['businessTransactionId']) === record['businessTransactionId'] &&
+    string(appended['trustRecordHash']) === record['trustRecordHash']
+  )
+}
+
+function isVerification({ verificationId, status, message, verifiedAt }: Members): boolean {
+  return (
+    [verificationId, message, verifiedAt].every((member) => typeof member === 'string') &&
+    (status === 'VERIFIED' || status === 'FAILED')
+  )
+}
+
+const COUNTED = { verifications: 'verificationCount', receipts: 'receiptCount' } as const
+
+/** How many the record has that its list leaves out (decisions §12). fails for a count that is none, or less than the list holds */
+function leftOut(record: Members, name: keyof typeof COUNTED): number {
+  const held = list(record[name]).length
+  const { [COUNTED[name]]: count = held } = record
+  if (!Number.isSafeInteger(count) || (count as number) < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`)
+  return (count as number) - held
+}
+
+/** fails with the problems of the receipt itself */
+function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): boolean {
+  const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? [])
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  const verificationId = string(receipt['verificationId'])
+  const named = list(record['verifications'])
+    .map(members)
+    .filter((one) => one['verificationId'] === verificationId)
+  // A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
+  if (named.length === 0) return leftOut(record, 'verifications') > 0
+  return named.some(({ status }) => status === 'VERIFIED')
+}
+
+/** Of a list that was cut; where the count is none, a check has failed. */
+function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
+  const [held, count] = [record[name], record[COUNTED[name]]]
+  return Array.isArray(held) && typeof count === 'number' && count > held.length
+    ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`]
+    : []
+}
+
+/** What no check fails on and a reader should know. */
+export function notesOnRecord(record: Members): readonly string[] {
+  const { verifications, receipts } = record
+  const latest = Array.isArray(verifications) ? (verifications.at(-1) as Json | undefined) : undefined
+  return [
+    ...(Array.isArray(receipts) && receipts.length > 0 ? [] : ['The record carries no receipt.']),
+    ...(isMembers(latest) && latest['status'] === 'FAILED'
+      ? ['The latest verification that was stored with it is FAILED.']
+      : []),
+    ...(['verifications', 'receipts'] as const).flatMap((name) => cutNote(record, name)),
+  ]
+}

@@ -1,0 +1,44 @@
+// First start without a database of its own: one local caller and one key of each algorithm (decisions §1 "Embedded start").
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeRawKey, parseCallers, type Caller, type Config } from '../../core/config.ts'
+import { LOCAL_CALLER, type FirstKey } from '../first-steps.ts'
+import { generateMissingKeys } from '../../core/signing/keys.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import { writeWholeFile } from '../../core/signing/whole-file.ts'
+
+export interface Provisioned {
+  /** None when authentication is disabled. */
+  readonly callers: readonly Caller[]
+  readonly signingKeyDir: string
+  /** Where the local caller is kept; none where callers are configured or nobody authenticates. */
+  readonly callersFile?: string
+  /** A key made by this very start: shown now or never, only its hash is kept. */
+  readonly printed?: FirstKey
+}
+
+/**
+ * What the configuration gives is used as it is; only what it leaves out is made, once, under `dataDir`. Each file is
+ * written whole or not at all, so a start after a crash completes the rest. If the crash came before the raw key was
+ * shown, delete `callers.json`: the next start makes another.
+ * fails ConfigError naming `callers.json` when it was damaged; the file system's errors
+ */
+export function provision({ config, dataDir }: { config: Config; dataDir: string }): Provisioned {
+  const { signingKeyDir } = config
+  if (!config.signingKeyDirGiven) generateMissingKeys({ dir: signingKeyDir, now: new Date() })
+  if (config.callers !== undefined) return { callers: config.callers, signingKeyDir }
+  if (config.authDisabled) return { callers: [], signingKeyDir }
+
+  const callersFile = join(dataDir, 'callers.json')
+  const printed = existsSync(callersFile) ? undefined : makeLocalCaller(callersFile, dataDir)
+  const callers = parseCallers(readFileSync(callersFile, 'utf8'), callersFile)
+  return { callers, signingKeyDir, callersFile, ...(printed && { printed }) }
+}
+
+function makeLocalCaller(file: string, dataDir: string): FirstKey | undefined {
+  const rawKey = makeRawKey()
+  const caller = { callerId: LOCAL_CALLER, keyHash: sha256Hex(rawKey), allowedCapabilities: ['*'] }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const written = writeWholeFile(file, `${JSON.stringify([caller], null, 2)}\n`, 0o600)
+  return written ? { rawKey, callerId: caller.callerId } : undefined
+}

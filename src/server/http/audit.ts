@@ -1,0 +1,140 @@
+// The door's side of the audit (decisions §9): what was refused becomes an event, is signed and stored by a thread, and only then
+// is the caller answered. What can be provoked without a key is counted before it is written, so that no flood fills the database.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Audited } from '../../core/errors.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
+import type { Limit, LimitStore } from './limit.ts'
+
+/** What the door knows of the refused request. */
+export interface AuditContext {
+  readonly route: { readonly method: string; readonly path: string } | undefined
+  readonly callerId: string | undefined
+  /** Where there is no caller. */
+  readonly clientAddress: string | undefined
+}
+
+export interface Audit {
+  /**
+   * Writes an event. Undefined: it is one too many of its kind and only counted.
+   * out  resolves when it is stored, or when the database is away and the reply must not wait longer; it is then tried again
+   */
+  readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
+  /** Resolves when everything is stored, or when `ms` have passed; what is lost then is logged. */
+  readonly close: (ms: number) => Promise<void>
+}
+
+/** Of all clients together: bad keys from a million addresses write no more than this. */
+const WITHOUT_KEY_PER_MINUTE = 6_000
+/** How long a reply waits for its event when the database does not answer. */
+const REPLY_WAIT_MS = 1_000
+const RETRY_MS = 500
+/** How often an event may fail while the database is there. */
+const FAILED_MAX = 5
+/** Events that wait for the database; the next one is lost, and the log says so. */
+const WAITING_MAX = 10_000
+/** A caller chooses these texts; evidence needs their beginning. */
+const TEXT_MAX = 256
+
+/** What somebody was not allowed to do, as against what was done. */
+const REFUSALS = /^caller\.|_denied$|^webhook\.re(jected|played)$/
+
+/** Decisions §9: "one per caller and minute". */
+const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }
+/** Above what a caller's executions can be refused by: a bound for the other routes, which have no limit of their own. */
+const PER_CALLER: Limit = { name: 'audit caller', perMinute: WITHOUT_KEY_PER_MINUTE }
+const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: WITHOUT_KEY_PER_MINUTE }
+
+/**
+ * in  perMinute  events of one client address without a key that are written (RATE_LIMIT_PUBLIC_PER_MINUTE)
+ */
+export function openAudit({
+  submit,
+  limits,
+  perMinute,
+  log,
+}: {
+  submit: Dispatcher['submit']
+  limits: LimitStore
+  perMinute: number
+  log: (line: Record<string, unknown>, message: string) => void
+}): Audit {
+  const perClient: Limit = { name: 'audit', perMinute }
+  const waiting = new Map<object, Promise<void>>()
+  /** Events that were only counted since the last one that was written. */
+  let unwritten = 0
+  let closed = false
+
+  function tooMany({ type }: Audited, { callerId, clientAddress }: AuditContext): boolean {
+    const now = performance.now()
+    const who = callerId ?? clientAddress ?? ''
+    const limit = type === 'rate_limited' ? RATE_LIMITED : callerId === undefined ? perClient : PER_CALLER
+    const own = limits.take(limit, who, now)
+    const over = !own.allowed || (callerId === undefined && !limits.take(ALL_WITHOUT_KEY, '', now).allowed)
+    if (over && type !== 'rate_limited') unwritten++
+    return over
+  }
+
+  async function store(event: { eventId: string; type: string }): Promise<void> {
+    const body = Buffer.from(JSON.stringify(event))
+    let failed = 0
+    for (;;) {
+      const { status, log: cause } = await submit({
+        operation: 'record-audit-event',
+        client: SERVICE_CLIENT,
+        caller: -1,
+        body,
+      })
+      if (status === 200 || closed) return
+      // A database that is away is waited for, a thread that died is replaced; an event that cannot be signed never will be.
+      if (status !== 503 && ++failed === FAILED_MAX) return log({ event, ...cause }, 'audit event lost')
+      await delay(RETRY_MS, undefined, { ref: false })
+    }
+  }
+
+  return {
+    record(audited, context) {
+      if (tooMany(audited, context)) return undefined
+      const detail = {
+        ...audited.detail,
+        ...(context.clientAddress === undefined ? {} : { clientAddress: context.clientAddress }),
+        ...(unwritten > 0 ? { unwrittenBefore: unwritten } : {}),
+      }
+      unwritten = 0
+      const event = {
+        eventId: randomUUID(),
+        type: audited.type,
+        occurredAt: new Date().toISOString(),
+        ...(context.route === undefined ? {} : { route: `${context.route.method} ${context.route.path}` }),
+        ...(context.callerId === undefined ? {} : { callerId: context.callerId }),
+        reason: audited.reason,
+        ...(audited.capability === undefined ? {} : { capability: cut(audited.capability) }),
+        ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId) }),
+        severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
+        ...(Object.keys(detail).length === 0 ? {} : { detail }),
+      }
+      if (closed || waiting.size >= WAITING_MAX) {
+        log({ event }, 'audit event lost')
+        return undefined
+      }
+      const stored = store(event).finally(() => waiting.delete(event))
+      waiting.set(event, stored)
+      return Promise.race([stored, delay(REPLY_WAIT_MS, undefined, { ref: false })])
+    },
+    async close(ms) {
+      const late = new AbortController()
+      const timeUp = delay(ms, undefined, { signal: late.signal }).catch(() => undefined)
+      // A race: a thread that has died with an event answers long after the service must have stopped.
+      await Promise.race([Promise.all(waiting.values()), timeUp])
+      late.abort()
+      closed = true
+      for (const event of waiting.keys()) log({ event }, 'audit event lost')
+      if (unwritten > 0) log({ unwritten }, 'audit events only counted')
+    },
+  }
+}
+
+/** Well formed also where it is cut: half a surrogate pair could not be signed. */
+function cut(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX).toWellFormed()}…`
+}

@@ -1,0 +1,197 @@
+// The listener over node:http, for machines where the binary of uWebSockets.js does not load.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Server } from 'node:net'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { createServer, STATUS_CODES } from '../../../core/node-http.ts'
+import { backlogTaken } from './backlog.ts'
+import { exchange } from './exchange.ts'
+import { guard, headBytesMax } from './guard.ts'
+import type { DropReason, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import { countUnderway } from './underway.ts'
+
+export const nodeTimeouts: Timeouts = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  // Above the 60 s after which common proxies drop an idle connection: the side that sends requests should close first,
+  // or it sends one into a connection that is just being closed.
+  idleMs: 75_000,
+  stalledMs: 120_000,
+}
+/** How often node looks for connections over headMs or requestMs. */
+const timeoutCheckMs = 1_000
+
+/** Fails with an Error that names host and port when they cannot be listened on. */
+export function listenNode(options: ListenOptions): Promise<Listener> {
+  const { host, port, onHead, onDropped, timeouts = nodeTimeouts } = options
+  let stopping = false
+  const underway = countUnderway()
+  /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
+  const newest = new WeakMap<Socket, ServerResponse>()
+  /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
+  const ending = new WeakSet<Socket>()
+
+  const server = createServer({
+    maxHeaderSize: headBytesMax,
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: timeoutCheckMs,
+    // Node would answer 400 and still run what is pipelined behind; the guard drops the connection.
+    requireHostHeader: false,
+    keepAlive: true,
+    noDelay: true,
+  })
+  server.timeout = timeouts.stalledMs
+
+  const refuse = (socket: Socket, status: number): void => {
+    ending.add(socket)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    )
+    socket.destroySoon()
+  }
+  const drop = (socket: Duplex, reason: DropReason): void => {
+    onDropped?.(reason, (socket as Socket).remoteAddress ?? '')
+    socket.destroy()
+  }
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket, rawHeaders, method = '', url = '' } = request
+    if (socket.destroyed || ending.has(socket)) return
+    newest.set(socket, response)
+    if (request.httpVersion !== '1.1') return refuse(socket, 505)
+    const headers: [string, string][] = []
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      headers.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''])
+    }
+    const queryAt = url.includes('?') ? url.indexOf('?') : url.length
+    const head = guard({
+      method,
+      path: url.slice(0, queryAt),
+      query: url.slice(queryAt + 1),
+      headers,
+      remoteAddress: () => socket.remoteAddress ?? '',
+    })
+    if (typeof head === 'string') return drop(socket, head)
+    const ended = underway.begin()
+    exchange(head, onHead, () => stopping, {
+      endsHere: () => void ending.add(socket),
+      readBody(done, aborted) {
+        if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
+        readBody(request, head.bodyBytes, done, () => {
+          aborted()
+          ended()
+        })
+      },
+      // 'close' is both: the end of the body, and of a connection before that.
+      discardBody: (done) => void request.resume().once('close', done),
+      write(reply, close) {
+        if (close) ending.add(socket)
+        if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
+        if (!socket.destroyed) write(response, reply, close)
+        // It would keep its whole request until the connection's next one: to be copied and marked again and again.
+        if (response.writableLength === 0 && newest.get(socket) === response) newest.delete(socket)
+        ended()
+      },
+    })
+  }
+  server.on('request', onRequest)
+  // Without a listener node closes the connection by itself, and nobody would know.
+  server.on('connect', (_request, socket) => drop(socket, 'target'))
+  // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
+  server.on('checkContinue', onRequest)
+  // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
+  server.on('checkExpectation', onRequest)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Written now, a refusal would pass for the reply to a request that is still running.
+    if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
+    else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
+  })
+
+  let accepted = 0
+  server.on('connection', () => accepted++)
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
+  let refusing: Promise<void> | undefined
+  const stopAccepting = (): Promise<void> => {
+    stopping = true
+    // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
+    refusing ??= backlogTaken(() => accepted).then(() => void Server.prototype.close.call(server))
+    return refusing
+  }
+  return new Promise((resolve, reject) => {
+    // Stays attached: a failed accept (out of file descriptors) must not end the process.
+    server.on('error', (cause) =>
+      reject(new Error(`cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+    )
+    server.listen({ host, port, backlog: 1024 }, () => {
+      const address = server.address()
+      resolve({
+        server: 'node:http',
+        port: typeof address === 'object' && address !== null ? address.port : port,
+        stopAccepting,
+        drained: underway.drained,
+        async close() {
+          await stopAccepting()
+          server.closeAllConnections()
+          await closed
+        },
+      })
+    })
+  })
+}
+
+function readBody(
+  request: IncomingMessage,
+  bodyBytes: number,
+  done: (body: Uint8Array) => void,
+  onAborted: () => void,
+): void {
+  let body: Uint8Array | undefined
+  let received = 0
+  request.on('data', (chunk: Buffer) => {
+    if (chunk.length === bodyBytes) {
+      body = chunk
+    } else {
+      body ??= new Uint8Array(bodyBytes)
+      body.set(chunk, received)
+    }
+    received += chunk.length
+    if (received === bodyBytes) done(body ?? new Uint8Array(0))
+  })
+  request.once('close', () => {
+    if (received < bodyBytes) onAborted()
+  })
+}
+
+/** Node does not tell the end of a reply that is made after its client has gone, or that still stands behind another one then. */
+function whenOut(response: ServerResponse, socket: Socket, sent: () => void): void {
+  if (socket.destroyed) return sent()
+  let isOut = false
+  const out = (): void => {
+    // Of the reply under way when a connection ends, both tell.
+    if (isOut) return
+    isOut = true
+    socket.off('close', out)
+    sent()
+  }
+  response.once('close', out)
+  // As many as are pipelined.
+  socket.setMaxListeners(0).once('close', out)
+}
+
+function write(response: ServerResponse, reply: Reply, close: boolean): void {
+  const headers: string[] = []
+  for (const [name, value] of Object.entries(reply.headers)) {
+    if (name !== 'Connection') headers.push(name, value)
+  }
+  if (close) headers.push('Connection', 'close')
+  if (reply.status !== 204 && reply.status !== 304)
+    headers.push('Content-Length', String(Buffer.byteLength(reply.body)))
+  response.writeHead(reply.status, headers)
+  response.end(reply.body)
+}
+
+const statusOfError: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}

@@ -1,0 +1,68 @@
+// Keeps an instance in step with what human authority decided on any instance: in effect within a second (decisions §7).
+// By looking, not by LISTEN: one number is cheaper to read than a connection of its own is to keep, and a look that finds
+// nothing proves that nothing was missed, which a quiet LISTEN does not.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { readEpoch } from '../../core/tables/authority-epoch.ts'
+import { readAuthority, type AuthorityState } from '../../core/authority-state.ts'
+
+const LOOK_EVERY_MS = 300
+
+export interface AuthorityWatch {
+  readonly current: () => AuthorityState
+  /** From now on `onChange` is called with each new state. Once, when whoever is to be told is there. */
+  readonly start: (onChange: (state: AuthorityState) => void) => void
+  /** Looks now: a change made here is in effect here before it is answered. */
+  readonly refresh: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * in   pool     its own, of one connection: what everybody may read through must not hold a revocation up
+ *      onError  told once when the database cannot be asked, and again after it could; what was in effect stays so
+ */
+export async function watchAuthority(
+  pool: Pool,
+  { onError }: { onError: (error: unknown) => void },
+): Promise<AuthorityWatch> {
+  let current = await readAuthority(pool)
+  let tell: ((state: AuthorityState) => void) | undefined
+  const closing = new AbortController()
+  let looking = Promise.resolve()
+
+  async function refresh(): Promise<void> {
+    if ((await readEpoch(pool)) === current.epoch) return
+    const next = await readAuthority(pool)
+    // Two looks may overlap: the older answer must not win.
+    if (BigInt(next.epoch) <= BigInt(current.epoch)) return
+    tell?.(next)
+    current = next
+  }
+
+  async function look(): Promise<void> {
+    let failing = false
+    while (!closing.signal.aborted) {
+      try {
+        await refresh()
+        failing = false
+      } catch (error) {
+        if (!failing) onError(error)
+        failing = true
+      }
+      await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+    }
+  }
+
+  return {
+    current: () => current,
+    start(onChange) {
+      tell = onChange
+      looking = look()
+    },
+    refresh,
+    async close() {
+      closing.abort()
+      await looking
+    },
+  }
+}

@@ -1,0 +1,43 @@
+// What the dispatcher sees of batches, counted here in the main thread: a thread that dies takes no counter with it.
+import { stageNames, type BatchReport, type Operation, type PolicyOutcome } from '../../core/messages.ts'
+import type { Instruments } from './instruments.ts'
+import { stagesOfBatch, type Stage } from './times.ts'
+
+/** What the dispatcher tells, once per batch. Durations are milliseconds. */
+export interface BatchWatch {
+  /** in  waitedMs  its first request, the one that waited longest */
+  readonly sent: (operation: Operation, batch: { requests: number; waitedMs: number }) => void
+  readonly done: (operation: Operation, ms: number) => void
+  readonly reported: (report: BatchReport) => void
+  /** One execution came back `ms` after its batch had left it behind. */
+  readonly late: (ms: number) => void
+}
+
+const OUTCOMES = ['approved', 'rejected', 'denied'] as const satisfies PolicyOutcome[]
+
+export function watchBatches({
+  queueSeconds,
+  batchRequests,
+  batchSeconds,
+  stageSeconds,
+  decisions,
+}: Instruments): BatchWatch {
+  // There from the start, so that the first one is seen as an increase.
+  for (const stage of [...stageNames, 'late'] as const) stageSeconds.zero({ stage })
+  const observe = (stage: Stage['name'], ms: number) => stageSeconds.observe({ stage }, ms / 1_000)
+  return {
+    sent(operation, { requests, waitedMs }) {
+      batchRequests.observe({ operation }, requests)
+      queueSeconds.observe({ operation }, waitedMs / 1_000)
+    },
+    done: (operation, ms) => batchSeconds.observe({ operation }, ms / 1_000),
+    reported(report) {
+      for (const { name, ms } of stagesOfBatch(report)) observe(name, ms)
+      for (const { policy, ...counts } of report.outcomes ?? [])
+        for (const outcome of OUTCOMES)
+          // Nothing for what never happened: a policy that only approves has one series.
+          if (counts[outcome] > 0) decisions.inc({ policy, outcome }, counts[outcome])
+    },
+    late: (ms) => observe('late', ms),
+  }
+}

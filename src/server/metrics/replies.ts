@@ -1,0 +1,70 @@
+// What the door sees of each reply.
+import { dropReasons, type DropReason } from '../http/listen/listener.ts'
+import { Failure } from '../../core/errors.ts'
+import type { Answer, Route } from '../routes/route.ts'
+import type { Instruments } from './instruments.ts'
+
+export interface Replied {
+  readonly method: string
+  readonly path: string
+  /** Undefined where no route fits. */
+  readonly route: Route | undefined
+  readonly outcome: Answer | Failure
+  readonly status: number
+  /** Of a 429: what was used up. */
+  readonly limit: string | undefined
+  readonly ms: number
+}
+
+export interface ReplyWatch {
+  readonly replied: (replied: Replied) => void
+  /** in  written  false: the audit has had enough of its kind, it is only counted */
+  readonly audited: (type: string, written: boolean) => void
+  /** A connection that ended without a reply. */
+  readonly dropped: (reason: DropReason) => void
+}
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** A client can write any; the name of the rest is OpenTelemetry's. */
+export function knownMethod(method: string): string {
+  return METHODS.has(method) ? method : '_OTHER'
+}
+
+const WEBHOOKS = '/webhooks/{provider}'
+
+export function watchReplies(instruments: Instruments): ReplyWatch {
+  const { requests, requestSeconds, dropped, limited, audited, deliveries } = instruments
+  // There from the start, so that the first one is seen as an increase.
+  for (const limit of ['execute', 'health', 'public', 'compute', 'administration'] as const)
+    limited.inc({ limit }, 0)
+  for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  return {
+    replied(reply) {
+      const { route, status, ms } = reply
+      const method = knownMethod(reply.method)
+      const path = route?.path ?? 'none'
+      requests.inc({ method, route: path, status })
+      requestSeconds.observe({ method, route: path }, ms / 1_000)
+      if (status === 429 && reply.limit !== undefined) limited.inc({ limit: reply.limit })
+      if (path === WEBHOOKS)
+        deliveries.inc({ provider: providerOf(reply.path), outcome: deliveryOutcome(reply) })
+    },
+    audited: (type, written) => audited.inc({ type, written: String(written) }),
+    dropped: (reason) => dropped.inc({ reason }),
+  }
+}
+
+/** Of a path that has a route, so it is one of the configured ones; percent-encoded it would be a name for each way to write it. */
+function providerOf(path: string): string {
+  return decodeURIComponent(path.split('/')[2] ?? '')
+}
+
+/** `replayed` is acknowledged as well, and audited as what it is. */
+function deliveryOutcome({ outcome, status }: Replied): string {
+  if (status >= 500) return 'unavailable'
+  if (status !== 200) return 'rejected'
+  if (outcome.audit?.type === 'webhook.replayed') return 'replayed'
+  const body = outcome instanceof Failure ? outcome.body() : outcome.body
+  return Buffer.from(body).includes('"accepted"') ? 'accepted' : 'acknowledged'
+}

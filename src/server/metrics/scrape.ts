@@ -1,0 +1,108 @@
+// One scrape: what is so at this moment is looked at, then everything is written out.
+import type { Pool } from 'pg'
+import type { PoolUse } from '../../core/messages.ts'
+import type { Dispatcher } from '../threads/dispatch.ts'
+import type { Room } from '../http/room.ts'
+import type { StoreFault } from '../../core/store-fault.ts'
+import { openDatabaseProbe } from './database.ts'
+import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
+import type { Instruments } from './instruments.ts'
+import type { Threads } from './threads.ts'
+
+export interface Scraped {
+  readonly dispatcher: Dispatcher
+  readonly room: Room
+  readonly storeFault: StoreFault
+  /** For reads. */
+  readonly pool: Pool
+  /** Every pool of the main thread, by its name; undefined: this service has none. */
+  readonly pools: Readonly<Record<string, Pool | undefined>>
+  readonly queueRequestsMax: number
+  readonly build: { readonly version: string; readonly listener: string }
+}
+
+/** out  the text of a scrape; of several at once there is one */
+export function openScrape(
+  instruments: Instruments,
+  threads: Threads,
+  scraped: Scraped,
+): () => Promise<string> {
+  const probe = openDatabaseProbe(scraped.pool)
+  const mainLoop = watchEventLoop()
+  const { version, listener } = scraped.build
+  instruments.build.set({ version, listener, node: process.version }, 1)
+  instruments.inFlightMax.set(scraped.queueRequestsMax)
+  let underway: Promise<string> | undefined
+
+  async function scrape(): Promise<string> {
+    const [database, reports] = await Promise.all([probe(), threads.ask(scraped.dispatcher.threads())])
+    look(instruments, scraped)
+    const { databaseUp, inDoubt, poolConnections, poolWaiting, loopLag, loopUtilization } = instruments
+    databaseUp.set(Number(database.up))
+    if (database.inDoubt === undefined) inDoubt.remove()
+    else inDoubt.set(database.inDoubt)
+
+    // What is not said anew is not so any more: a thread may have been replaced.
+    for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
+    for (const [name, pool] of Object.entries(scraped.pools))
+      if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
+    setLoop(instruments, 'main', mainLoop.sinceLastAsked())
+    instruments.threads.set(reports.length)
+    instruments.threadsConfigured.set(scraped.dispatcher.threads())
+    for (const { thread, loop, pool } of reports) {
+      setLoop(instruments, thread, loop)
+      setPool(instruments, { pool: 'worker', thread }, pool)
+    }
+    return instruments.registry.metrics()
+  }
+
+  return () => {
+    underway ??= scrape().finally(() => (underway = undefined))
+    return underway
+  }
+}
+
+/** What the main thread knows by itself. */
+function look(
+  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, owed, refused }: Instruments,
+  scraped: Scraped,
+): void {
+  const { dispatcher, room, storeFault } = scraped
+  const { waiting, running } = dispatcher.load()
+  queued.reset()
+  for (const [operation, count] of running) {
+    batchesRunning.set({ operation }, count)
+    queued.set({ operation }, 0)
+  }
+  for (const [operation, count] of waiting) queued.set({ operation }, count)
+  inFlight.set(room.places().requests)
+  inFlightBytes.set(room.places().bytes)
+  bodiesAnnounced.set(room.announced().requests)
+  owed.set(dispatcher.owed())
+  refused.set(Number(storeFault.sqlState() !== undefined))
+}
+
+function useOf({ totalCount: total, idleCount: idle, waitingCount: waiting }: Pool): PoolUse {
+  return { total, idle, waiting }
+}
+
+function setPool(
+  { poolConnections, poolWaiting }: Instruments,
+  labels: { pool: string; thread: string },
+  { total, idle, waiting }: PoolUse,
+): void {
+  poolConnections.set({ ...labels, state: 'idle' }, idle)
+  poolConnections.set({ ...labels, state: 'used' }, total - idle)
+  poolWaiting.set(labels, waiting)
+}
+
+function setLoop(
+  { loopLag, loopUtilization }: Instruments,
+  thread: string,
+  { lagSeconds, utilization }: LoopReport,
+): void {
+  loopLag.set({ thread, percentile: '50' }, lagSeconds.p50)
+  loopLag.set({ thread, percentile: '99' }, lagSeconds.p99)
+  loopLag.set({ thread, percentile: '100' }, lagSeconds.max)
+  loopUtilization.set({ thread }, utilization)
+}

@@ -1,0 +1,74 @@
+// GET /metrics on a port of its own, for those who watch the service and nobody else (docs/handbook/operating.md "What to watch").
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer } from '../../core/node-http.ts'
+
+const PATH = '/metrics'
+/** More scrapers than anyone has. */
+const CONNECTIONS_MAX = 32
+/** One that asks and then takes nothing keeps its place no longer. */
+const SILENCE_MAX_MS = 30_000
+
+export interface MetricsServer {
+  /** Of GET /metrics. */
+  readonly url: string
+  readonly close: () => Promise<void>
+}
+
+/** fails with an Error that says which address is not to be had */
+export async function serveMetrics({
+  host,
+  port,
+  contentType,
+  scrape,
+  onError,
+}: {
+  host: string
+  port: number
+  contentType: string
+  scrape: () => Promise<string>
+  onError: (error: unknown) => void
+}): Promise<MetricsServer> {
+  const server = createServer({ requestTimeout: 10_000, keepAliveTimeout: 75_000 }, (request, response) => {
+    // Nothing of a body is read: it is not ours.
+    if (request.url?.split('?')[0] !== PATH) return refuse(response, 404)
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return refuse(response, 405, { Allow: 'GET, HEAD' })
+    void answer(request, response)
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  server.timeout = SILENCE_MAX_MS
+
+  async function answer({ method }: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const text = await scrape()
+      const headers = { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(text) }
+      response.writeHead(200, { ...headers, 'Cache-Control': 'no-store' }).end(method === 'HEAD' ? '' : text)
+    } catch (error) {
+      onError(error)
+      refuse(response, 500)
+    }
+  }
+
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new Error(`cannot serve metrics on ${host}:${port}`, { cause })
+  }
+  const { port: ownPort } = server.address() as AddressInfo
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}${PATH}`,
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function refuse(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain', Connection: 'close' }).end()
+}

@@ -1,0 +1,45 @@
+// Where one request's time went, as far as the threads were concerned: by the reports of the batches it travelled in.
+import { stageNames, type BatchReport, type StageName, type StageTimes } from '../../core/messages.ts'
+
+export interface RequestTimes {
+  /** When its batch was handed to a thread, milliseconds of the main thread's `performance.now()`. */
+  readonly sentMs: number
+  /** Its batch; and the one in which it was finished, where it had to wait longer than that. */
+  readonly reports: readonly BatchReport[]
+}
+
+export interface Stage {
+  /** `late` is the wait of an execution between its two batches: for its connector, or for verified state. */
+  readonly name: StageName | 'late'
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  readonly ms: number
+}
+
+/** Of one execution, in order. */
+export function stagesOf({ reports }: RequestTimes): Stage[] {
+  return reports.flatMap((report, i) => {
+    const before = reports[i - 1]
+    const stages = stagesOfBatch(report)
+    if (before === undefined) return stages
+    const startedAt = endOf(before)
+    return [{ name: 'late' as const, startedAt, ms: report.startedAt - startedAt }, ...stages]
+  })
+}
+
+/** Those that the batch came to, in order. */
+export function stagesOfBatch({ startedAt, ms }: StageTimes): Stage[] {
+  let next = startedAt
+  return stageNames.flatMap((name, i) => {
+    const took = ms[i] ?? -1
+    if (took < 0) return []
+    const stage = { name, startedAt: next, ms: took }
+    next += took
+    return [stage]
+  })
+}
+
+/** Milliseconds since the epoch. */
+export function endOf({ startedAt, ms }: StageTimes): number {
+  return ms.reduce((end, took) => end + Math.max(0, took), startedAt)
+}

@@ -1,0 +1,158 @@
+// The schemas of the document by name, in the order of interface §2, and what TypeBox holds of one as plain JSON Schema.
+import type { TSchema } from 'typebox'
+import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
+import { Approver, ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
+import {
+  AuditEvent,
+  AuditEventPage,
+  AuditEventWithSignature,
+  AuditVerification,
+} from '../../core/schemas/audit-event.ts'
+import {
+  Authority,
+  Authorization,
+  BusinessTransaction,
+  Intent,
+  PolicyReference,
+  Signals,
+  SubmittedTransaction,
+} from '../../core/schemas/business-transaction.ts'
+import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
+import { Decision } from '../../core/schemas/decision.ts'
+import { ErrorBody, PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
+import {
+  ExecutionIntent,
+  ExecutionIntentPage,
+  IntentResolution,
+  IntentTransition,
+  IntentTransitionWithSignature,
+} from '../../core/schemas/execution-intent.ts'
+import {
+  ExternalConnector,
+  ExternalConnectorList,
+  ExternalConnectorProposal,
+} from '../../core/schemas/external-connector.ts'
+import {
+  Change,
+  ChangeApproval,
+  ChangePage,
+  ChangeRejection,
+  StepUpAuthorization,
+} from '../../core/schemas/governance.ts'
+import { PolicyDocument } from '../../core/schemas/policy.ts'
+import { PolicyDetail, PolicyPage, PolicyProposal, PolicySummary } from '../../core/schemas/policy-version.ts'
+import { Base64, Instant, Sha256, Timestamp, Uuid } from '../../core/schemas/primitives.ts'
+import { Receipt } from '../../core/schemas/receipt.ts'
+import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
+import { Algorithm, CarriedSignature, Signature } from '../../core/schemas/signature.ts'
+import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
+import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
+import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
+import { Verification } from '../../core/schemas/verification.ts'
+import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
+
+/** Names are part of the contract: client code is generated from them. */
+const named: Readonly<Record<string, TSchema>> = {
+  Uuid,
+  Timestamp,
+  Instant,
+  Sha256,
+  Base64,
+  SubmittedTransaction,
+  BusinessTransaction,
+  Authority,
+  Authorization,
+  Intent,
+  PolicyReference,
+  Signals,
+  ExecutionTrustRecord,
+  Execution,
+  Decision,
+  ExecutionAuthorization,
+  Algorithm,
+  Signature,
+  CarriedSignature,
+  RecordReference,
+  Verification,
+  Receipt,
+  ReplayRequest,
+  ReplayResult,
+  CallerIdentity,
+  PublicSigningKey,
+  KeySet,
+  Approver,
+  ApproverList,
+  ApproverProposal,
+  ExternalConnector,
+  ExternalConnectorList,
+  ExternalConnectorProposal,
+  SignedApproval,
+  Approval,
+  ApprovalPage,
+  Error: ErrorBody,
+  PolicyVersion,
+  PolicyValidity,
+  PolicyDocument,
+  PolicySummary,
+  PolicyPage,
+  PolicyDetail,
+  PolicyProposal,
+  StepUpAuthorization,
+  Change,
+  ChangePage,
+  ChangeApproval,
+  ChangeRejection,
+  SandboxEvaluation,
+  SimulationRequest,
+  PolicySimulation,
+  ExecutionIntent,
+  ExecutionIntentPage,
+  IntentTransition,
+  IntentTransitionWithSignature,
+  IntentResolution,
+  RefusalRecord,
+  RefusalVerification,
+  AuditEvent,
+  AuditEventWithSignature,
+  AuditEventPage,
+  AuditVerification,
+  WebhookDelivery,
+  WebhookReceipt,
+  ServiceStatus,
+  Health,
+  Ready,
+  NotReady,
+  Version,
+  ApiManifest,
+}
+
+/** By its text: an optional member is a copy of its schema, and still the same noun. */
+const nameOf = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
+
+/** A schema as the document has it: a reference where it has a name, never a copy. */
+export function schemaOf(schema: TSchema): unknown {
+  return refer(plain(schema))
+}
+
+/** `components.schemas`. */
+export function componentSchemas(): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, members(plain(schema))]))
+}
+
+/** Without what TypeBox keeps beside JSON Schema: it is not enumerable, so JSON leaves it out. */
+function plain(schema: TSchema): unknown {
+  return JSON.parse(JSON.stringify(schema))
+}
+
+function refer(schema: unknown): unknown {
+  const name = nameOf.get(JSON.stringify(schema))
+  return name === undefined ? members(schema) : { $ref: `#/components/schemas/${name}` }
+}
+
+function members(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(refer)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, refer(value)]))
+}

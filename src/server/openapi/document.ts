@@ -1,0 +1,152 @@
+// The OpenAPI 3.1 document (interface §4.1, §9.3), made from THE route table, its operations and the TypeBox schemas: it cannot drift.
+import { stringify } from 'yaml'
+import type { RouteName } from '../routes/index.ts'
+import type { OpenApiTexts, Route } from '../routes/route.ts'
+import { componentSchemas, schemaOf } from './components.ts'
+import { headers } from './headers.ts'
+import { operations } from './operations/index.ts'
+import { tags, type Operation } from './operation.ts'
+import { componentName, responsesOf } from './responses.ts'
+
+export interface Sources {
+  readonly routes: readonly Route[]
+}
+
+export function openapiTexts(sources: Sources): OpenApiTexts {
+  let json: string | undefined
+  let yaml: string | undefined
+  return {
+    // When first asked for: rendering both was a third of what the main thread computes at a start.
+    get json() {
+      return (json ??= JSON.stringify(openapiDocument(sources)))
+    },
+    get yaml() {
+      // YAML 1.1 readers (PyYAML, js-yaml) make dates of unquoted timestamps and booleans of `on`: such text is quoted for them.
+      return (yaml ??= stringify(openapiDocument(sources), {
+        aliasDuplicateObjects: false,
+        lineWidth: 110,
+        compat: 'yaml-1.1',
+      }))
+    },
+  }
+}
+
+/** Pure, and the same for every deployment: the build is told by GET /version. */
+export function openapiDocument({ routes }: Sources) {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version: '1.0.0',
+      summary:
+        'Executes business transactions under policy and human authority, and proves it with signed receipts.',
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    security: [{ bearer: [] }],
+    paths: paths(routes),
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, `csk_…`, issued by an operator for one calling system.',
+        },
+      },
+      headers: headerComponents(routes),
+      schemas: componentSchemas(),
+    },
+  }
+}
+
+const DESCRIPTION = `A caller submits a Business Transaction. The service decides it under a named, versioned policy, executes it through a
+connector, and seals what happened in a signed Execution Trust Record with a verification and a receipt.
+
+- Every failure is \`{error}\`, with a \`code\` where it has one. Branch on the status, then on the code, never on the text.
+- \`businessTransactionId\` is the idempotency key: a repeat answers 409, and the first result is read back.
+- A caller reads what it submitted; anything else is the same 404 as an unknown id.
+- Within v1 routes, fields and codes are added, never removed: ignore what you do not know.
+- An unknown path answers 404 \`{"error":"Not Found"}\`, a wrong method 405 with \`Allow\`. HEAD is answered wherever GET is.
+- A body needs a \`Content-Length\`. Requests with \`Transfer-Encoding\` (chunked), without \`Host\` or with an absolute target, \`OPTIONS *\` and
+  CONNECT are dropped without a reply.
+- The examples of POST /execute and POST /transactions are for the caller \`local-dev\` that \`npm start\` makes, and their ids work
+  once. With another key put your own \`callerId\` for \`authority.principalId\`.
+`
+
+function paths(routes: readonly Route[]): Record<string, Record<string, unknown>> {
+  const byPath = Map.groupBy(routes, ({ path }) => path)
+  return Object.fromEntries(
+    [...byPath].map(([path, ofPath]) => [
+      path,
+      Object.fromEntries(ofPath.map((route) => [route.method.toLowerCase(), operationObject(route)])),
+    ]),
+  )
+}
+
+function operationObject(route: Route): Record<string, unknown> {
+  const operation = operationOf(route)
+  const { operationId, tag, summary, description, body } = operation
+  const parameters = parametersOf(operation)
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(route.open ? { security: [] } : {}),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: schemaOf(body.schema), example: body.example } },
+          },
+        }),
+    responses: responsesOf(route, operation),
+  }
+}
+
+/** Every route has one: `operations` is a record of all names. */
+export function operationOf({ method, path }: Route): Operation {
+  return operations[`${method} ${path}` as RouteName]
+}
+
+function parametersOf({ params = {}, query = {}, answers }: Operation) {
+  const inPath = Object.entries(params).map(([name, { schema, description, example }]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: schemaOf(schema),
+    example,
+  }))
+  const inQuery = Object.entries(query).map(([name, { schema, description }]) => ({
+    name,
+    in: 'query',
+    description,
+    schema: schemaOf(schema),
+  }))
+  const conditional = Object.values(answers).some(({ cached }) => cached)
+  return [...inPath, ...inQuery, ...(conditional ? [IF_NONE_MATCH] : [])]
+}
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'An ETag of this resource: where it is still that one, the answer is 304 without a body.',
+  schema: { type: 'string' },
+}
+
+/** Those that a response refers to. */
+function headerComponents(routes: readonly Route[]): Record<string, unknown> {
+  const responses = JSON.stringify(paths(routes))
+  const components = Object.entries(headers).flatMap(([name, header]): [string, unknown][] => [
+    [componentName(name, true), { ...header, required: true }],
+    [componentName(name, false), header],
+  ])
+  return Object.fromEntries(
+    components.filter(([name]) => responses.includes(`"#/components/headers/${name}"`)),
+  )
+}

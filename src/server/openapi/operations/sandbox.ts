@@ -1,0 +1,59 @@
+// The sandbox (decisions §9).
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../../core/schemas/sandbox.ts'
+import { SubmittedTransaction } from '../../../core/schemas/business-transaction.ts'
+import evaluation from '../examples/sandbox-evaluation.json' with { type: 'json' }
+import policy from '../examples/simulated-policy.json' with { type: 'json' }
+import transaction from '../examples/transaction.json' with { type: 'json' }
+import type { Operation } from '../operation.ts'
+
+export const sandbox = {
+  'POST /sandbox/evaluate': {
+    operationId: 'evaluateInSandbox',
+    tag: 'Sandbox',
+    summary: 'The decision a transaction would get, and everything that is wrong with it',
+    description:
+      'Any JSON is answered 200. Nothing is stored, consumed, called or signed: whether the id is taken, what verified state would ' +
+      'say and how the connector would answer is not looked at.',
+    body: { schema: SubmittedTransaction, example: transaction },
+    answers: {
+      200: {
+        description: '`wouldAnswer` is what POST /execute answers, as far as that is known without state.',
+        schema: SandboxEvaluation,
+        example: evaluation,
+      },
+    },
+    failures: ['internal'],
+  },
+  'POST /sandbox/policies/simulate': {
+    operationId: 'simulatePolicy',
+    tag: 'Sandbox',
+    summary: 'Which past decisions a policy document would flip',
+    description:
+      'Looks at one chunk of the past, newest first: transactions that you may read and that were decided under any version of ' +
+      "the document's `policyId`. Send the same body with `cursor` set to `next` until `complete`. State is not verified again: " +
+      'signals are taken as declared, but for those that were found to differ from it then.',
+    body: { schema: SimulationRequest, example: { policy, since: '2026-11-21T00:00:00Z' } },
+    answers: {
+      200: {
+        description: 'One chunk.',
+        schema: PolicySimulation,
+        example: {
+          complete: true,
+          progress: { examined: 3, decided: 2, until: '2026-11-21T00:00:00.000Z', share: 1 },
+          flips: [
+            {
+              businessTransactionId: transaction.businessTransactionId,
+              createdAt: '2026-11-21T09:00:00.125Z',
+              was: { outcome: 'APPROVED' },
+              wouldBe: { outcome: 'REJECTED', reason: 'Amount above 10.', matchedRuleId: 'too-large' },
+            },
+          ],
+          unchanged: 1,
+          skipped: 1,
+        },
+      },
+    },
+    failures: ['fieldRequired', 'invalidField'],
+    readsDatabase: true,
+  },
+} as const satisfies Record<string, Operation>

@@ -1,0 +1,150 @@
+// The responses of an operation: its answers, and beside them every failure of its route, those that follow from the route table
+// included (decisions §3 order, §11 headers).
+import type { Route } from '../routes/route.ts'
+import { ErrorBody, PolicyValidity } from '../../core/schemas/error.ts'
+import { schemaOf } from './components.ts'
+import { shownFailures, type FailureRow } from './failure-rows.ts'
+import type { AnswerShape, Operation } from './operation.ts'
+
+/** Every row that a route can answer. */
+export function failuresOf(route: Route, operation: Operation): FailureRow[] {
+  const body: FailureRow[] = [
+    ...(operation.body?.anyBytes ? [] : ['malformedJson' as const]),
+    'payloadTooLarge',
+    'overloaded',
+  ]
+  const database: FailureRow[] = ['internal', 'databaseUnavailable']
+  const rows: FailureRow[] = [
+    ...operation.failures,
+    ...(route.open === undefined ? ['authenticationRequired' as const] : []),
+    ...(route.human ? ['nonHumanCaller' as const] : []),
+    ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
+    ...(route.takesBody ? body : []),
+    ...(operation.readsDatabase ? database : []),
+  ]
+  return [...new Set(rows)]
+}
+
+/** The `responses` of the document, by status. */
+export function responsesOf(route: Route, operation: Operation): Record<string, unknown> {
+  const answers = Object.entries(operation.answers).flatMap(([status, shape]) => {
+    const answered = [[status, answer(route, shape)]] as [string, unknown][]
+    if (shape.cached) answered.push(['304', notModified(route)])
+    return answered
+  })
+  const rows = Map.groupBy(failuresOf(route, operation), (row) => shownFailures[row].status)
+  const failed = [...rows].map(([status, ofStatus]): [string, unknown] => [
+    String(status),
+    failure(route, status, ofStatus),
+  ])
+  return Object.fromEntries(
+    [...answers, ...failed].toSorted(([status], [other]) => Number(status) - Number(other)),
+  )
+}
+
+function answer(route: Route, shape: AnswerShape) {
+  const content = { schema: schemaOf(shape.schema), example: shape.example }
+  const types = [shape.contentType ?? 'application/json', ...(shape.otherContentTypes ?? [])]
+  return {
+    description: shape.description,
+    headers: headersOf([
+      ...always,
+      ...pageHeaders(route),
+      ...limitHeaders(route),
+      ...(shape.cached ? cacheHeaders : notKept(route)),
+      ...(shape.headers ?? []).map((name) => ({ name, required: true })),
+      ...(shape.optionalHeaders ?? []).map((name) => ({ name, required: false })),
+    ]),
+    content: { ...Object.fromEntries(types.map((type) => [type, content])), ...pageContent(route) },
+  }
+}
+
+/** Beside the JSON of a route that has a page, for a client whose `Accept` prefers it. */
+function pageContent({ page }: Route) {
+  return page === undefined ? {} : { 'text/html': { schema: { type: 'string', description: 'HTML' } } }
+}
+
+const pageHeaders = ({ page }: Route): Header[] => (page === undefined ? [] : [required('Vary')])
+
+function notModified(route: Route) {
+  return {
+    description: 'Unchanged: the ETag is that of If-None-Match.',
+    headers: headersOf([...always, ...limitHeaders(route), ...cacheHeaders]),
+  }
+}
+
+function failure(route: Route, status: number, rows: readonly FailureRow[]) {
+  const render = status === 401 ? undefined : route.failureBody
+  const examples = rows.map((row) => {
+    const shown = shownFailures[row]
+    return [row, { summary: shown.message, value: JSON.parse(render?.(shown) ?? shown.body()) as unknown }]
+  })
+  return {
+    description: rows.map((row) => shownFailures[row].message).join(' · '),
+    headers: headersOf([
+      ...always,
+      ...notKept(route),
+      ...pageHeaders(route),
+      ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
+      ...ownHeaders(rows),
+    ]),
+    content: {
+      'application/json': {
+        schema: schemaOf(render === undefined ? ErrorBody : PolicyValidity),
+        examples: Object.fromEntries(examples) as Record<string, unknown>,
+      },
+      ...pageContent(route),
+    },
+  }
+}
+
+/** 401 and 413 come before the limiter, and so does the 404 of a path that the configuration does not have. */
+function isBeforeLimits({ mounted }: Route, status: number): boolean {
+  return status === 401 || status === 413 || (status === 404 && mounted !== undefined)
+}
+
+interface Header {
+  readonly name: string
+  readonly required: boolean
+}
+
+const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map(required)
+const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
+
+/** `private, no-store` on every reply of a route that needs a key, but for evidence that a cache may keep. */
+function notKept({ open }: Route): Header[] {
+  return open ? [] : [required('Cache-Control')]
+}
+
+/** The execute limiter is not mounted where authentication is disabled (interface §8), so its fields may be missing. */
+function limitHeaders({ limit, cost }: Route, certain = false): Header[] {
+  if (limit === undefined && cost === undefined) return []
+  return ['RateLimit-Policy', 'RateLimit'].map((name) => ({ name, required: certain || limit !== 'execute' }))
+}
+
+/** Those of the rows themselves: required where each of them has it. `Connection` is of the connection, not of the reply. */
+function ownHeaders(rows: readonly FailureRow[]): Header[] {
+  const names = rows.flatMap((row) => Object.keys(shownFailures[row].headers))
+  return [...new Set(names)]
+    .filter((name) => name !== 'Connection')
+    .map((name) => ({ name, required: rows.every((row) => name in shownFailures[row].headers) }))
+}
+
+function required(name: string): Header {
+  return { name, required: true }
+}
+
+/** One that is not always there is described in place: `required` is of the reference's target. */
+function headersOf(used: readonly Header[]): Record<string, { $ref: string }> {
+  return Object.fromEntries(
+    used.map(({ name, required: certain }) => [
+      name,
+      { $ref: `#/components/headers/${componentName(name, certain)}` },
+    ]),
+  )
+}
+
+/** `required` belongs to what is referred to, so a header that may be missing is a component of its own. */
+export function componentName(name: string, certain: boolean): string {
+  return certain ? name : `Optional-${name}`
+}

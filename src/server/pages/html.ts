@@ -1,0 +1,94 @@
+// Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
+import { hash } from 'node:crypto'
+import { etagOf } from '../../core/etag.ts'
+import type { Answer } from '../routes/route.ts'
+
+/** A tick on a square, in the page itself: a browser would otherwise ask for /favicon.ico. */
+const ICON =
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E' +
+  '%3Crect width=%2216%22 height=%2216%22 rx=%223%22 fill=%22%231f5f5b%22/%3E' +
+  '%3Cpath d=%22M4 8.5l3 3 5.5-7%22 fill=%22none%22 stroke=%22white%22 stroke-width=%222%22/%3E%3C/svg%3E'
+
+/** Pages follow the version that runs: a cache asks each time, and is answered 304. */
+const PAGE_CACHE = 'no-cache'
+
+export interface Page {
+  readonly title: string
+  /** HTML. */
+  readonly body: string
+  /** The text of the page's own style sheet, allowed by its hash. */
+  readonly style: string
+  /** Paths of scripts and style sheets of our own origin. */
+  readonly scripts?: readonly string[]
+  readonly styleSheets?: readonly string[]
+  /** SHA-256, Base64, of the texts of style elements that a script of the page makes. */
+  readonly styleHashes?: readonly string[]
+}
+
+export function htmlAnswer(page: Page): Answer {
+  const { title, body, style, scripts = [], styleSheets = [], styleHashes = [] } = page
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${ICON}">
+${styleSheets.map((path) => `<link rel="stylesheet" href="${path}">\n`).join('')}<style>${style}</style>
+</head>
+<body>
+${body}
+${scripts.map((path) => `<script src="${path}"></script>\n`).join('')}</body>
+</html>
+`
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': contentSecurityPolicy([hash('sha256', style, 'base64'), ...styleHashes]),
+      'Referrer-Policy': 'no-referrer',
+    },
+    body: html,
+    cache: PAGE_CACHE,
+    etag: etagOf(html),
+  }
+}
+
+/** `connect-src 'self'` is also what keeps a key that is typed into a page from being sent anywhere else. */
+function contentSecurityPolicy(styleHashes: readonly string[]): string {
+  return [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src ${["'self'", ...styleHashes.map((value) => `'sha256-${value}'`)].join(' ')}`,
+    `img-src 'self' data:`,
+    `connect-src 'self'`,
+    `font-src 'self'`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; ')
+}
+
+/**
+ * @param accept the header of a request (RFC 9110 §12.5.1)
+ * @returns whether it names `text/html` and likes it better than JSON, as browsers do and API clients do not
+ */
+export function prefersHtml(accept: string | undefined): boolean {
+  const quality = new Map(
+    (accept ?? '').split(',').map((range) => {
+      const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+      const q = parameters.find((parameter) => parameter.startsWith('q='))
+      return [type, q === undefined ? 1 : Number(q.slice(2))] as const
+    }),
+  )
+  const json = quality.get('application/json') ?? quality.get('application/*') ?? quality.get('*/*') ?? 0
+  return (quality.get('text/html') ?? 0) > json
+}
+
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

@@ -1,0 +1,128 @@
+// The handbook (decisions §9): the chapters of docs/handbook as web pages, for those who call, operate and audit the service.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Marked, type Parser, type Token, type Tokens } from 'marked'
+import { failures } from '../../core/errors.ts'
+import { escapeHtml, htmlAnswer } from '../pages/html.ts'
+import type { Answer, Handler } from './route.ts'
+
+const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')
+
+/** In reading order: `/handbook/<name>` is `<name>.md`, which begins with its title and a paragraph that sums it up. */
+const chapterNames = [
+  'callers',
+  'executions',
+  'evidence',
+  'auditing',
+  'governing',
+  'approving',
+  'policies',
+  'operating',
+  'keeping',
+  'scaling',
+]
+
+interface Chapter {
+  readonly name: string
+  readonly title: string
+  /** HTML. */
+  readonly summary: string
+  readonly text: string
+}
+
+export const handbook: Handler = () => pages().index
+
+export const handbookPage: Handler = ({ params }) =>
+  pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound()
+
+interface Pages {
+  readonly index: Answer
+  readonly chapters: ReadonlyMap<string, Answer>
+}
+
+let rendered: Pages | undefined
+
+/** Rendered when first asked for, then kept. */
+function pages(): Pages {
+  rendered ??= renderPages()
+  return rendered
+}
+
+function renderPages(): Pages {
+  const chapters = chapterNames.map(readChapter)
+  const style = readFileSync(new URL('../pages/handbook.css', import.meta.url), 'utf8')
+  const page = (title: string, current: string | undefined, main: string) =>
+    htmlAnswer({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
+  return {
+    index: page('Contents', undefined, contents(chapters)),
+    chapters: new Map(chapters.map(({ name, title, text }) => [name, page(title, name, text)])),
+  }
+}
+
+function readChapter(name: string): Chapter {
+  const marked = new Marked({
+    walkTokens: linkPages,
+    renderer: { heading: headingWithId, link: repositoryLink },
+  })
+  const source = readFileSync(join(CHAPTERS_DIR, `${name}.md`), 'utf8')
+  const [heading, summary] = marked.lexer(source).filter(({ type }) => type !== 'space')
+  if (heading?.type !== 'heading' || summary?.type !== 'paragraph')
+    throw new Error(`${name}.md must begin with its title and a paragraph`)
+  return {
+    name,
+    title: String(heading['text']),
+    summary: marked.parse(summary.raw, { async: false }),
+    text: marked.parse(source, { async: false }),
+  }
+}
+
+/** Chapters link each other as files, so that the links hold in the repository too. */
+function linkPages(token: Token): void {
+  if (token.type === 'link')
+    token['href'] = String(token['href']).replace(/^(\w+)\.md(#.*)?$/, '/handbook/$1$2')
+}
+
+/** A running service has the handbook only: of a file beside it in the repository the page names the path. */
+function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link): string | false {
+  const [, path] = /^\.\.\/\.\.\/(.*)$/.exec(href) ?? []
+  if (path === undefined) return false
+  return `${this.parser.parseInline(tokens)} (<code>${escapeHtml(path)}</code> in the repository)`
+}
+
+function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens.Heading): string {
+  const content = this.parser.parseInline(tokens)
+  return depth === 1 ? `<h1>${content}</h1>\n` : `<h${depth} id="${headingId(text)}">${content}</h${depth}>\n`
+}
+
+/** The id that GitHub gives a heading, so that a link to it leads there in both places. */
+export function headingId(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\w -]/g, '')
+    .replaceAll(' ', '-')
+}
+
+function contents(chapters: readonly Chapter[]): string {
+  const entries = chapters.map(
+    ({ name, title, summary }) => `<h2><a href="/handbook/${name}">${escapeHtml(title)}</a></h2>\n${summary}`,
+  )
+  return `<h1>Handbook</h1>
+<p>Countersign executes business transactions of automated systems under policy, and proves with signed receipts what was done
+and under which authority. This handbook is for the people around it.</p>
+${entries.join('\n')}`
+}
+
+function layout(chapters: readonly Chapter[], current: string | undefined, main: string): string {
+  const links = chapters.map(({ name, title }) => {
+    const here = name === current ? ' aria-current="page"' : ''
+    return `<li><a href="/handbook/${name}"${here}>${escapeHtml(title)}</a></li>`
+  })
+  return `<header><a href="/handbook">Countersign handbook</a></header>
+<nav aria-label="Chapters"><ol>
+${links.join('\n')}
+</ol></nav>
+<main>
+${main}
+</main>
+<footer><a href="/documentation">Try the API</a><a href="/reference">API reference</a><a href="/verifier">Verify offline</a><a href="/openapi.yaml">OpenAPI document</a></footer>`
+}

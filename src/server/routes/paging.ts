@@ -1,0 +1,143 @@
+// What a query asks for: `page`, `pageSize`, `cursor`, `since`, `until` (decisions §5, §12), and one of several names; and the Link to
+// the next page.
+import { Failure, failures } from '../../core/errors.ts'
+import { isTimestamp, storedInstant } from '../../core/schemas/primitives.ts'
+import { PAGE_BYTES_MAX, type PageRange } from '../../core/tables/page.ts'
+import { cursorText, readCursor, type Position } from '../../core/tables/position.ts'
+
+const PAGE_MAX = 1_000_000
+const PAGE_SIZE_MAX = 100
+const PAGE_SIZE_DEFAULT = 25
+
+/** out  the rows to read, or the 400 of the first of the two that is no whole number in its range */
+export function readPage(query: URLSearchParams): { limit: number; offset: number } | Failure {
+  const page = wholeNumber(query.get('page') ?? '1', PAGE_MAX)
+  if (page === undefined) return failures.invalidPage()
+  const pageSize = wholeNumber(query.get('pageSize') ?? String(PAGE_SIZE_DEFAULT), PAGE_SIZE_MAX)
+  if (pageSize === undefined) return failures.invalidPageSize()
+  return { limit: pageSize, offset: (page - 1) * pageSize }
+}
+
+/** As `readPage`, or behind the last item of an earlier page; a 400 also for `page` and `cursor` together. */
+export function readRange(query: URLSearchParams): PageRange | Failure {
+  return readBehind(query, (cursor) => readCursor(cursor)?.position)
+}
+
+/** A list whose cursors have another content than a `Position`: `read` returns undefined for a cursor that is none of its own. */
+export function readBehind<After>(
+  query: URLSearchParams,
+  read: (cursor: string) => After | undefined,
+): { limit: number; offset: number; after: After | null } | Failure {
+  const page = readPage(query)
+  if (page instanceof Failure) return page
+  const cursor = query.get('cursor')
+  if (cursor === null) return { ...page, after: null }
+  const after = read(cursor)
+  if (after === undefined) return invalidCursor()
+  if (query.has('page')) return failures.invalidQuery('page and cursor cannot be given together.')
+  return { ...page, after }
+}
+
+/**
+ * The headers of a page.
+ *
+ * @param next where the list continues; null: this is the last page
+ */
+export function pageHeaders(
+  path: string,
+  query: URLSearchParams,
+  next: Position | null,
+): { readonly headers?: { readonly Link: string } } {
+  return next === null ? {} : { headers: { Link: nextLink(path, query, cursorText(next)) } }
+}
+
+/** The same query with another place to begin. */
+export function nextLink(path: string, query: URLSearchParams, cursor: string): string {
+  const next = new URLSearchParams(query)
+  next.delete('page')
+  next.set('cursor', cursor)
+  return `<${path}?${next}>; rel="next"`
+}
+
+/** An entry of a list that is not paged by number; `key` is unique and says its place. */
+export interface Entry {
+  readonly key: string
+  /** JSON. */
+  readonly text: string
+}
+
+/**
+ * A list that is answered whole where it has less than 4 MiB: the texts from the cursor on, in the order of their keys.
+ *
+ * @returns `link` continues where the page ended early; or the 400 of a cursor that is none
+ */
+export function readEntries(
+  path: string,
+  query: URLSearchParams,
+  entries: readonly Entry[],
+): { readonly texts: readonly string[]; readonly headers?: { readonly Link: string } } | Failure {
+  const after = readKey(query.get('cursor'))
+  if (after instanceof Failure) return after
+  const rest = entries.toSorted(byKey).filter(({ key }) => after === null || key > after)
+  let bytes = 0
+  const end = rest.findIndex(({ text }, i) => (bytes += Buffer.byteLength(text)) > PAGE_BYTES_MAX && i > 0)
+  const shown = end === -1 ? rest : rest.slice(0, end)
+  const last = shown.at(-1)
+  return {
+    texts: shown.map(({ text }) => text),
+    ...(last === undefined || shown.length === rest.length
+      ? {}
+      : { headers: { Link: nextLink(path, query, Buffer.from(`key ${last.key}`).toString('base64url')) } }),
+  }
+}
+
+function byKey(one: Entry, other: Entry): number {
+  return one.key < other.key ? -1 : 1
+}
+
+function readKey(cursor: string | null): string | null | Failure {
+  if (cursor === null) return null
+  const [, key] = /^key (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  return key ?? invalidCursor()
+}
+
+function invalidCursor(): Failure {
+  return failures.invalidQuery('cursor must be one that a Link header gave.')
+}
+
+function wholeNumber(text: string, max: number): number | undefined {
+  const value = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0
+  return value >= 1 && value <= max ? value : undefined
+}
+
+/** out  each null where it is not given; or the 400 of the first that is no time */
+export function readTimes(
+  query: URLSearchParams,
+): { readonly since: string | null; readonly until: string | null } | Failure {
+  const since = readTime(query, 'since')
+  if (since instanceof Failure) return since
+  const until = readTime(query, 'until')
+  return until instanceof Failure ? until : { since, until }
+}
+
+/** in  a query's `since` or `until` · out  ISO 8601 in UTC, milliseconds, as records have them; null where it is not given */
+function readTime(query: URLSearchParams, name: 'since' | 'until'): string | null | Failure {
+  const text = query.get(name)
+  // A `+` that was not percent-encoded arrives as a space: the offset of a time is where that happens.
+  const time = text?.replace(' ', '+') ?? null
+  if (time === null) return null
+  if (isTimestamp(time)) return storedInstant(time)
+  return failures.invalidQuery(`${name} must be an RFC 3339 timestamp.`)
+}
+
+/** out  null where it is not given */
+export function readChoice<Choice extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly Choice[],
+): Choice | null | Failure {
+  const text = query.get(name)
+  if (text === null) return null
+  const choice = choices.find((known) => known === text)
+  return choice ?? failures.invalidQuery(`${name} must be one of ${choices.join(', ')}.`)
+}

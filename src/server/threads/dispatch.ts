@@ -1,0 +1,140 @@
+// Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
+// (docs/design-notes.md "Nobody starves another").
+import { randomUUID } from 'node:crypto'
+import { BroadcastChannel } from 'node:worker_threads'
+import type { AuthorityState } from '../../core/authority-state.ts'
+import type { BatchWatch } from '../metrics/batches.ts'
+import { ASKS_AUTHORITY, type Boot, type LaneName, type Operation } from '../../core/messages.ts'
+import {
+  openLane,
+  type Lane,
+  type LaneOptions,
+  type Meter,
+  type Submission,
+  type WorkerReply,
+} from './lane.ts'
+import { laneOf } from './operations.ts'
+
+export type { Submission, WorkerReply } from './lane.ts'
+
+/** The name under which the service's own work waits, such as the sweep; no caller can be called so. */
+export const SERVICE_CLIENT = 'the service'
+
+export interface Dispatcher {
+  readonly submit: (submission: Submission) => Promise<WorkerReply>
+  /** How many requests wait for a thread, and how many batches are with the threads, by operation. */
+  readonly load: () => {
+    readonly waiting: ReadonlyMap<Operation, number>
+    readonly running: ReadonlyMap<Operation, number>
+  }
+  /** How long the execution that waits longest has waited for a thread, milliseconds. */
+  readonly executionsWaitedMs: () => number
+  /** How many worker threads are to be running, in all lanes. */
+  readonly threads: () => number
+  /** Hands every thread what is in effect from now on. */
+  readonly setAuthority: (authority: AuthorityState) => void
+  /** How many executions' evidence the threads keep until the database takes it. */
+  readonly owed: () => number
+  /** Resolves when that is none. */
+  readonly settled: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsLate'>
+
+export interface DispatcherOptions {
+  readonly boot: Omit<Boot, 'authorityChannel' | 'owed' | 'lane'>
+  readonly meter: Meter
+  readonly onError: (error: unknown) => void
+  /** Told of every batch, where somebody wants to know. */
+  readonly watch?: BatchWatch | undefined
+}
+
+/**
+ * Starts the threads of every lane and waits until they take batches.
+ * fails with the reason of a thread that cannot boot, such as a missing key
+ */
+export async function openDispatcher({
+  boot: start,
+  meter,
+  onError,
+  watch,
+}: DispatcherOptions): Promise<Dispatcher> {
+  const owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const shared = { ...start, owed, authorityChannel: `countersign authority ${randomUUID()}` }
+  const { workerThreads } = start.config
+  const sizes: Record<LaneName, LaneSize> = {
+    // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
+    execution: { threads: workerThreads, batchesPerThread: 2, wholeBatchesPerThread: 1 },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6 },
+    // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
+    'large-execution': { threads: 1, batchesPerThread: 2, startsLate: true },
+    administration: { threads: 1, batchesPerThread: 4, startsLate: true },
+  }
+  // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
+  // boots with the newest.
+  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...shared, lane }))
+
+  const authorityChannel = new BroadcastChannel(shared.authorityChannel)
+  authorityChannel.unref()
+  let { authority } = start
+  // A thread that replaces one may have booted while a change was told: it asks once it listens.
+  authorityChannel.addEventListener('message', (event) => {
+    if ((event as MessageEvent).data === ASKS_AUTHORITY) announce()
+  })
+  function announce(): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+    authorityChannel.postMessage(authority)
+  }
+
+  const opening = await Promise.allSettled(
+    boots.map(
+      async (boot) =>
+        [boot.lane, await openLane({ boot, ...sizes[boot.lane], meter, onError, watch })] as const,
+    ),
+  )
+  const opened = opening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failure = opening.find((one) => one.status === 'rejected')
+  if (failure !== undefined) {
+    authorityChannel.close()
+    await Promise.all(opened.map(([, lane]) => lane.close()))
+    throw failure.reason
+  }
+  const lanes = Object.fromEntries(opened) as Record<LaneName, Lane>
+  const all = Object.values(lanes)
+
+  return {
+    submit: (submission) =>
+      lanes[laneOf(submission.operation, submission.body.byteLength)].submit(submission),
+    load() {
+      const loads = all.map((lane) => lane.load())
+      return {
+        waiting: summed(loads.map(({ waiting }) => waiting)),
+        running: summed(loads.map(({ running }) => running)),
+      }
+    },
+    executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
+    threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
+    setAuthority(newest) {
+      authority = newest
+      for (const boot of boots) boot.authority = newest
+      announce()
+    },
+    owed: () => Atomics.load(owed, 0),
+    async settled() {
+      for (let left = Atomics.load(owed, 0); left > 0; left = Atomics.load(owed, 0))
+        await Atomics.waitAsync(owed, 0, left).value
+    },
+    async close() {
+      authorityChannel.close()
+      await Promise.all(all.map((lane) => lane.close()))
+    },
+  }
+}
+
+function summed(counts: readonly ReadonlyMap<Operation, number>[]): Map<Operation, number> {
+  const sums = new Map<Operation, number>()
+  for (const [operation, count] of counts.flatMap((one) => [...one]))
+    sums.set(operation, (sums.get(operation) ?? 0) + count)
+  return sums
+}

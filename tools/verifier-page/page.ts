@@ -1,0 +1,138 @@
+// The script of the offline verifier page (decisions §5): what was dropped, chosen or pasted goes to `verifyFile`, and its
+// answer to the screen. It opens no connection, keeps nothing, and starts without any key.
+import { showResults, type Outcome } from './result.ts'
+import { printable } from '../../src/core/printable.ts'
+import { Unusable, verifyFile } from '../../src/core/verifier/index.ts'
+
+/** What a zone was given; `text` is undefined for bytes that are no UTF-8 text. */
+interface Source {
+  readonly name: string
+  readonly text: string | undefined
+}
+
+let evidence: readonly Source[] = []
+let keySets: readonly Source[] = []
+/** Counts what was given, so that an answer to what has been replaced since is not shown. */
+let given = 0
+
+zone('evidence', (sources) => {
+  evidence = sources
+  return `${sources.length === 1 ? 'Evidence' : `${sources.length} evidence files`}: ${names(sources)}`
+})
+zone('key-set', (sources) => {
+  keySets = sources
+  return `${sources.length === 1 ? 'Key set' : `${sources.length} key files`}: ${names(sources)}`
+})
+
+// A file that misses its zone would replace the page by itself.
+for (const type of ['dragover', 'drop'] as const)
+  document.addEventListener(type, (event) => event.preventDefault())
+
+// A saved copy has no service behind it.
+if (location.protocol === 'file:')
+  for (const served of document.querySelectorAll('[data-served]')) served.remove()
+
+/** in  take  keeps the sources, out the sentence that says what was taken */
+function zone(id: string, take: (sources: readonly Source[]) => string): void {
+  const area = byId(id, HTMLElement)
+  const file = byId(`${id}-file`, HTMLInputElement)
+  const pasted = byId(`${id}-text`, HTMLTextAreaElement)
+  const state = byId(`${id}-state`, HTMLElement)
+
+  let turn = 0
+  const give = async (reading: Promise<readonly Source[]>): Promise<void> => {
+    const mine = ++turn
+    // What it held is gone at once: no result may stand beside the name of another file.
+    take([])
+    state.textContent = 'Reading…'
+    await verify()
+    const sources = await reading
+    if (mine !== turn) return
+    state.textContent = take(sources)
+    await verify()
+  }
+  const giveFiles = async (files: Iterable<File> | null): Promise<void> => {
+    const list = Array.from(files ?? [])
+    if (list.length > 0) await give(Promise.all(list.map(read)))
+  }
+
+  file.addEventListener('change', () => void giveFiles(file.files))
+  // Choosing the same file again, changed meanwhile, is then a change too.
+  file.addEventListener('click', () => (file.value = ''))
+  byId(`${id}-paste`, HTMLButtonElement).addEventListener('click', () => {
+    file.value = ''
+    void give(Promise.resolve([{ name: 'pasted text', text: pasted.value }]))
+  })
+  area.addEventListener('dragover', () => area.classList.add('over'))
+  area.addEventListener('dragleave', () => area.classList.remove('over'))
+  area.addEventListener('drop', (event) => {
+    area.classList.remove('over')
+    const files = event.dataTransfer?.files
+    if (files === undefined || files.length === 0) return
+    file.files = files
+    void giveFiles(files)
+  })
+}
+
+/** Exactly the bytes: a decoder that repairs them would verify something else than what the file holds. */
+async function read(file: File): Promise<Source> {
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { name: file.name, text: decoder.decode(await file.arrayBuffer()) }
+  } catch {
+    return { name: file.name, text: undefined }
+  }
+}
+
+async function verify(): Promise<void> {
+  const mine = ++given
+  const summary = byId('summary', HTMLElement)
+  const results = byId('results', HTMLElement)
+  results.replaceChildren()
+  const missing = [
+    ...(evidence.length === 0 ? ['evidence'] : []),
+    ...(keySets.length === 0 ? ['a key set'] : []),
+  ]
+  if (missing.length > 0) {
+    summary.textContent = `Waiting for ${missing.join(' and ')}.`
+    return
+  }
+  summary.textContent = 'Checking…'
+  const outcomes: Outcome[] = []
+  for (const source of evidence) {
+    await painted()
+    if (mine !== given) return
+    outcomes.push(...outcomesOf(source, keySets))
+  }
+  summary.textContent = showResults(results, outcomes)
+}
+
+/** Whatever goes wrong is not a pass. */
+function outcomesOf({ name, text }: Source, keys: readonly Source[]): Outcome[] {
+  try {
+    if (text === undefined) throw new Unusable('The evidence is not UTF-8 text.')
+    const unread = keys.find((one) => one.text === undefined)
+    if (unread !== undefined) throw new Unusable(`The key set ${unread.name} is not UTF-8 text.`)
+    return verifyFile(
+      text,
+      keys.map((one) => one.text),
+    ).map((report) => ({ name, report }))
+  } catch (error) {
+    return [{ name, reason: error instanceof Error ? error.message : String(error) }]
+  }
+}
+
+/** Lets the browser show what was written before a long check: post-quantum signatures take milliseconds each. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve))
+}
+
+function names(sources: readonly Source[]): string {
+  return sources.map(({ name }) => printable(name)).join(', ')
+}
+
+function byId<T extends HTMLElement>(id: string, type: abstract new () => T): T {
+  const element = document.getElementById(id)
+  if (!(element instanceof type)) throw new TypeError(`the page has no ${id}`)
+  return element
+}

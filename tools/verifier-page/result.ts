@@ -1,0 +1,125 @@
+// What the offline verifier page shows of an outcome. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
+import { printable } from '../../src/core/printable.ts'
+import type { Report } from '../../src/core/verifier/index.ts'
+
+/** Verified, or not checkable for a reason. */
+export type Outcome =
+  { readonly name: string; readonly report: Report } | { readonly name: string; readonly reason: string }
+
+type Child = Node | string
+
+const VERDICTS = {
+  valid: { title: 'VALID', mark: '✓' },
+  invalid: { title: 'NOT VALID', mark: '✗' },
+  unchecked: { title: 'CANNOT BE CHECKED', mark: '?' },
+} as const
+type Kind = keyof typeof VERDICTS
+
+const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
+  'trust-record': 'Execution Trust Record',
+  receipt: 'Receipt',
+  'refusal-record': 'Refusal Record',
+  'audit-event': 'Audit event',
+  'governance-change': 'Governance change',
+  'intent-transition': 'Transition of an execution intent',
+  unknown: 'No evidence',
+}
+
+/** Replaces what the element holds. out  the sentence that sums it up */
+export function showResults(place: HTMLElement, outcomes: readonly Outcome[]): string {
+  place.replaceChildren(...outcomes.map((outcome) => article(outcome, outcomes.length > 1)))
+  const [only] = outcomes
+  // The verdict first: no name that follows can write over it.
+  if (outcomes.length === 1 && only !== undefined)
+    return `${VERDICTS[kindOf(only)].title}: ${printable(only.name)}`
+  const count = (kind: Kind) => outcomes.filter((outcome) => kindOf(outcome) === kind).length
+  return `${outcomes.length} results: ${count('valid')} valid, ${count('invalid')} not valid, ${count('unchecked')} cannot be checked.`
+}
+
+function kindOf(outcome: Outcome): Kind {
+  if (!('report' in outcome)) return 'unchecked'
+  return outcome.report.verdict
+}
+
+/** One of many shows its details when it is opened, unless they say what is wrong. */
+function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
+  const kind = kindOf(outcome)
+  const { title, mark } = VERDICTS[kind]
+  const sign = element('span', '', `${mark} `)
+  sign.setAttribute('aria-hidden', 'true')
+  const heading = element('h3', '', sign, title)
+  const name = value('p', outcome.name)
+  if (!('report' in outcome)) return element('article', kind, heading, name, value('p', outcome.reason))
+  const { artifact, subject } = outcome.report
+  const what = element('p', '', `${ARTIFACTS[artifact]} `, value('span', subject))
+  const content = details(outcome.report)
+  if (!oneOfMany || kind !== 'valid') return element('article', kind, heading, name, what, ...content)
+  const folded = element('details', '', element('summary', '', 'Checks and keys'), ...content)
+  return element('article', kind, heading, name, what, folded)
+}
+
+function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
+  const checkRows = checks.map(({ name, problem, missingKeys }) => [
+    value('td', name),
+    problem === undefined
+      ? element('td', '', 'holds')
+      : value('td', problem, missingKeys === undefined ? 'failed' : 'no-key'),
+  ])
+  const isKeyMissing = checks.some(({ missingKeys }) => missingKeys !== undefined)
+  const keyRows = keys.map(({ keyId, algorithm, fingerprint }) => [
+    mono('td', keyId),
+    value('td', algorithm),
+    mono('td', fingerprint),
+  ])
+  return [
+    table('Checks', ['Check', 'Outcome'], checkRows),
+    keyRows.length === 0
+      ? element('p', '', 'No key of the key set was used.')
+      : table(
+          'Keys used: compare their fingerprints through another channel',
+          ['Key id', 'Algorithm', 'SHA-256 of the public key'],
+          keyRows,
+        ),
+    ...(isKeyMissing
+      ? [element('p', '', 'A key that is not given is at GET /keys/{keyId} of the service: add its answer.')]
+      : []),
+    ...(notes.length === 0 ? [] : sentences('Worth knowing', notes)),
+    ...(notProven.length === 0 ? [] : sentences('What a pass does not prove', notProven)),
+  ]
+}
+
+function sentences(title: string, items: readonly string[]): HTMLElement[] {
+  return [element('h4', '', title), element('ul', '', ...items.map((item) => value('li', item)))]
+}
+
+function table(caption: string, columns: readonly string[], rows: readonly (readonly Node[])[]): HTMLElement {
+  const head = columns.map((column) => {
+    const cell = element('th', '', column)
+    cell.setAttribute('scope', 'col')
+    return cell
+  })
+  return element(
+    'table',
+    '',
+    element('caption', '', caption),
+    element('thead', '', element('tr', '', ...head)),
+    element('tbody', '', ...rows.map((cells) => element('tr', '', ...cells))),
+  )
+}
+
+/** Text of a stranger: characters that are not seen, or that turn the direction of others, are replaced. */
+function value(tag: string, text: string, ...classes: readonly string[]): HTMLElement {
+  return element(tag, ['value', ...classes].join(' '), printable(text))
+}
+
+function mono(tag: string, text: string): HTMLElement {
+  return value(tag, text, 'mono')
+}
+
+/** `append` makes a text node of every string: markup in it is shown, not read. */
+function element(tag: string, className: string, ...children: readonly Child[]): HTMLElement {
+  const made = document.createElement(tag)
+  if (className !== '') made.className = className
+  made.append(...children)
+  return made
+}

@@ -1,0 +1,25 @@
+// What the steps of every operation work with, opened once per worker thread.
+import type { Pool } from 'pg'
+import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
+import type { StoreFault } from '../src/core/store-fault.ts'
+import type { Crypto } from '../src/core/verifier/trust-record.ts'
+import type { Approvers } from './approvers.ts'
+import type { Connectors } from './connectors/index.ts'
+import type { PolicyOutcomes } from './outcomes.ts'
+import type { Policies } from './policies.ts'
+
+export interface ThreadContext {
+  readonly pool: Pool
+  /** Of the instance: why the database refuses evidence, if it does. */
+  readonly storeFault: StoreFault
+  readonly policies: Policies
+  readonly approvers: Approvers
+  readonly connectors: Connectors
+  /** One per configured algorithm, for records and receipts. */
+  readonly signingKeys: readonly SigningKey[]
+  /** The Ed25519 key, for every other artifact. */
+  readonly key: SigningKey
+  readonly findKey: (keyId: string) => PublicKey | undefined
+  readonly crypto: Crypto
+  readonly outcomes: PolicyOutcomes
+}
