@@ -12,7 +12,7 @@ import { openDispatcher } from './threads/dispatch.ts'
 import { openMemoryLimits, type Limits } from './http/limit.ts'
 import { listen } from './http/listen/index.ts'
 import { openOverload } from './http/overload.ts'
-import { openDoor } from './http/receive.ts'
+import { openFrontEnd } from './http/front-end.ts'
 import { openRoom } from './http/room.ts'
 import { openSharedLimits } from './http/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
@@ -179,7 +179,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   if (metrics !== undefined) stops.push(() => metrics.close())
   const room = openRoom(config.queueRequestsMax)
   let stopping = false
-  const door = openDoor({
+  const onRequest = openFrontEnd({
     service: {
       config,
       pool: pools.read,
@@ -206,7 +206,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   const listener = await listen({
     host: config.host,
     port: config.port,
-    onHead: door,
+    onRequest,
     onDropped(reason, address) {
       metrics?.replies.dropped(reason)
       logger.debug({ reason, address }, 'connection dropped')
@@ -272,7 +272,10 @@ async function openDatabase(config: Config, logger: Log['logger'], stops: Stops)
 
 /** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
 function openLimits(pool: Pool | undefined, logger: Log['logger'], stops: Stops): Limits {
-  if (pool === undefined) return openMemoryLimits()
+  if (pool === undefined) {
+    const memory = openMemoryLimits()
+    return { take: async (limit, key, nowMs) => memory.take(limit, key, nowMs) }
+  }
   const limits = openSharedLimits({ sql: pool, log: logger })
   stops.push(async () => {
     await limits.close()

@@ -1,11 +1,11 @@
-// A small real door behind a listener: what it answers depends on the path, and it keeps what reached it.
+// A small front end behind a real listener: what it answers depends on the path, and it keeps what reached it.
 import { listen } from '../../src/server/http/listen/index.ts'
-import type { BodyTaker, Head, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
+import type { Head, HttpRequest, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
 
 const preferred = await listen({
   host: '127.0.0.1',
   port: 0,
-  onHead: () => text(200, ''),
+  onRequest: async () => text(200, ''),
 })
 await preferred.close()
 
@@ -42,12 +42,14 @@ export async function openDoor(
     port: 0,
     ...options,
     server,
-    onHead(head) {
+    async onRequest(head) {
       const { bodyBytes } = head
-      const taker = (take: BodyTaker['take']): BodyTaker => ({
-        take,
-        aborted: () => void aborted.push(bodyBytes),
-      })
+      const withBody = async (request: HttpRequest, answer: (body: Uint8Array) => Reply | Promise<Reply>) => {
+        const body = await request.readBody()
+        if (body !== undefined) return answer(body)
+        aborted.push(bodyBytes)
+        return undefined
+      }
       seen.push(`${head.method} ${head.path}${head.query === '' ? '' : `?${head.query}`}`)
       door.latest = {
         bodyBytes: head.bodyBytes,
@@ -56,9 +58,9 @@ export async function openDoor(
       }
       switch (head.path) {
         case '/echo':
-          return taker((body) => text(200, body))
+          return withBody(head, (body) => text(200, body))
         case '/wait':
-          return taker((body) => later(text(200, body)))
+          return withBody(head, (body) => later(text(200, body)))
         case '/later':
           return later(counted(text(200, 'later')))
         case '/later-closing':
@@ -66,6 +68,7 @@ export async function openDoor(
         case '/refused':
           return text(401, 'refused')
         case '/refused-closing':
+          head.endConnection()
           return text(413, 'refused', { Connection: 'close' })
         case '/unchanged':
           return text(304, '', { ETag: '"1"' })

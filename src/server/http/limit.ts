@@ -17,14 +17,14 @@ export interface Verdict {
   readonly retryAfterSeconds: number
 }
 
-/** What the door asks: a verdict at once, or soon where other instances must be asked first. Never rejects. */
+/** What the front end asks, of memory or of what the instances share (shared-limit.ts). Never rejects. */
 export interface Limits {
   /** Counts one request of `key` at `nowMs`, milliseconds of `performance.now()`. */
-  take(limit: Limit, key: string, nowMs: number): Verdict | Promise<Verdict>
+  take(limit: Limit, key: string, nowMs: number): Promise<Verdict>
 }
 
-/** Counters in memory: the verdict is always there at once. The ones that instances share are in shared-limit.ts. */
-export interface LimitStore extends Limits {
+/** Counters in memory. */
+export interface LimitStore {
   take(limit: Limit, key: string, nowMs: number): Verdict
 }
 

@@ -84,7 +84,7 @@ export function openSharedLimits({ sql, log, waitMs = WAIT_MS }: SharedLimitsWit
 }
 
 interface Limiter {
-  readonly take: (key: string, nowMs: number) => Verdict | Promise<Verdict>
+  readonly take: (key: string, nowMs: number) => Promise<Verdict>
   /** Ends the leases that are over. */
   readonly sweep: () => void
   readonly close: () => Promise<void>
@@ -102,7 +102,7 @@ function openLimiter({ limit, sql, log, waitMs }: Required<SharedLimitsWith> & {
   let away = false
   let tryAgainMs = 0
 
-  function take(key: string, nowMs: number): Verdict | Promise<Verdict> {
+  async function take(key: string, nowMs: number): Promise<Verdict> {
     const bucket = bucketOf(key)
     const known = usePermit(bucket.holding, limit, nowMs)
     if (known !== undefined) {

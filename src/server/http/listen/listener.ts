@@ -1,6 +1,6 @@
-// The seam between HTTP servers and the door: what a listener hands over, and what it is handed back.
+// What a listener hands to the front end, and what it gets back.
 
-/** A request line and its headers, before any of the body has been read. Valid only while `OnHead` runs. */
+/** A request line and its headers. */
 export interface Head {
   /** Upper case. */
   readonly method: string
@@ -10,10 +10,20 @@ export interface Head {
   readonly query: string
   /** Declared by Content-Length; 0 when there is none. The guard has dropped every request whose length is in question. */
   readonly bodyBytes: number
-  /** The peer's address as text, IPv4-mapped IPv6 written as IPv4. */
+  /** The peer's address as text, IPv4-mapped IPv6 written as IPv4. Only before the first `await`. */
   remoteAddress(): string
   /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
   header(name: string): string | undefined
+}
+
+export interface HttpRequest extends Head {
+  /**
+   * Starts reading the body, and must be called before the first `await`: a body that nobody has asked for by then is discarded.
+   * @returns all of the body; undefined when the client went away before it came
+   */
+  readBody(): Promise<Uint8Array | undefined>
+  /** The reply will end the connection: what is pipelined behind this request is not run. Only before the first `await`. */
+  endConnection(): void
 }
 
 /** The part of a head for which the guard drops its connection: a body with `transfer-encoding` (chunked) is the common one. */
@@ -38,23 +48,14 @@ export interface Reply {
   readonly sent?: () => void
 }
 
-/** Takes the whole body, its to keep; or is told, once, that the client went away before it came. */
-export interface BodyTaker {
-  readonly take: (body: Uint8Array) => Reply | Promise<Reply>
-  readonly aborted: () => void
-}
-
-/** An answer from the head alone (the body is thrown away), or who takes the body. */
-export type HeadAnswer = Reply | BodyTaker
-
-/** Must not throw or reject: the door's one catch has run before a listener sees an answer. */
-export type OnHead = (head: Head) => HeadAnswer | Promise<Reply>
+/** Never rejects. Undefined where the client went away before its body came: there is nobody to answer. */
+export type OnRequest = (request: HttpRequest) => Promise<Reply | undefined>
 
 export interface ListenOptions {
   readonly host: string
   /** 0 picks a free port. */
   readonly port: number
-  readonly onHead: OnHead
+  readonly onRequest: OnRequest
   /** Told of every connection that the guard drops, which gets no reply and no log line of a request. */
   readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
@@ -82,7 +83,7 @@ export interface Listener {
    * now on carries `Connection: close` and ends its connection.
    */
   stopAccepting(): Promise<void>
-  /** Resolves when every request that came has its reply, or its client is gone. After `stopAccepting`, that comes to pass. */
+  /** Resolves when every request that came has its reply, or its client is gone. After `stopAccepting` it does resolve. */
   drained(): Promise<void>
   /** Closes what is still open, answered or not. */
   close(): Promise<void>

@@ -23,7 +23,7 @@ const timeoutCheckMs = 1_000
 
 /** Fails with an Error that names host and port when they cannot be listened on. */
 export function listenNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, onHead, onDropped, timeouts = nodeTimeouts } = options
+  const { host, port, onRequest, onDropped, timeouts = nodeTimeouts } = options
   let stopping = false
   const underway = countUnderway()
   /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
@@ -55,7 +55,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     onDropped?.(reason, (socket as Socket).remoteAddress ?? '')
     socket.destroy()
   }
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+  const onIncoming = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket, rawHeaders, method = '', url = '' } = request
     if (socket.destroyed || ending.has(socket)) return
     newest.set(socket, response)
@@ -74,7 +74,7 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     })
     if (typeof head === 'string') return drop(socket, head)
     const ended = underway.begin()
-    exchange(head, onHead, () => stopping, {
+    exchange(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),
       readBody(done, aborted) {
         if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
@@ -95,13 +95,13 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
       },
     })
   }
-  server.on('request', onRequest)
+  server.on('request', onIncoming)
   // Without a listener node closes the connection by itself, and nobody would know.
   server.on('connect', (_request, socket) => drop(socket, 'target'))
   // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
-  server.on('checkContinue', onRequest)
+  server.on('checkContinue', onIncoming)
   // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
-  server.on('checkExpectation', onRequest)
+  server.on('checkExpectation', onIncoming)
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Written now, a refusal would pass for the reply to a request that is still running.
     if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()

@@ -16,7 +16,7 @@ import { countUnderway } from './underway.ts'
 
 /** Fails with an Error that names host and port when they cannot be listened on. */
 export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Promise<Listener> {
-  const { host, port, onHead, onDropped } = options
+  const { host, port, onRequest, onDropped } = options
   let stopping = false
   const underway = countUnderway()
   const app = uws.App()
@@ -48,7 +48,7 @@ export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Prom
       bodyAborted?.()
       replyAborted?.()
     })
-    exchange(head, onHead, () => stopping, {
+    exchange(head, onRequest, () => stopping, {
       // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
       endsHere: () => undefined,
       readBody(done, aborted) {

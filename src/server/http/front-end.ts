@@ -1,0 +1,223 @@
+// The HTTP front end: one function from a request's head to its reply.
+import { randomUUID } from 'node:crypto'
+import type { Config } from '../../core/config.ts'
+import { Failure, failures } from '../../core/errors.ts'
+import { prefersHtml } from '../pages/html.ts'
+import { wantsTiming } from '../metrics/server-timing.ts'
+import type { Spans } from '../metrics/spans.ts'
+import { failureOf } from '../../core/tables/sql.ts'
+import { routes } from '../routes/index.ts'
+import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
+import type { Audit } from './audit.ts'
+import type { Authenticate } from './authenticate.ts'
+import { clientAddress } from './client-address.ts'
+import { addressClient, type Compute } from './compute.ts'
+import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
+import type { Exchange } from './exchange.ts'
+import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
+import { openMatching } from './match.ts'
+import type { Room } from './room.ts'
+import { respond, type Told } from './respond.ts'
+
+const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
+/** Smaller ones are left to the sockets' own buffers. */
+const LARGE_REPLY_BYTES = 64 * 1024
+/** The client of every request where authentication is disabled. */
+const ANONYMOUS = 'anonymous'
+/** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
+const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export interface FrontEndParts extends Told {
+  readonly service: Service
+  readonly authenticate: Authenticate
+  readonly limits: Limits
+  readonly compute: Compute
+  readonly room: Room
+  readonly audit: Audit
+}
+
+/** A body that has arrived; `leave` gives its place back. */
+interface Received {
+  readonly body: Uint8Array
+  readonly leave: () => void
+}
+
+/**
+ * @returns the handler of every request. It resolves to undefined where the client went away before its body came, and never rejects.
+ */
+export function openFrontEnd(parts: FrontEndParts): OnRequest {
+  const { service, authenticate, limits, compute, room, audit, ...told } = parts
+  const { config } = service
+  const match = openMatching(routes, (route, params) => route.mounted?.(params, config) ?? true)
+  const limitOf = configuredLimits(config)
+
+  /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
+  async function handle(request: HttpRequest): Promise<Reply | undefined> {
+    const exchange = openExchange(request, told.spans)
+    const matched = match(request.method, request.path)
+    if (matched.kind === 'no such path') return reply(failures.pathNotFound(), exchange)
+    if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow), exchange)
+    const { route } = matched
+    exchange.route = route
+    if (route.page !== undefined) exchange.prefersHtml = prefersHtml(request.header('accept'))
+
+    // With authentication disabled a key is ignored: every caller is anonymous (interface §5.6).
+    const authenticated = config.authDisabled ? undefined : authenticate(request.header('authorization'))
+    exchange.callerId = authenticated?.caller.callerId
+    const address = addressOf(request)
+    if (authenticated === undefined) exchange.clientAddress = address
+    if (authenticated === undefined && route.open === undefined && !config.authDisabled)
+      return reply(failures.authenticationRequired(), exchange)
+
+    const params = route.fromHead?.(matched.params, (name) => request.header(name)) ?? matched.params
+    if (params instanceof Failure) return reply(params, exchange)
+    if (route.takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
+      request.endConnection()
+      return reply(failures.payloadTooLarge(), exchange)
+    }
+
+    const client = clientNameOf(exchange, config)
+    // Nothing before this line waits: the body is read while other instances are asked for the limit. It is not looked at before.
+    const receiving = route.takesBody ? receive(request, client) : undefined
+    const refused =
+      (await overLimit(route, exchange, address)) ??
+      overBudget(route, exchange, client) ??
+      (route.human && authenticated?.caller.credentialHolderType !== 'USER'
+        ? failures.nonHumanCaller()
+        : undefined)
+    if (refused !== undefined) {
+      if (receiving !== undefined) void giveBack(receiving)
+      return reply(refused, exchange)
+    }
+
+    const received = receiving === undefined ? NO_BODY : await receiving
+    if (received === undefined) return undefined
+    if (received instanceof Failure) return reply(received, exchange)
+    try {
+      const incoming: Incoming = {
+        params,
+        query: new URLSearchParams(request.query),
+        caller: authenticated?.caller,
+        callerIndex: authenticated?.index ?? -1,
+        client,
+        body: received.body,
+      }
+      const outcome = await answered(route, incoming)
+      return await reply(route.takesBody ? outcome : charged(route, outcome, client), exchange)
+    } finally {
+      received.leave()
+    }
+  }
+
+  /** Undefined: the client went away first. A body takes its place when all of it is there. */
+  async function receive(request: HttpRequest, client: string): Promise<Received | Failure | undefined> {
+    const announced = room.announce(request.bodyBytes, client)
+    if (announced === undefined) return failures.overloaded()
+    const body = await request.readBody()
+    if (body === undefined) {
+      announced.aborted()
+      return undefined
+    }
+    const leave = announced.arrived()
+    return leave === undefined ? failures.overloaded() : { body, leave }
+  }
+
+  /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
+  async function answered(route: Route, incoming: Incoming): Promise<Answer | Failure> {
+    try {
+      return await route.handle(incoming, service)
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  /** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
+  function charged({ cost }: Route, outcome: Answer | Failure, client: string): Answer | Failure {
+    if (outcome instanceof Failure) return outcome
+    const bodyBytes = Buffer.byteLength(outcome.body)
+    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
+    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
+    const sent = room.take(bodyBytes, client)
+    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
+  }
+
+  async function overLimit(route: Route, exchange: Exchange, address: string): Promise<Failure | undefined> {
+    if (route.limit === undefined) return undefined
+    const key = route.limit === 'execute' ? exchange.callerId : address
+    // Without authentication there is no caller to count by: the execute limiter is not mounted (interface §8).
+    if (key === undefined) return undefined
+    const limit = limitOf[route.limit]
+    const verdict = await limits.take(limit, key, performance.now())
+    exchange.limitHeaders = limitHeaders(limit, verdict)
+    return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
+  }
+
+  /** Asked after the limits that count requests: a budget is in memory. */
+  function overBudget({ cost }: Route, exchange: Exchange, client: string): Failure | undefined {
+    if (cost === undefined) return undefined
+    const { budget, verdict } = compute.look(cost, client)
+    exchange.limitHeaders = limitHeaders(budget, verdict, exchange.limitHeaders)
+    return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
+  }
+
+  /** What the audit must know is stored before the caller is answered. */
+  async function reply(outcome: Answer | Failure, exchange: Exchange): Promise<Reply> {
+    if (outcome.audit !== undefined) {
+      const stored = audit.record(outcome.audit, exchange)
+      told.watch?.audited(outcome.audit.type, stored !== undefined)
+      await stored
+    }
+    return respond(outcome, exchange, told)
+  }
+
+  function addressOf(request: HttpRequest): string {
+    return clientAddress(request.remoteAddress(), request.header('x-forwarded-for'), config.trustProxyHops)
+  }
+
+  return handle
+}
+
+/** For a request that was refused while its body was still read. */
+async function giveBack(receiving: Promise<Received | Failure | undefined>): Promise<void> {
+  const received = await receiving
+  if (received !== undefined && !(received instanceof Failure)) received.leave()
+}
+
+function refusedBy({ name }: Limit, { retryAfterSeconds }: Verdict, exchange: Exchange): Failure {
+  exchange.refusedBy = name
+  return failures.rateLimited(retryAfterSeconds)
+}
+
+/** By whom queues, shares and budgets are divided. */
+function clientNameOf({ callerId, clientAddress: address }: Exchange, { authDisabled }: Config): string {
+  if (callerId !== undefined) return callerId
+  return authDisabled || address === undefined ? ANONYMOUS : addressClient(address)
+}
+
+function openExchange(head: HttpRequest, spans: Spans | undefined): Exchange {
+  const given = head.header('x-request-id')
+  return {
+    requestId: given !== undefined && REQUEST_ID.test(given) ? given : randomUUID(),
+    method: head.method,
+    path: head.path,
+    ifNoneMatch: head.header('if-none-match'),
+    prefersHtml: false,
+    startedMs: performance.now(),
+    route: undefined,
+    callerId: undefined,
+    clientAddress: undefined,
+    limitHeaders: {},
+    refusedBy: undefined,
+    wantsTiming: wantsTiming(head.header('prefer')),
+    traceParent: spans?.parentOf((name) => head.header(name)),
+  }
+}
+
+/** POST /execute and POST /transactions share one budget, GET /health and GET /ready another (decisions §1). */
+function configuredLimits({ rateLimits }: Config): Record<NonNullable<Route['limit']>, Limit> {
+  return {
+    execute: { name: 'execute', perMinute: rateLimits.executePerMinute },
+    health: { name: 'health', perMinute: rateLimits.healthPerMinute },
+    public: { name: 'public', perMinute: rateLimits.publicPerMinute },
+  }
+}
