@@ -29,7 +29,7 @@ import { verify } from './evidence/verify.ts'
 import { execute, finish, type ExecutionContext } from './execute/index.ts'
 import { openLateLane } from './execute/late.ts'
 import { openOwed } from './execute/owed.ts'
-import { Answered, type Caller, type Travelling } from './execute/road.ts'
+import { Answered, packReplies, type Caller, type Travelling } from './execute/road.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
@@ -41,7 +41,6 @@ import { receiveWebhooks } from './webhooks/receive.ts'
 import { openPolicyOutcomes } from './outcomes.ts'
 import {
   ASKS_AUTHORITY,
-  packReplies,
   unpackTask,
   type BatchReport,
   type Boot,

@@ -187,26 +187,3 @@ export function unpackTask({ bodies, requests }: Task) {
     body: bodies.subarray(requests[i - 1]?.end ?? 0, end),
   }))
 }
-
-export interface AnsweredRequest {
-  readonly request: { readonly ticket: number; readonly costMs: number }
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-  readonly log: Readonly<Record<string, unknown>>
-  readonly audit: Audited | undefined
-}
-
-/** in  batchSize  how many shared the commit, for the log line */
-export function packReplies(
-  answered: readonly AnsweredRequest[],
-  batchSize: number,
-  report?: BatchReport,
-): Replies {
-  const replies = answered.map(({ request, status, headers, body, log, audit }) => {
-    const { ticket, costMs } = request
-    const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
-    return audit === undefined ? reply : { ...reply, audit }
-  })
-  return report === undefined ? { replies } : { replies, report }
-}

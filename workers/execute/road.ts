@@ -1,5 +1,6 @@
 // What travels the road: requests on their way, and the answers of those that have left it.
 import { Failure, failures, type Audited, type Ruling } from '../../src/core/errors.ts'
+import type { BatchReport, Replies } from '../../src/core/messages.ts'
 
 /** Who asks, with the scope that its key carries (interface §5.5). */
 export interface Caller {
@@ -60,6 +61,20 @@ export class Answered {
       this.ruling = undefined
     }
   }
+}
+
+/** @param batchSize how many shared the commit, for the log line */
+export function packReplies(
+  answered: readonly Answered[],
+  batchSize: number,
+  report: BatchReport | undefined,
+): Replies {
+  const replies = answered.map(({ request, status, headers, body, log, audit }) => {
+    const { ticket, costMs } = request
+    const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
+    return audit === undefined ? reply : { ...reply, audit }
+  })
+  return report === undefined ? { replies } : { replies, report }
 }
 
 /** Anything on the road carries the request that it started as. */

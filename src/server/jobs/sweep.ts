@@ -1,18 +1,19 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import { SERVICE_CLIENT, type Dispatcher, type WorkerReply } from '../threads/dispatch.ts'
+import type { Answer } from '../answer.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
 
 const SWEEP_EVERY_MS = 5_000
 const NO_BODY = new Uint8Array(0)
 
 /** Sweeps once, in a thread. out  200 {noticed} */
-export function sweepOnce(submit: Dispatcher['submit']): Promise<WorkerReply> {
+export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
   return submit({ operation: 'sweep-intents', client: SERVICE_CLIENT, caller: -1, body: NO_BODY })
 }
 
 /** How many a sweep found that were not known to be in doubt. */
-export function noticedBy({ body }: WorkerReply): number {
+export function noticedBy({ body }: Answer): number {
   return (JSON.parse(Buffer.from(body).toString()) as { noticed: number }).noticed
 }
 
@@ -36,7 +37,7 @@ export function startSweeping({
   async function sweep(): Promise<void> {
     const reply = await sweepOnce(submit)
     if (reply.status !== 200) {
-      if (!failing && !signal.aborted) log.error(reply.log, 'sweep of execution intents')
+      if (!failing && !signal.aborted) log.error(reply.log ?? {}, 'sweep of execution intents')
       failing = true
       return
     }

@@ -2,10 +2,10 @@
 import type pg from 'pg'
 import type { AuthorityWatch } from '../jobs/authority.ts'
 import type { Caller, Config } from '../../core/config.ts'
+import type { Answer } from '../answer.ts'
 import type { Cost } from '../http/compute.ts'
 import type { Dispatcher } from '../threads/dispatch.ts'
-import type { Audited, Failure } from '../../core/errors.ts'
-import type { RequestTimes } from '../metrics/times.ts'
+import type { Failure } from '../../core/errors.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 
@@ -14,6 +14,8 @@ export interface OpenApiTexts {
   readonly json: string
   readonly yaml: string
 }
+
+export type { Answer } from '../answer.ts'
 
 /** What handlers work with, made once at start. */
 export interface Service {
@@ -54,25 +56,6 @@ export interface Incoming {
   readonly client: string
   /** Empty unless the route takes a body. */
   readonly body: Uint8Array
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  /** JSON text, unless `headers` says otherwise. */
-  readonly body: string | Uint8Array
-  /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
-  readonly cache?: string
-  /** `etagOf` the body, where that is the same for every request and was made with it; else it is made for each reply. */
-  readonly etag?: string
-  /** For the request's log line. */
-  readonly log?: Readonly<Record<string, unknown>>
-  /** A refusal that a thread made; the audit knows of it before the caller does. */
-  readonly audit?: Audited
-  /** How long it waited, and how long each stage of its batch took. */
-  readonly times?: RequestTimes
-  /** Called once when the reply has left this process, or its client has gone. */
-  readonly sent?: () => void
 }
 
 export type Handler = (request: Incoming, service: Service) => Answer | Failure | Promise<Answer | Failure>

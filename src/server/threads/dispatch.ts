@@ -1,27 +1,21 @@
 // Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
 // (docs/design-notes.md "Nobody starves another").
 import { randomUUID } from 'node:crypto'
-import { BroadcastChannel } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import { ASKS_AUTHORITY, type Boot, type LaneName, type Operation } from '../../core/messages.ts'
-import {
-  openLane,
-  type Lane,
-  type LaneOptions,
-  type Meter,
-  type Submission,
-  type WorkerReply,
-} from './lane.ts'
+import type { Boot, LaneName, Operation } from '../../core/messages.ts'
+import type { Answer } from '../answer.ts'
+import { openAuthorityBroadcast } from './authority.ts'
+import { openLane, type Lane, type LaneOptions, type Meter, type Submission } from './lane.ts'
 import { laneOf } from './operations.ts'
 
-export type { Submission, WorkerReply } from './lane.ts'
+export type { Submission } from './lane.ts'
 
 /** The name under which the service's own work waits, such as the sweep; no caller can be called so. */
 export const SERVICE_CLIENT = 'the service'
 
 export interface Dispatcher {
-  readonly submit: (submission: Submission) => Promise<WorkerReply>
+  readonly submit: (submission: Submission) => Promise<Answer>
   /** How many requests wait for a thread, and how many batches are with the threads, by operation. */
   readonly load: () => {
     readonly waiting: ReadonlyMap<Operation, number>
@@ -66,26 +60,16 @@ export async function openDispatcher({
   const sizes: Record<LaneName, LaneSize> = {
     // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
     execution: { threads: workerThreads, batchesPerThread: 2, wholeBatchesPerThread: 1 },
-    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6 },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, wholeBatchesPerThread: 0 },
     // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
-    'large-execution': { threads: 1, batchesPerThread: 2, startsLate: true },
-    administration: { threads: 1, batchesPerThread: 4, startsLate: true },
+    'large-execution': { threads: 1, batchesPerThread: 2, wholeBatchesPerThread: 0, startsLate: true },
+    administration: { threads: 1, batchesPerThread: 4, wholeBatchesPerThread: 0, startsLate: true },
   }
   // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
   // boots with the newest.
   const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...shared, lane }))
 
-  const authorityChannel = new BroadcastChannel(shared.authorityChannel)
-  authorityChannel.unref()
-  let { authority } = start
-  // A thread that replaces one may have booted while a change was told: it asks once it listens.
-  authorityChannel.addEventListener('message', (event) => {
-    if ((event as MessageEvent).data === ASKS_AUTHORITY) announce()
-  })
-  function announce(): void {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-    authorityChannel.postMessage(authority)
-  }
+  const broadcast = openAuthorityBroadcast(shared.authorityChannel, boots, start.authority)
 
   const opening = await Promise.allSettled(
     boots.map(
@@ -96,7 +80,7 @@ export async function openDispatcher({
   const opened = opening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
   const failure = opening.find((one) => one.status === 'rejected')
   if (failure !== undefined) {
-    authorityChannel.close()
+    broadcast.close()
     await Promise.all(opened.map(([, lane]) => lane.close()))
     throw failure.reason
   }
@@ -115,18 +99,14 @@ export async function openDispatcher({
     },
     executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
     threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
-    setAuthority(newest) {
-      authority = newest
-      for (const boot of boots) boot.authority = newest
-      announce()
-    },
+    setAuthority: broadcast.set,
     owed: () => Atomics.load(owed, 0),
     async settled() {
       for (let left = Atomics.load(owed, 0); left > 0; left = Atomics.load(owed, 0))
         await Atomics.waitAsync(owed, 0, left).value
     },
     async close() {
-      authorityChannel.close()
+      broadcast.close()
       await Promise.all(all.map((lane) => lane.close()))
     },
   }

@@ -1,0 +1,22 @@
+// What a handler answers, whether it worked itself or a thread did. `Reply` (http/listen) is what the socket gets of it.
+import type { Audited } from '../core/errors.ts'
+import type { RequestTimes } from './metrics/times.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** JSON text, unless `headers` says otherwise. */
+  readonly body: string | Uint8Array
+  /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
+  readonly cache?: string
+  /** `etagOf` the body, where that is the same for every request and was made with it; else it is made for each reply. */
+  readonly etag?: string
+  /** For the request's log line. */
+  readonly log?: Readonly<Record<string, unknown>>
+  /** A refusal that a thread made; the audit knows of it before the caller does. */
+  readonly audit?: Audited
+  /** How long it waited, and how long each stage of its batch took. */
+  readonly times?: RequestTimes
+  /** Called once when the reply has left this process, or its client has gone. */
+  readonly sent?: () => void
+}
