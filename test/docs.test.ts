@@ -1,5 +1,5 @@
 // The documents: the contract that the code cites is the one that was agreed, and the README tells no other story than the code.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import { headingId } from '../src/server/routes/handbook.ts'
 import { auditTypes } from '../src/core/schemas/audit-event.ts'
 import { createDatabase } from './database.ts'
 import { aFolder } from './embedded/drive.ts'
-import { chapters, forHere } from './handbook.ts'
+import { blocks, chapters, forHere } from './handbook.ts'
 import { until } from './service.ts'
 import { baseEnvironment } from './run/environment.ts'
 
@@ -25,8 +25,9 @@ test.for(['interface.md', 'decisions.md'])('%s is the one that was agreed on', (
   expect(read(ROOT, 'docs', name)).toBe(read(AGREED, name))
 })
 
-test("the README's configuration table names every variable that is read, and no other", () => {
-  const [, table = ''] = /\n## Configuration\n[^]*?\n(\|[^]*?)\n\n/.exec(read(ROOT, 'README.md')) ?? []
+test("the handbook's configuration table names every variable that is read, and no other", () => {
+  const [, table = ''] =
+    /\n## Configuration\n[^]*?\n(\|[^]*?)\n\n/.exec(chapters.get('operating.md') ?? '') ?? []
   const [, , ...rows] = table.split('\n')
   const named = rows.flatMap((row) => row.split('|')[1]?.match(/(?<=`)[A-Z_]+(?=`)/g) ?? [])
   expect(named.toSorted()).toEqual(Object.keys(Environment.properties).toSorted())
@@ -65,8 +66,24 @@ test('every link to a section leads to one', () => {
   expect(links.filter(({ page, id }) => !sections(page).includes(id))).toEqual([])
 })
 
-test("the README's start on a database of one's own runs as pasted, once the database is filled in", async () => {
-  const [, shown = ''] = /^```sh\n(export DATABASE_URL=[^]*?)^```$/m.exec(read(ROOT, 'README.md')) ?? []
+test('every heading of the design notes that code refers to is there', () => {
+  const headings = new Set(
+    Array.from(read(ROOT, 'docs', 'design-notes.md').matchAll(/^##+ (.*)$/gm), ([, heading = '']) => heading),
+  )
+  const code = globSync('{bin,src,workers,tools,bench,test,migrations}/**/*.{ts,js,sql}', { cwd: ROOT })
+  const cited = code.flatMap((file) =>
+    // A reference may go over the end of a comment's line.
+    Array.from(
+      read(ROOT, file).matchAll(/design-notes\.md\s+(?:(?:\/\/|\*|--)\s*)?"([^"\n]+)"/g),
+      ([, heading = '']) => ({ file, heading }),
+    ),
+  )
+  expect(cited.length).toBeGreaterThan(10)
+  expect(cited.filter(({ heading }) => !headings.has(heading))).toEqual([])
+})
+
+test("the handbook's start on one's own database runs as pasted, once the database is filled in", async () => {
+  const shown = blocks('operating.md', 'sh').find((script) => script.startsWith('export DATABASE_URL=')) ?? ''
   const database = await createDatabase()
   const script = shown
     .replace(/(?<=DATABASE_URL=)'.*'/, `'${database.url}'`)
@@ -81,9 +98,10 @@ test("the README's start on a database of one's own runs as pasted, once the dat
   await database.drop()
 })
 
-test("the README's session of two humans runs as pasted after a first start, and its old key ends", async () => {
-  const [, section = ''] = /\n## Human authority\n([^]*?)\n## /.exec(read(ROOT, 'README.md')) ?? []
-  const scripts = Array.from(section.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
+test('the first execution, the check by openssl and the session of two humans run as pasted, and the old key ends', async () => {
+  const [, check = ''] = /^```sh\n([^`]*\bnode -e [^]*?)^```$/m.exec(read(ROOT, 'README.md')) ?? []
+  const session = read(ROOT, 'docs', 'two-humans.md')
+  const scripts = Array.from(session.matchAll(/^```sh\n([^]*?)^```$/gm), ([, script = '']) => script)
   const [issue = '', ...inSecondTerminal] = scripts
   expect([scripts.length, issue]).toEqual([4, expect.stringMatching(/^npm start$/m)])
   const start = `exec '${process.execPath}' '${join(ROOT, 'src', 'server', 'main.ts')}'`
@@ -94,7 +112,9 @@ test("the README's session of two humans runs as pasted after a first start, and
   const first = await serving(start, { cwd, env })
   const [firstCall = ''] = await until(() => /^curl .*/m.exec(first.output()) ?? undefined, 'the first call')
   const [key] = /csk_\S+(?=')/.exec(firstCall) ?? []
-  pasted([firstCall], cwd)
+  const record = JSON.parse(pasted([firstCall], cwd).stdout) as { businessTransactionId: string }
+  const given = `KEY='${key}' ID='${record.businessTransactionId}'`
+  expect(pasted([given, check], cwd, first.url).stdout).toBe('Signature Verified Successfully\n')
   expect(await ask(`${first.url}/callers/me`, key)).toMatchObject([200, { callerId: 'local-dev' }])
   expect(await first.stop()).toEqual([0, null])
 

@@ -1,4 +1,4 @@
-// compose.yaml and the commands that the README gives for it, as far as they go without an engine: they are run as pasted, with a
+// compose.yaml and the commands that the handbook gives for it, as far as they go without an engine: they are run as pasted, with a
 // `docker` that does what the file says on this machine.
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { parse } from 'yaml'
 import { Environment, readConfig } from '../../src/core/config.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
+import { blocks } from '../handbook.ts'
 import { startService } from '../service.ts'
 import { readDockerfile, ROOT } from './dockerfile.ts'
 
@@ -27,8 +28,7 @@ interface Compose {
 
 const { services, secrets, volumes } = parse(readFileSync(join(ROOT, 'compose.yaml'), 'utf8')) as Compose
 const { countersign, setup, database } = services
-const [, script = ''] =
-  /^```sh\n(umask 077\n[^]*?)^```$/m.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? []
+const script = blocks('operating.md', 'sh').find((block) => block.startsWith('umask 077\n')) ?? ''
 
 test('sets variables that the service reads, and no secret', () => {
   for (const { environment } of [countersign, setup])
@@ -69,7 +69,7 @@ test('a stop is not cut short, and a start waits for the database', () => {
   expect(countersign.depends_on).toEqual({ database: { condition: 'service_healthy' } })
 })
 
-test("the README's commands make what the service then starts with, in files that only their owner can read", async () => {
+test("the handbook's commands make what the service then starts with, in files that only their owner can read", async () => {
   const folder = aFolder()
   const at = (name: string) => join(folder, name)
   mkdirSync(at('bin'))
