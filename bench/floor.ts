@@ -1,5 +1,5 @@
 // The floor: what no implementation of one execution can avoid, as a program of its own against the same PostgreSQL
-// (docs/design-notes.md "What fast means here"). A batch is BATCH executions, one after another on one connection, and for each of
+// (docs/design-notes.md "Performance"). A batch is BATCH executions, one after another on one connection, and for each of
 // them it does exactly:
 //
 //   parse        JSON.parse of the request's UTF-8 bytes

@@ -1,4 +1,4 @@
-// How V8 collects garbage, in all threads (docs/design-notes.md "What fast means here").
+// How V8 collects garbage, in all threads (docs/design-notes.md "Performance").
 import { setFlagsFromString } from 'node:v8'
 
 /**

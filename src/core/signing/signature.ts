@@ -51,7 +51,7 @@ interface Verified {
   readonly publicKey: PublicKey
 }
 
-/** A signature's place is given by its first characters; a newer one takes it. Not a Map: see docs/design-notes.md "What fast means here". */
+/** A signature's place is given by its first characters; a newer one takes it. Not a Map: see docs/design-notes.md "Performance". */
 const PLACES = 8_192
 const verified = Array.from<Verified | undefined>({ length: PLACES })
 

@@ -47,7 +47,7 @@ const prepared = new WeakMap<Connection, Set<string>>()
 /**
  * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. It lets go of what it has
  * sent and received as soon as it can: pg assigns it a function, which V8 makes in the old space, and there a dead one keeps all that
- * it can reach until a full collection (docs/design-notes.md "What fast means here").
+ * it can reach until a full collection (docs/design-notes.md "Performance").
  */
 class Bundle extends Query {
   /** pg puts its own around it, for the time-out. */

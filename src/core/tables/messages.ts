@@ -1,6 +1,6 @@
 // What a client sends in PostgreSQL's extended query protocol (its documentation, "Frontend/Backend Protocol", "Message Formats"), written into
 // buffers that are used again. pg grows a new one for each message: with batches of some hundred kilobytes, a quarter of what a
-// worker thread did besides its cryptography was to fill and to collect them (docs/design-notes.md "What fast means here").
+// worker thread did besides its cryptography was to fill and to collect them (docs/design-notes.md "Performance").
 import type { Writable } from 'node:stream'
 
 /** What a parameter can be; all travel as text. */

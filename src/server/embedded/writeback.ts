@@ -1,5 +1,5 @@
 // Takes the pages that PostgreSQL has added to its tables and indexes to the disk as they come. The kernel of Linux keeps them until
-// they are 30 seconds old and then writes them all at once, behind which every commit waits (docs/design-notes.md "What fast means here").
+// they are 30 seconds old and then writes them all at once, behind which every commit waits (docs/design-notes.md "Performance").
 import { closeSync, constants, lstatSync, openSync, readdirSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

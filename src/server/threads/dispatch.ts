@@ -1,5 +1,5 @@
 // Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
-// (docs/design-notes.md "Nobody starves another").
+// (docs/design-notes.md "Fairness").
 import { randomUUID } from 'node:crypto'
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
