@@ -12,6 +12,7 @@ SAFE_INTEGER_MAX = 2**53 - 1
 
 #: A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again.
 DEPTH_MAX = 80
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*(?:"|$)|[\[\]{}]', re.DOTALL)
 
 
@@ -99,7 +100,7 @@ def _decimal(value: float) -> Tuple[str, str, int]:
 
 def json_string(value: str) -> str:
     """A string as JSON. Python escapes what JSON.stringify escapes, in the same spelling."""
-    return json.dumps(value, ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def _text(value: Any) -> str:
@@ -131,7 +132,7 @@ def _object_text(value: Dict[Any, Any]) -> str:
             raise NotCanonical("a key cannot be signed")
     # By UTF-16 code units (RFC 8785 §3.2.3): a code point beyond U+FFFF sorts before U+E000.
     for key in sorted(value, key=lambda name: name.encode("utf-16-be")):
-        members.append(f"{_text(key)}:{_text(value[key])}")
+        members.append(f"{json_string(key)}:{_text(value[key])}")
     return "{" + ",".join(members) + "}"
 
 

@@ -6,7 +6,8 @@ Verification handles public data alone, so nothing here needs to run in constant
 from __future__ import annotations
 
 import hashlib
-from typing import Optional, Tuple
+from functools import lru_cache
+from typing import List, Optional, Tuple
 
 PUBLIC_KEY_BYTES = 32
 SIGNATURE_BYTES = 64
@@ -15,15 +16,20 @@ _P = 2**255 - 19
 #: The order of the base point.
 _L = 2**252 + 27742317777372353535851937790883648493
 _D = -121665 * pow(121666, _P - 2, _P) % _P
+_2D = 2 * _D % _P
 _SQRT_MINUS_1 = pow(2, (_P - 1) // 4, _P)
 
 #: Extended coordinates (X, Y, Z, T): x = X/Z, y = Y/Z, x*y = T/Z.
 _Point = Tuple[int, int, int, int]
 _NEUTRAL: _Point = (0, 1, 1, 0)
 
+#: Hexadecimal digits of a scalar.
+_DIGITS = 64
+
 
 def verify(*, message: bytes, signature: bytes, public_key: bytes) -> bool:
-    """Whether the signature is the key's for the message. Never raises for bytes of any length.
+    """Whether the signature is the key's for the message. Never raises for bytes of any length. About 1 ms, and 5 ms more for the
+    first signature of a key.
 
     Refuses what other verifiers disagree about: S not below L, coordinates not below p, and keys or R of small order.
     """
@@ -61,7 +67,7 @@ def _decode(encoded: bytes) -> Optional[_Point]:
 def _add(p: _Point, q: _Point) -> _Point:
     a = (p[1] - p[0]) * (q[1] - q[0]) % _P
     b = (p[1] + p[0]) * (q[1] + q[0]) % _P
-    c = 2 * p[3] * q[3] * _D % _P
+    c = p[3] * q[3] * _2D % _P
     d = 2 * p[2] * q[2] % _P
     e, f, g, h = b - a, d - c, d + c, b + a
     return (e * f % _P, g * h % _P, f * g % _P, e * h % _P)
@@ -69,12 +75,23 @@ def _add(p: _Point, q: _Point) -> _Point:
 
 def _multiply(scalar: int, point: _Point) -> _Point:
     product = _NEUTRAL
-    while scalar > 0:
-        if scalar & 1:
-            product = _add(product, point)
-        point = _add(point, point)
-        scalar >>= 1
+    for place, multiples in enumerate(_multiples(point)):
+        product = _add(product, multiples[scalar >> 4 * place & 15])
     return product
+
+
+@lru_cache(maxsize=64)
+def _multiples(point: _Point) -> List[List[_Point]]:
+    """For each hexadecimal digit of a scalar, the sixteen points that it may stand for. Kept, because a key is used again: a product
+    then takes 64 additions in place of 380."""
+    table = []
+    for _ in range(_DIGITS):
+        multiples = [_NEUTRAL]
+        for _ in range(15):
+            multiples.append(_add(multiples[-1], point))
+        table.append(multiples)
+        point = _add(multiples[-1], point)
+    return table
 
 
 def _equal(p: _Point, q: _Point) -> bool:
@@ -82,7 +99,9 @@ def _equal(p: _Point, q: _Point) -> bool:
 
 
 def _has_small_order(point: _Point) -> bool:
-    return _equal(_multiply(8, point), _NEUTRAL)
+    for _ in range(3):
+        point = _add(point, point)
+    return _equal(point, _NEUTRAL)
 
 
 def is_of_prime_order(public_key: bytes) -> bool:

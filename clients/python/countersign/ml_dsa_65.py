@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import List, Optional, Tuple
+from functools import lru_cache
+from typing import List, NamedTuple, Optional, Tuple
 
 PUBLIC_KEY_BYTES = 1952
 SIGNATURE_BYTES = 3309
@@ -28,11 +29,15 @@ _Poly = List[int]
 
 #: Appendix B: zeta^BitRev8(i) mod q, zeta = 1753.
 _ZETAS = [pow(1753, int(f"{i:08b}"[::-1], 2), _Q) for i in range(_N)]
+#: For each layer of the transform, the factors of its 128 pairs.
+_LAYERS = [[_ZETAS[(1 << layer) + pair % (1 << layer)] for pair in range(_N // 2)] for layer in range(8)]
+_INVERSE_LAYERS = [[pow(zeta, -1, _Q) for zeta in zetas] for zetas in reversed(_LAYERS)]
 _N_INVERSE = pow(_N, _Q - 2, _Q)
 
 
 def verify(*, message: bytes, signature: bytes, public_key: bytes, context: bytes = b"") -> bool:
-    """Whether the signature is the key's for the message. Never raises for bytes of any length. About 50 ms."""
+    """Whether the signature is the key's for the message. Never raises for bytes of any length. About 4 ms, and 10 ms more for the
+    first signature of a key."""
     if len(public_key) != PUBLIC_KEY_BYTES or len(signature) != SIGNATURE_BYTES or len(context) > 255:
         return False
     decoded = _decode_signature(signature)
@@ -41,25 +46,44 @@ def verify(*, message: bytes, signature: bytes, public_key: bytes, context: byte
     challenge, z, hints = decoded
     if any(abs(coefficient) >= _GAMMA1 - _BETA for poly in z for coefficient in poly):
         return False
-    rho, t1 = _decode_public_key(public_key)
-    tr = hashlib.shake_256(public_key).digest(64)
-    mu = hashlib.shake_256(tr + bytes([0, len(context)]) + context + message).digest(64)
-    w1 = _commitment(rho=rho, t1=t1, z=z, c=_sample_in_ball(challenge), hints=hints)
+    key = _expand(public_key)
+    mu = hashlib.shake_256(key.tr + bytes([0, len(context)]) + context + message).digest(64)
+    w1 = _commitment(key=key, z=z, c=_sample_in_ball(challenge), hints=hints)
     return hashlib.shake_256(mu + w1).digest(_CHALLENGE_BYTES) == challenge
 
 
-def _commitment(*, rho: bytes, t1: List[_Poly], z: List[_Poly], c: _Poly, hints: List[_Poly]) -> bytes:
+class _ExpandedKey(NamedTuple):
+    """What verification computes of the public key alone."""
+
+    tr: bytes
+    #: The matrix A, transformed, by rows.
+    a: List[List[_Poly]]
+    #: t1*2^d, transformed.
+    t1: List[_Poly]
+
+
+@lru_cache(maxsize=16)
+def _expand(public_key: bytes) -> _ExpandedKey:
+    """Kept, because a key is used again: this takes most of the time of a verification."""
+    rho, t1 = _decode_public_key(public_key)
+    return _ExpandedKey(
+        tr=hashlib.shake_256(public_key).digest(64),
+        a=[[_reject_ntt(rho, i, j) for j in range(_L)] for i in range(_K)],
+        t1=[_ntt([coefficient << _D for coefficient in poly]) for poly in t1],
+    )
+
+
+def _commitment(*, key: _ExpandedKey, z: List[_Poly], c: _Poly, hints: List[_Poly]) -> bytes:
     """w1Encode(UseHint(h, A*z - c*t1*2^d)), lines 8 to 10 of Algorithm 8."""
     z_ntt = [_ntt(poly) for poly in z]
     c_ntt = _ntt(c)
     encoded = b""
-    for i in range(_K):
-        t1_ntt = _ntt([coefficient << _D for coefficient in t1[i]])
-        total = [-a * b for a, b in zip(c_ntt, t1_ntt)]
-        for j in range(_L):
-            total = [sum_ + a * b for sum_, a, b in zip(total, _reject_ntt(rho, i, j), z_ntt[j])]
+    for row, t1, hint in zip(key.a, key.t1, hints):
+        total = [-a * b for a, b in zip(c_ntt, t1)]
+        for entry, poly in zip(row, z_ntt):
+            total = [sum_ + a * b for sum_, a, b in zip(total, entry, poly)]
         w = _ntt_inverse([coefficient % _Q for coefficient in total])
-        encoded += _pack([_use_hint(h, r) for h, r in zip(hints[i], w)], _W1_BITS)
+        encoded += _pack([_use_hint(h, r) for h, r in zip(hint, w)], _W1_BITS)
     return encoded
 
 
@@ -148,36 +172,26 @@ def _use_hint(hint: int, r: int) -> int:
 
 
 def _ntt(poly: _Poly) -> _Poly:
-    """Algorithm 41."""
-    w = list(poly)
-    m = 0
-    length = 128
-    while length >= 1:
-        for start in range(0, _N, 2 * length):
-            m += 1
-            zeta = _ZETAS[m]
-            for j in range(start, start + length):
-                t = zeta * w[j + length] % _Q
-                w[j + length] = (w[j] - t) % _Q
-                w[j] = (w[j] + t) % _Q
-        length //= 2
-    return w
+    """Algorithm 41. Each layer pairs the first half with the second and leaves the results side by side, so that the next layer does
+    the same: after eight layers the order is the standard's."""
+    w = poly
+    half = _N // 2
+    for zetas in _LAYERS:
+        first = w[:half]
+        second = [zeta * b % _Q for zeta, b in zip(zetas, w[half:])]
+        w = [0] * _N
+        w[0::2] = [a + b for a, b in zip(first, second)]
+        w[1::2] = [a - b for a, b in zip(first, second)]
+    return [coefficient % _Q for coefficient in w]
 
 
 def _ntt_inverse(poly: _Poly) -> _Poly:
-    """Algorithm 42."""
-    w = list(poly)
-    m = _N
-    length = 1
-    while length < _N:
-        for start in range(0, _N, 2 * length):
-            m -= 1
-            zeta = -_ZETAS[m]
-            for j in range(start, start + length):
-                t = w[j]
-                w[j] = (t + w[j + length]) % _Q
-                w[j + length] = zeta * (t - w[j + length]) % _Q
-        length *= 2
+    """Algorithm 42: the layers of ``_ntt`` undone, the last one first."""
+    w = poly
+    for zetas in _INVERSE_LAYERS:
+        first, second = w[0::2], w[1::2]
+        w = [a + b for a, b in zip(first, second)]
+        w += [zeta * (a - b) % _Q for zeta, a, b in zip(zetas, first, second)]
     return [coefficient * _N_INVERSE % _Q for coefficient in w]
 
 

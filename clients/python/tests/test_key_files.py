@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import unittest
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Dict, List
 
@@ -11,12 +13,14 @@ from countersign import Unreadable, UnusableKeySet, check_evidence, evidence_in,
 FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
 
 
+@lru_cache(maxsize=None)
 def vectors(name: str) -> Any:
     return parse((FOLDER / name).read_bytes())
 
 
 def case(file: str, case_id: str) -> Any:
-    return next(one["evidence"] for one in vectors(file)["cases"] if one["id"] == case_id)
+    """A copy: a test may change it."""
+    return copy.deepcopy(next(one["evidence"] for one in vectors(file)["cases"] if one["id"] == case_id))
 
 
 def failing(evidence: Any, keys: Any) -> List[str]:
