@@ -1,9 +1,9 @@
 // kill -9 at every await between the claim of an execution and its stored evidence (decisions §8): whatever the moment, its effect is
 // asked for once at most, and afterwards it ended for certain, is in doubt, was refused, or never was.
 import { once } from 'node:events'
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/config.ts'
@@ -25,6 +25,8 @@ const LANES = 3
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-points-'))
 const signingKeyDir = join(folder, 'keys')
+/** The modules of the service with every await marked. Written once: each of a hundred starts reads them. */
+const marked = join(folder, 'marked')
 const policyDir = aPolicyFolder()
 const human = aCaller('human', { credentialHolderType: 'USER' })
 const key = makeRawKey()
@@ -37,6 +39,7 @@ let executions: ReadonlyMap<Kind, readonly Reached[]>
 beforeAll(async () => {
   generateKeys({ dir: signingKeyDir, now: new Date() })
   addCrashPolicies(policyDir)
+  writeMarked()
   receiver = await openReceiver()
   database = await createDatabase()
   await storeCrashRows(database, receiver.origin)
@@ -61,11 +64,19 @@ function start(crash: Record<string, string> = {}): Promise<TestService> {
       WORKER_THREADS: '1',
       HUBSPOT_PRIVATE_APP_TOKEN: 'pat',
       HUBSPOT_BASE_URL: receiver.origin,
-      // Of a hundred starts all but the first find their modules compiled.
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
-      ...(Object.keys(crash).length === 0 ? {} : { NODE_OPTIONS: `--import=${PRELOAD}`, ...crash }),
+      ...(Object.keys(crash).length === 0
+        ? {}
+        : { NODE_OPTIONS: `--import=${PRELOAD}`, CRASH_MARKED: marked, ...crash }),
     },
   })
+}
+
+function writeMarked(): void {
+  for (const file of globSync('{src,workers}/**/*.ts', { cwd: ROOT })) {
+    const to = join(marked, file)
+    mkdirSync(dirname(to), { recursive: true })
+    writeFileSync(to, instrument(file, readFileSync(join(ROOT, file), 'utf8')).text)
+  }
 }
 
 /** One execution of each kind after the other, each answered as it should be. */

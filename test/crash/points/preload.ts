@@ -1,4 +1,5 @@
 // Loaded by `node --import` before the service: its worker threads run executions with every await marked, and die where they are told.
+// CRASH_MARKED  the folder of the modules with their awaits marked, as instrument.ts wrote them
 // CRASH_LIST  a file that each mark is appended to in the order of time, as plan.ts reads it
 // CRASH_AT    the mark at which the process ends, CRASH_NTH the how manieth time it is reached, CRASH_WHEN as in plan.ts
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -6,13 +7,19 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
-import { instrument, type Marks, type Moment } from './instrument.ts'
+import type { Marks, Moment } from './instrument.ts'
 import { END_OF_TURN } from './plan.ts'
 
 const root = `${pathToFileURL(join(import.meta.dirname, '..', '..', '..')).href}/`
-const { CRASH_LIST: list, CRASH_AT: at, CRASH_NTH: nth, CRASH_WHEN: when } = process.env
+const {
+  CRASH_MARKED: marked = '',
+  CRASH_LIST: list,
+  CRASH_AT: at,
+  CRASH_NTH: nth,
+  CRASH_WHEN: when,
+} = process.env
 let left = Number(nth)
 
 /** Awaits outside of an execution are those of the thread's other work: they are not counted. */
@@ -99,8 +106,7 @@ if (!isMainThread) {
       // To die at one mark, only the file that it is in has to be marked, and where executions begin.
       const isMarked = at === undefined || file === 'workers/thread.ts' || at.startsWith(`${file}:`)
       if (!/^(src|workers)\/.*\.ts$/.test(file) || !isMarked) return nextLoad(url, context)
-      const { text } = instrument(file, readFileSync(fileURLToPath(url), 'utf8'))
-      return { format: 'module', source: text, shortCircuit: true }
+      return { format: 'module', source: readFileSync(join(marked, file), 'utf8'), shortCircuit: true }
     },
   })
 }
