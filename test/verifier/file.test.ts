@@ -63,6 +63,18 @@ function ended(program: string, env: { PATH: string }, args: readonly string[], 
   return { status, stdout, stderr }
 }
 
+const ofTheProduct = new Map<string, ReturnType<typeof ended>>()
+
+/** What `countersign verify` says: run once for the same arguments, whichever Node the file is compared under. */
+function byTheProduct(args: readonly string[], input: string): ReturnType<typeof ended> {
+  const run = JSON.stringify([args, input])
+  const known = ofTheProduct.get(run)
+  if (known !== undefined) return known
+  const made = ended(`${process.execPath} ${CLI} verify`, { PATH: process.env['PATH'] ?? '' }, args, input)
+  ofTheProduct.set(run, made)
+  return made
+}
+
 const runs: readonly { title: string; status: number; args: readonly string[]; input?: string }[] = [
   { title: 'a valid record', status: 0, args: ['record.json', '--jwks', 'keys.json'] },
   { title: 'a record, as JSON', status: 0, args: ['record.json', '--jwks', 'keys.json', '--json'] },
@@ -89,18 +101,14 @@ describe.each([
   test.skipIf(skipped).each(runs)('$title ends with $status', ({ status, args, input = '' }) => {
     const command = ended(`node ${COMMAND}`, { PATH }, there(args), input)
     expect(command.status).toBe(status)
-    expect(command).toEqual(
-      ended(`${process.execPath} ${CLI} verify`, { PATH: process.env['PATH'] ?? '' }, there(args), input),
-    )
+    expect(command).toEqual(byTheProduct(there(args), input))
   })
 
   test.skipIf(skipped)('a key that is missing is treated alike', () => {
     const args = there(['record.json', '--jwks', 'ed25519.json'])
     const command = ended(`node ${COMMAND}`, { PATH }, args, '')
     expect(command.status).not.toBe(0)
-    expect(command).toEqual(
-      ended(`${process.execPath} ${CLI} verify`, { PATH: process.env['PATH'] ?? '' }, args, ''),
-    )
+    expect(command).toEqual(byTheProduct(args, ''))
   })
 
   test.skipIf(skipped)('--help names it and its options', () => {
