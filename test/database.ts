@@ -17,7 +17,8 @@ export interface TestDatabase {
 export async function createDatabase(template = inject('templateName')): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')
   const name = `test_${randomBytes(6).toString('hex')}`
-  const create = () => onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`)
+  // FILE_COPY: the default writes a copy of the template to the log as well.
+  const create = () => onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   await create()
   const url = databaseUrl(serverUrl, name)
   const pool = new Pool({ connectionString: url, max: 2 })

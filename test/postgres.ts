@@ -44,6 +44,7 @@ async function openServer(given: string | undefined): Promise<{ url: string; sto
   if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
   const dataDir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+  await forgetDurability(postgres.url)
   return {
     url: postgres.url,
     async stop() {
@@ -51,4 +52,14 @@ async function openServer(given: string | undefined): Promise<{ url: string; sto
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Tests kill processes, never the machine: what the kernel has been given is not lost. Tests of durability have their own servers. */
+async function forgetDurability(url: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  await client.query('ALTER SYSTEM SET fsync = off')
+  await client.query("ALTER SYSTEM SET checkpoint_timeout = '1h'")
+  await client.query('SELECT pg_reload_conf()')
+  await client.end()
 }
