@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import { makeRawKey } from '../src/core/config.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { generateKeys } from '../src/core/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
+import { cleanUpAfterEachFile } from './run/cleanup.ts'
 import { baseEnvironment } from './run/environment.ts'
 import { packagesArguments } from './run/packages.ts'
 
@@ -16,7 +16,7 @@ const MAIN = join(import.meta.dirname, '..', 'src', 'server', 'main.ts')
 
 /** A test that fails before its `stop` leaves nothing running either. Not at the process's exit: vitest ends it by a signal. */
 const running = new Set<ChildProcess>()
-afterAll(() => {
+cleanUpAfterEachFile(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 

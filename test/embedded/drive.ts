@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { afterEach, expect } from 'vitest'
+import { expect } from 'vitest'
 import { kill, processesOf } from '../processes.ts'
+import { cleanUpAfterEachTest } from '../run/cleanup.ts'
 
 export { argumentsOf, environmentOf, kill, processesOf } from '../processes.ts'
 
@@ -22,7 +23,7 @@ export interface Driver {
 const drivers: ChildProcess[] = []
 const folders: string[] = []
 
-afterEach(async () => {
+cleanUpAfterEachTest(async () => {
   for (const driver of drivers.splice(0)) driver.kill('SIGKILL')
   for (const folder of folders.splice(0)) {
     await eventually(() => {

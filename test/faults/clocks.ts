@@ -3,8 +3,9 @@
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe } from 'vitest'
+import { describe } from 'vitest'
 import { BIN } from '../debian-postgres.ts'
+import { cleanUpAfterEachFile } from '../run/cleanup.ts'
 
 /** As Debian names the folder of its libraries. */
 const MACHINE = arch() === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu'
@@ -20,7 +21,7 @@ export interface Clock {
 
 const folders: string[] = []
 const before = new Set(sharedMemory())
-afterAll(() => {
+cleanUpAfterEachFile(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
   // The library's own, of processes that were killed.
   for (const name of sharedMemory())

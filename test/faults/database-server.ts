@@ -5,9 +5,9 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll } from 'vitest'
 import { databaseUser, launchAs } from '../../src/server/embedded/user.ts'
 import { BIN } from '../debian-postgres.ts'
+import { cleanUpAfterEachFile } from '../run/cleanup.ts'
 
 export interface Server {
   /** Where its socket is, and its `data`. */
@@ -24,8 +24,8 @@ export interface Server {
 
 /** A test that fails leaves no server behind. */
 const made: Server[] = []
-afterAll(async () => {
-  for (const server of made) {
+cleanUpAfterEachFile(async () => {
+  for (const server of made.splice(0)) {
     await server.stop('immediate').catch(() => undefined) // it may be down
     rmSync(server.folder, { recursive: true })
   }

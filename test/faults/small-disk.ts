@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe } from 'vitest'
+import { describe } from 'vitest'
+import { cleanUpAfterEachFile } from '../run/cleanup.ts'
 
 const CHUNKS = [1024 * 1024, 4096] as const
 
@@ -15,7 +16,7 @@ export interface SmallDisk {
 }
 
 const disks: string[] = []
-afterAll(() => {
+cleanUpAfterEachFile(() => {
   for (const folder of disks.splice(0)) unmount(folder)
 })
 
