@@ -1,4 +1,4 @@
-// The schemas of the document by name, in the order of interface §2, and what TypeBox holds of one as plain JSON Schema.
+// The named schemas of the document, in the order of interface §2, and the conversion of a TypeBox schema to plain JSON Schema.
 import type { TSchema } from 'typebox'
 import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
 import { Approver, ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
@@ -128,10 +128,10 @@ const named: Readonly<Record<string, TSchema>> = {
   ApiManifest,
 }
 
-/** By its text: an optional member is a copy of its schema, and still the same noun. */
+/** Keyed by the schema's JSON, because TypeBox copies the schema of an optional member. */
 const nameOf = new Map(Object.entries(named).map(([name, schema]) => [JSON.stringify(schema), name]))
 
-/** A schema as the document has it: a reference where it has a name, never a copy. */
+/** @returns the JSON Schema, with a reference in place of each named schema */
 export function schemaOf(schema: TSchema): unknown {
   return refer(plain(schema))
 }
@@ -141,7 +141,7 @@ export function componentSchemas(): Record<string, unknown> {
   return Object.fromEntries(Object.entries(named).map(([name, schema]) => [name, members(plain(schema))]))
 }
 
-/** Without what TypeBox keeps beside JSON Schema: it is not enumerable, so JSON leaves it out. */
+/** Drops TypeBox's own members, which are not enumerable. */
 function plain(schema: TSchema): unknown {
   return JSON.parse(JSON.stringify(schema))
 }

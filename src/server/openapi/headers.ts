@@ -1,4 +1,4 @@
-// The headers of replies (decisions §2, §3, §5, §11), each described once and referred to.
+// The headers of replies (decisions §2, §3, §5, §11). Each is described once, as a component that responses refer to.
 
 const text = (pattern?: string) => ({ type: 'string', ...(pattern === undefined ? {} : { pattern }) })
 

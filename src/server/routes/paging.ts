@@ -1,5 +1,5 @@
-// What a query asks for: `page`, `pageSize`, `cursor`, `since`, `until` (decisions §5, §12), and one of several names; and the Link to
-// the next page.
+// Reads the query parameters of lists: `page`, `pageSize`, `cursor`, `since`, `until` (decisions §5, §12) and choices. Makes the `Link`
+// to the next page.
 import { Failure, failures } from '../../core/errors.ts'
 import { isTimestamp, storedInstant } from '../../core/schemas/primitives.ts'
 import { PAGE_BYTES_MAX, type PageRange } from '../../core/tables/page.ts'
@@ -9,7 +9,7 @@ const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100
 const PAGE_SIZE_DEFAULT = 25
 
-/** out  the rows to read, or the 400 of the first of the two that is no whole number in its range */
+/** @returns the rows to read, or the 400 of the first of `page` and `pageSize` that is not a whole number in its range */
 export function readPage(query: URLSearchParams): { limit: number; offset: number } | Failure {
   const page = wholeNumber(query.get('page') ?? '1', PAGE_MAX)
   if (page === undefined) return failures.invalidPage()
@@ -18,12 +18,16 @@ export function readPage(query: URLSearchParams): { limit: number; offset: numbe
   return { limit: pageSize, offset: (page - 1) * pageSize }
 }
 
-/** As `readPage`, or behind the last item of an earlier page; a 400 also for `page` and `cursor` together. */
+/** Like `readPage`, but also takes a `cursor`, which continues behind the last item of an earlier page. Refuses both together. */
 export function readRange(query: URLSearchParams): PageRange | Failure {
   return readBehind(query, (cursor) => readCursor(cursor)?.position)
 }
 
-/** A list whose cursors have another content than a `Position`: `read` returns undefined for a cursor that is none of its own. */
+/**
+ * Like `readRange`, for a list whose cursor is not a `Position`.
+ *
+ * @param read returns undefined for a cursor that the list did not make
+ */
 export function readBehind<After>(
   query: URLSearchParams,
   read: (cursor: string) => After | undefined,
@@ -51,7 +55,7 @@ export function pageHeaders(
   return next === null ? {} : { headers: { Link: nextLink(path, query, cursorText(next)) } }
 }
 
-/** The same query with another place to begin. */
+/** @returns a `Link` to the same query, continued at the cursor */
 export function nextLink(path: string, query: URLSearchParams, cursor: string): string {
   const next = new URLSearchParams(query)
   next.delete('page')
@@ -59,17 +63,18 @@ export function nextLink(path: string, query: URLSearchParams, cursor: string): 
   return `<${path}?${next}>; rel="next"`
 }
 
-/** An entry of a list that is not paged by number; `key` is unique and says its place. */
+/** An entry of a list that has no page numbers. */
 export interface Entry {
+  /** Unique; the list is in the order of the keys. */
   readonly key: string
   /** JSON. */
   readonly text: string
 }
 
 /**
- * A list that is answered whole where it has less than 4 MiB: the texts from the cursor on, in the order of their keys.
+ * Selects the entries of a list that is answered whole up to 4 MiB.
  *
- * @returns `link` continues where the page ended early; or the 400 of a cursor that is none
+ * @returns the texts from the cursor on, with a `Link` where the page ended early; or the 400 of an unknown cursor
  */
 export function readEntries(
   path: string,
@@ -110,7 +115,7 @@ function wholeNumber(text: string, max: number): number | undefined {
   return value >= 1 && value <= max ? value : undefined
 }
 
-/** out  each null where it is not given; or the 400 of the first that is no time */
+/** @returns each as null where it is not given; or the 400 of the first that is not a timestamp */
 export function readTimes(
   query: URLSearchParams,
 ): { readonly since: string | null; readonly until: string | null } | Failure {
@@ -120,17 +125,17 @@ export function readTimes(
   return until instanceof Failure ? until : { since, until }
 }
 
-/** in  a query's `since` or `until` · out  ISO 8601 in UTC, milliseconds, as records have them; null where it is not given */
+/** @returns ISO 8601 in UTC with milliseconds, as records have it; null where it is not given */
 function readTime(query: URLSearchParams, name: 'since' | 'until'): string | null | Failure {
   const text = query.get(name)
-  // A `+` that was not percent-encoded arrives as a space: the offset of a time is where that happens.
+  // The `+` of a time's offset arrives as a space where the client did not percent-encode it.
   const time = text?.replace(' ', '+') ?? null
   if (time === null) return null
   if (isTimestamp(time)) return storedInstant(time)
   return failures.invalidQuery(`${name} must be an RFC 3339 timestamp.`)
 }
 
-/** out  null where it is not given */
+/** @returns null where it is not given; or the 400 of a value that is not one of the choices */
 export function readChoice<Choice extends string>(
   query: URLSearchParams,
   name: string,
