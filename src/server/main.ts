@@ -189,7 +189,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       dispatcher,
       authority,
       storeFault,
-      openapi: openapiTexts({ routes }),
+      openapi: openapiTexts(routes),
       warnings: policies.differences.map(({ message }) => message),
       stopping: () => stopping,
       overload: openOverload(dispatcher),

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import type * as ResponseValidator from 'openapi-response-validator'
 import { expect, inject } from 'vitest'
 import { openMatching } from '../../src/server/http/match.ts'
-import { openapiDocument, operationOf } from '../../src/server/openapi/document.ts'
+import { openapiDocument } from '../../src/server/openapi/document.ts'
 import { rowOf } from '../../src/server/openapi/failure-rows.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
@@ -28,7 +28,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { schema: object }>>
 }
 
-const document = openapiDocument({ routes })
+const document = openapiDocument(routes)
 const match = openMatching(routes)
 const components = closed(document.components) as typeof document.components
 
@@ -90,7 +90,7 @@ function headerProblem(name: string, reference: string, value: string | null): s
 function rowSeen(route: Route, { status, body }: Replied): string | undefined {
   if (status < 400 || isAnswer(route, status)) return undefined
   const { error, code, errors } = body as { error?: string; code?: string; errors?: string[] }
-  const rows = failuresOf(route, operationOf(route))
+  const rows = failuresOf(route)
   return errors === undefined
     ? rowOf(rows, { status, error: error ?? '', code })
     : rowOf(rows, { status, error: errors[0] ?? '', code: null })
@@ -98,7 +98,7 @@ function rowSeen(route: Route, { status, body }: Replied): string | undefined {
 
 /** As the 503 of GET /ready. */
 function isAnswer(route: Route, status: number): boolean {
-  return status in operationOf(route).answers
+  return status in route.answers
 }
 
 function responses({ method, path }: Route): Readonly<Record<string, Response>> {

@@ -15,7 +15,7 @@ const SNAPSHOT = join(ROOT, 'docs', 'openapi.yaml')
 const hasPyYaml = spawnSync('python3', ['-c', 'import yaml']).status === 0
 const READ_YAML =
   'import json, sys, yaml; json.dump(yaml.load(sys.stdin, getattr(yaml, "CSafeLoader", yaml.SafeLoader)), sys.stdout)'
-const document = openapiDocument({ routes })
+const document = openapiDocument(routes)
 
 describe('the document', () => {
   test('has every route of the table and nothing else', () => {
@@ -26,16 +26,16 @@ describe('the document', () => {
   })
 
   test('is the committed docs/openapi.yaml; `npm run openapi` writes it', () => {
-    expect(readFileSync(SNAPSHOT, 'utf8')).toBe(openapiTexts({ routes }).yaml)
+    expect(readFileSync(SNAPSHOT, 'utf8')).toBe(openapiTexts(routes).yaml)
   })
 
   test.each([['1.2'], ['1.1']] as const)('says the same in both notations to a YAML %s reader', (version) => {
-    const { json, yaml } = openapiTexts({ routes })
+    const { json, yaml } = openapiTexts(routes)
     expect(parse(yaml, { version })).toEqual(JSON.parse(json))
   })
 
   test.skipIf(!hasPyYaml)('says the same in both notations to PyYAML', () => {
-    const { json, yaml } = openapiTexts({ routes })
+    const { json, yaml } = openapiTexts(routes)
     // What it makes of a timestamp that is not quoted, a datetime, has no JSON and ends the program.
     const read = execFileSync('python3', ['-c', READ_YAML], { input: yaml, encoding: 'utf8' })
     expect(JSON.parse(read)).toEqual(JSON.parse(json))

@@ -1,6 +1,5 @@
 // What the door and the database do to every route alike, seen on every route: `send` holds each reply against the OpenAPI document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationOf } from '../../src/server/openapi/document.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
 import { aHuman } from '../authority.ts'
@@ -40,7 +39,7 @@ const rows = (which: (route: Route) => boolean): Route[] => routes.filter(which)
 
 /** With the document's own examples; in  body  another one */
 function call(to: TestService, route: Route, options: CallOptions & { body?: unknown } = {}) {
-  const { params, body: shown } = operationOf(route)
+  const { params, body: shown } = route
   const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
   const { body = shown?.example, ...more } = { key: human.key, ...options }
   if (route.method === 'GET') return to.get(path, more)
@@ -67,7 +66,7 @@ describe('by a caller that is no human', () => {
 
 describe('a body', () => {
   const taking = rows(({ takesBody }) => takesBody === true)
-  const takingJson = taking.filter((route) => !operationOf(route).body?.anyBytes)
+  const takingJson = taking.filter(({ body }) => !body?.anyBytes)
 
   test.each(taking)('that is too large: $method $path answers 413', async (route) => {
     const { bodyBytesMax = BODY_BYTES_MAX } = route
@@ -87,7 +86,7 @@ describe('beyond its budget', () => {
 })
 
 describe('where what is cached has not changed', () => {
-  const cached = rows((route) => operationOf(route).answers[200]?.cached === true)
+  const cached = rows(({ answers }) => answers[200]?.cached === true)
 
   test.each(cached.filter(({ open }) => open))('$method $path answers 304', async (route) => {
     expect((await call(service, route, { headers: { 'If-None-Match': '*' } })).status).toBeOneOf([304, 404])
@@ -96,7 +95,7 @@ describe('where what is cached has not changed', () => {
 
 // Last: it does not come back.
 describe('without its database', () => {
-  test.each(rows((route) => operationOf(route).readsDatabase === true))(
+  test.each(rows(({ readsDatabase }) => readsDatabase === true))(
     '$method $path answers 503',
     async (route) => {
       await proxy.cut()

@@ -3,9 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { operationOf } from '../../src/server/openapi/document.ts'
-import type { Operation } from '../../src/server/openapi/operation.ts'
-import { inDoubtExamples } from '../../src/server/openapi/operations/execution-intents.ts'
 import approverChange from '../../src/server/openapi/examples/approver-change.json' with { type: 'json' }
 import externalConnectorChange from '../../src/server/openapi/examples/external-connector-change.json' with { type: 'json' }
 import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
@@ -14,7 +11,9 @@ import refusalRecord from '../../src/server/openapi/examples/refusal-record.json
 import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import { canonicalize } from '../../src/core/json/canonical.ts'
+import { inDoubtExamples } from '../../src/server/routes/execution-intents.ts'
 import { routes } from '../../src/server/routes/index.ts'
+import type { Route } from '../../src/server/routes/route.ts'
 import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -110,31 +109,24 @@ async function storeChange({ rejected }: ExampleChange): Promise<void> {
 }
 
 /** The path with the example of each of its parameters. */
-function filled(path: string, { params }: Operation): string {
+function filled({ path, params }: Route): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
 }
 
-/** POST /execute first: the others ask for what it leaves. */
-test.each(
-  routes
-    .filter(({ method }) => method === 'POST')
-    .map((route) => ({ ...route, operation: operationOf(route) })),
-)('POST $path takes its example', async ({ path, operation }) => {
-  const body = operation.body?.anyBytes ? JSON.stringify(operation.body.example) : operation.body?.example
+/** In the order of the table: POST /execute leaves what the later requests name. */
+test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes its example', async (route) => {
+  const { path, answers, body: shown } = route
+  const body = shown?.anyBytes ? JSON.stringify(shown.example) : shown?.example
   const { headers } = typeof body === 'string' ? aDelivery({ body }) : { headers: {} }
-  const answer = await service.post(filled(path, operation), body, { ...local, headers })
+  const answer = await service.post(filled(route), body, { ...local, headers })
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
-  expect(Object.keys(operation.answers), answer.text).toContain(String(answer.status))
+  expect(Object.keys(answers), answer.text).toContain(String(answer.status))
   if (path.endsWith('/verify') && path !== '/verify') expect(answer.body).toMatchObject({ valid: true })
 })
 
-test.each(
-  routes
-    .filter(({ method }) => method === 'GET')
-    .map((route) => ({ ...route, operation: operationOf(route) })),
-)('GET $path finds its example', async ({ path, operation }) => {
-  expect((await service.get(filled(path, operation), local)).status).toBe(200)
+test.each(routes.filter(({ method }) => method === 'GET'))('GET $path finds its example', async (route) => {
+  expect((await service.get(filled(route), local)).status).toBe(200)
 })
 
 test('the example record holds, checked with the example key alone', () => {

@@ -1,7 +1,6 @@
 // Outcomes that the tests of POST /execute look into, seen on POST /transactions too; and replies for which there is no room.
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { operationOf } from '../../src/server/openapi/document.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
@@ -110,7 +109,7 @@ describe('where there is no room, 503 overloaded', () => {
     const refused = [
       ...largeReplies.map((path) => full.get(path)),
       ...takingBodies.map((route) =>
-        full.post(route.path.replace('{provider}', 'razorpay'), operationOf(route).body?.example, {
+        full.post(route.path.replace('{provider}', 'razorpay'), route.body?.example, {
           key: human.key,
           headers: aDelivery().headers,
         }),

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
-import { openapiDocument, operationOf } from '../../src/server/openapi/document.ts'
+import { openapiDocument } from '../../src/server/openapi/document.ts'
 import { shownFailures } from '../../src/server/openapi/failure-rows.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
@@ -36,10 +36,10 @@ const seen = new Set(
 /** `METHOD path status [row]` of every answer and every error row in the document. */
 const listed = routes.flatMap((route) => {
   const { method, path } = route
-  const operation = (openapiDocument({ routes }).paths[path]?.[method.toLowerCase()] ?? {}) as {
+  const operation = (openapiDocument(routes).paths[path]?.[method.toLowerCase()] ?? {}) as {
     responses?: Record<string, unknown>
   }
-  const rows = failuresOf(route, operationOf(route))
+  const rows = failuresOf(route)
   const rowLines = rows.map((row) => `${method} ${path} ${shownFailures[row].status} ${row}`)
   const failed = new Set(rows.map((row) => String(shownFailures[row].status)))
   const answers = Object.keys(operation.responses ?? {}).filter((status) => !failed.has(status))

@@ -6,7 +6,7 @@ import { missingFrom } from './compare.ts'
 import { openapiTexts } from '../../src/server/openapi/document.ts'
 
 const file = new URL('../../docs/openapi.yaml', import.meta.url)
-const { yaml } = openapiTexts({ routes })
+const { yaml } = openapiTexts(routes)
 const missing = missingFrom(parse(yaml), committed())
 if (missing.length > 0) {
   process.stderr.write(

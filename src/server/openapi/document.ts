@@ -1,28 +1,23 @@
-// The OpenAPI 3.1 document (interface §4.1, §9.3), made from THE route table, its operations and the TypeBox schemas: it cannot drift.
+// The OpenAPI 3.1 document (interface §4.1, §9.3), made from the rows of the route table and their TypeBox schemas, so it cannot drift.
 import { stringify } from 'yaml'
-import type { RouteName } from '../routes/index.ts'
 import type { OpenApiTexts, Route } from '../routes/route.ts'
 import { componentSchemas, schemaOf } from './components.ts'
 import { headers } from './headers.ts'
-import { operations } from './operations/index.ts'
-import { tags, type Operation } from './operation.ts'
+import { tags } from './operation.ts'
 import { componentName, responsesOf } from './responses.ts'
 
-export interface Sources {
-  readonly routes: readonly Route[]
-}
-
-export function openapiTexts(sources: Sources): OpenApiTexts {
+/** @returns the document in both notations, each rendered when it is first read */
+export function openapiTexts(routes: readonly Route[]): OpenApiTexts {
   let json: string | undefined
   let yaml: string | undefined
   return {
-    // When first asked for: rendering both was a third of what the main thread computes at a start.
+    // Not at start: rendering both was a third of what the main thread computed then.
     get json() {
-      return (json ??= JSON.stringify(openapiDocument(sources)))
+      return (json ??= JSON.stringify(openapiDocument(routes)))
     },
     get yaml() {
-      // YAML 1.1 readers (PyYAML, js-yaml) make dates of unquoted timestamps and booleans of `on`: such text is quoted for them.
-      return (yaml ??= stringify(openapiDocument(sources), {
+      // `compat` quotes timestamps and words like `on`, which YAML 1.1 readers (PyYAML, js-yaml) turn into dates and booleans.
+      return (yaml ??= stringify(openapiDocument(routes), {
         aliasDuplicateObjects: false,
         lineWidth: 110,
         compat: 'yaml-1.1',
@@ -31,8 +26,8 @@ export function openapiTexts(sources: Sources): OpenApiTexts {
   }
 }
 
-/** Pure, and the same for every deployment: the build is told by GET /version. */
-export function openapiDocument({ routes }: Sources) {
+/** The document is the same for every deployment; GET /version names the build. */
+export function openapiDocument(routes: readonly Route[]) {
   return {
     openapi: '3.1.0',
     info: {
@@ -86,9 +81,8 @@ function paths(routes: readonly Route[]): Record<string, Record<string, unknown>
 }
 
 function operationObject(route: Route): Record<string, unknown> {
-  const operation = operationOf(route)
-  const { operationId, tag, summary, description, body } = operation
-  const parameters = parametersOf(operation)
+  const { operationId, tag, summary, description, body } = route
+  const parameters = parametersOf(route)
   return {
     operationId,
     tags: [tag],
@@ -104,16 +98,11 @@ function operationObject(route: Route): Record<string, unknown> {
             content: { 'application/json': { schema: schemaOf(body.schema), example: body.example } },
           },
         }),
-    responses: responsesOf(route, operation),
+    responses: responsesOf(route),
   }
 }
 
-/** Every route has one: `operations` is a record of all names. */
-export function operationOf({ method, path }: Route): Operation {
-  return operations[`${method} ${path}` as RouteName]
-}
-
-function parametersOf({ params = {}, query = {}, answers }: Operation) {
+function parametersOf({ params = {}, query = {}, answers }: Route) {
   const inPath = Object.entries(params).map(([name, { schema, description, example }]) => ({
     name,
     in: 'path',
@@ -139,7 +128,7 @@ const IF_NONE_MATCH = {
   schema: { type: 'string' },
 }
 
-/** Those that a response refers to. */
+/** The header components that a response refers to. */
 function headerComponents(routes: readonly Route[]): Record<string, unknown> {
   const responses = JSON.stringify(paths(routes))
   const components = Object.entries(headers).flatMap(([name, header]): [string, unknown][] => [

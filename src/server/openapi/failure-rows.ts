@@ -1,9 +1,9 @@
-// Each row of src/core/errors.ts as the document shows it: made by the row itself, `<…>` where a detail stands.
+// An example of each row of src/core/errors.ts for the document, made by the row itself, with `<…>` in place of a detail.
 import { failures, type Failure } from '../../core/errors.ts'
 
 export type FailureRow = keyof typeof failures
 
-const asked = { principalId: '<principalId>', capability: '<action>' }
+const outsideScope = { principalId: '<principalId>', capability: '<action>' }
 
 export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   invalidBusinessTransactionId: failures.invalidBusinessTransactionId(),
@@ -19,8 +19,8 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   nonHumanCaller: failures.nonHumanCaller(),
   sameActor: failures.sameActor(),
   stepUpInvalid: failures.stepUpInvalid('<why>'),
-  principalOutsideScope: failures.principalOutsideScope(asked),
-  capabilityOutsideScope: failures.capabilityOutsideScope(asked),
+  principalOutsideScope: failures.principalOutsideScope(outsideScope),
+  capabilityOutsideScope: failures.capabilityOutsideScope(outsideScope),
   policyNotFound: failures.policyNotFound({ name: '<name>', version: '<version>' }),
   transactionNotFound: failures.transactionNotFound(),
   noRecordToVerify: failures.noRecordToVerify(),
@@ -60,10 +60,15 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   databaseUnavailable: failures.databaseUnavailable(undefined),
 }
 
-/** Rows that say what exactly is wrong: their sentence in the document is one of many. */
+/** Rows whose message says what exactly is wrong: the message in the document is one of many. */
 const ONE_OF_MANY: readonly FailureRow[] = ['invalidTransaction', 'invalidQuery', 'invalidField']
 
-/** The row that a failure is of, among those a route lists. in  code  null where the body has no place for one */
+/**
+ * Finds the row that a failure was made by.
+ *
+ * @param rows those that the route lists
+ * @param failure as the reply shows it; `code` is null where the body has no member for one
+ */
 export function rowOf(
   rows: readonly FailureRow[],
   { status, error, code }: { status: number; error: string; code: string | undefined | null },
@@ -78,7 +83,7 @@ export function rowOf(
   )
 }
 
-/** The row's message with anything where a detail stands. */
+/** Matches the row's message with any detail. */
 function sentence(row: FailureRow): RegExp {
   const parts = shownFailures[row].message.split(/<\w+>(?:.*<\w+>)?/).map((part) => RegExp.escape(part))
   return new RegExp(`^${parts.join('[\\s\\S]+')}$`)

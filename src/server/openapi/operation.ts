@@ -1,26 +1,27 @@
-// What the route table does not say of a route: its words, shapes and answers. What follows from the table is derived in responses.ts.
+// What a route says of itself in the OpenAPI document. What follows from the rest of its row is derived in responses.ts.
 import type { TSchema } from 'typebox'
-import type { RouteName } from '../routes/index.ts'
 import type { FailureRow } from './failure-rows.ts'
 
+/** An OpenAPI operation. */
 export interface Operation {
   readonly operationId: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
-  /** Of the path. `example` is one that is found after the request examples were posted. */
+  /** Of the path. `example` names something that exists once the request examples were posted. */
   readonly params?: Readonly<Record<string, Parameter & { readonly example: string }>>
   readonly query?: Readonly<Record<string, Parameter>>
   readonly body?: {
     readonly schema: TSchema
     readonly example: unknown
-    /** Whatever comes is taken: nothing is malformed. */
+    /** The route takes any bytes, so no body is malformed. */
     readonly anyBytes?: true
   }
+  /** By status. */
   readonly answers: Readonly<Record<number, AnswerShape>>
-  /** Rows of src/core/errors.ts that the handler or its worker answers; those of the door are derived. */
+  /** Rows of src/core/errors.ts that the handler or its worker answers. Those of the HTTP front end are derived. */
   readonly failures: readonly FailureRow[]
-  /** What may be thrown then: 500 `internal` and 503 `databaseUnavailable`. */
+  /** Adds the failures of a read: 500 `internal` and 503 `databaseUnavailable`. */
   readonly readsDatabase?: true
 }
 
@@ -35,17 +36,15 @@ export interface AnswerShape {
   readonly example: unknown
   /** JSON where left out. */
   readonly contentType?: 'text/html' | 'text/css' | 'text/javascript' | 'application/yaml'
-  /** Other notations of the same resource. */
+  /** Other content types of the same resource. */
   readonly otherContentTypes?: readonly string[]
   /** With a strong ETag and Cache-Control: If-None-Match is answered 304. */
   readonly cached?: true
-  /** Names of src/server/openapi/headers.ts; always there unless `optionalHeaders`. */
+  /** Names of src/server/openapi/headers.ts that the answer always has. */
   readonly headers?: readonly string[]
+  /** Names of src/server/openapi/headers.ts that the answer may have. */
   readonly optionalHeaders?: readonly string[]
 }
-
-/** One area's rows; together they have one for each route. */
-export type Operations<Name extends RouteName> = Readonly<Record<Name, Operation>>
 
 export const tags = {
   System: 'The service itself: its state, its keys, its documents.',

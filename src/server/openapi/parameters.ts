@@ -13,7 +13,7 @@ export const paging = {
   },
 }
 
-/** Where a `Link` leads. */
+/** The query parameter that a `Link` header sets. */
 export const cursor = {
   cursor: { schema: Type.String(), description: 'Of a `Link`; where the page before ended.' },
 }
@@ -21,12 +21,15 @@ export const cursor = {
 /** A page that ends before `pageSize` because its bytes reach 4 MiB has a `Link` too. */
 export const linkedPaging = { ...paging, ...cursor }
 
+/** The failures of a list that takes `linkedPaging`. */
+export const listFailures = ['invalidPage', 'invalidPageSize', 'invalidQuery', 'overloaded'] as const
+
 export const timeRange = {
   since: { schema: Timestamp, description: 'Nothing older than this time.' },
   until: { schema: Timestamp, description: 'Only what is older than this time.' },
 }
 
-/** Any text may be asked for: what is no id is the id of nothing, a 404. */
+/** Takes any text: one that is not a UUID is answered 404 like an unknown id. */
 export const transactionId = (example: string) => ({
   schema: NonEmptyText,
   description: 'A businessTransactionId.',

@@ -1,38 +1,38 @@
-// The responses of an operation: its answers, and beside them every failure of its route, those that follow from the route table
-// included (decisions §3 order, §11 headers).
+// The responses of a route: its answers and its failures, including those that the HTTP front end adds (decisions §3 order, §11
+// headers).
 import type { Route } from '../routes/route.ts'
 import { ErrorBody, PolicyValidity } from '../../core/schemas/error.ts'
 import { schemaOf } from './components.ts'
 import { shownFailures, type FailureRow } from './failure-rows.ts'
-import type { AnswerShape, Operation } from './operation.ts'
+import type { AnswerShape } from './operation.ts'
 
-/** Every row that a route can answer. */
-export function failuresOf(route: Route, operation: Operation): FailureRow[] {
+/** Every failure that a route can answer. */
+export function failuresOf(route: Route): FailureRow[] {
   const body: FailureRow[] = [
-    ...(operation.body?.anyBytes ? [] : ['malformedJson' as const]),
+    ...(route.body?.anyBytes ? [] : ['malformedJson' as const]),
     'payloadTooLarge',
     'overloaded',
   ]
   const database: FailureRow[] = ['internal', 'databaseUnavailable']
   const rows: FailureRow[] = [
-    ...operation.failures,
+    ...route.failures,
     ...(route.open === undefined ? ['authenticationRequired' as const] : []),
     ...(route.human ? ['nonHumanCaller' as const] : []),
     ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
     ...(route.takesBody ? body : []),
-    ...(operation.readsDatabase ? database : []),
+    ...(route.readsDatabase ? database : []),
   ]
   return [...new Set(rows)]
 }
 
 /** The `responses` of the document, by status. */
-export function responsesOf(route: Route, operation: Operation): Record<string, unknown> {
-  const answers = Object.entries(operation.answers).flatMap(([status, shape]) => {
+export function responsesOf(route: Route): Record<string, unknown> {
+  const answers = Object.entries(route.answers).flatMap(([status, shape]) => {
     const answered = [[status, answer(route, shape)]] as [string, unknown][]
     if (shape.cached) answered.push(['304', notModified(route)])
     return answered
   })
-  const rows = Map.groupBy(failuresOf(route, operation), (row) => shownFailures[row].status)
+  const rows = Map.groupBy(failuresOf(route), (row) => shownFailures[row].status)
   const failed = [...rows].map(([status, ofStatus]): [string, unknown] => [
     String(status),
     failure(route, status, ofStatus),
@@ -59,7 +59,7 @@ function answer(route: Route, shape: AnswerShape) {
   }
 }
 
-/** Beside the JSON of a route that has a page, for a client whose `Accept` prefers it. */
+/** A route with a page answers HTML, too, to a client whose `Accept` prefers it. */
 function pageContent({ page }: Route) {
   return page === undefined ? {} : { 'text/html': { schema: { type: 'string', description: 'HTML' } } }
 }
@@ -98,7 +98,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
   }
 }
 
-/** 401 and 413 come before the limiter, and so does the 404 of a path that the configuration does not have. */
+/** 401, 413 and the 404 of a path that this configuration does not serve are answered before the limiter. */
 function isBeforeLimits({ mounted }: Route, status: number): boolean {
   return status === 401 || status === 413 || (status === 404 && mounted !== undefined)
 }
@@ -111,18 +111,18 @@ interface Header {
 const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map(required)
 const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
 
-/** `private, no-store` on every reply of a route that needs a key, but for evidence that a cache may keep. */
+/** Every reply of a route that needs a key is `private, no-store`, except evidence that a cache may keep. */
 function notKept({ open }: Route): Header[] {
   return open ? [] : [required('Cache-Control')]
 }
 
-/** The execute limiter is not mounted where authentication is disabled (interface §8), so its fields may be missing. */
+/** Where authentication is disabled there is no execute limiter (interface §8), so its headers may be missing. */
 function limitHeaders({ limit, cost }: Route, certain = false): Header[] {
   if (limit === undefined && cost === undefined) return []
   return ['RateLimit-Policy', 'RateLimit'].map((name) => ({ name, required: certain || limit !== 'execute' }))
 }
 
-/** Those of the rows themselves: required where each of them has it. `Connection` is of the connection, not of the reply. */
+/** Headers of the failures themselves, required where each failure has it. `Connection` concerns the connection, not the reply. */
 function ownHeaders(rows: readonly FailureRow[]): Header[] {
   const names = rows.flatMap((row) => Object.keys(shownFailures[row].headers))
   return [...new Set(names)]
@@ -134,7 +134,6 @@ function required(name: string): Header {
   return { name, required: true }
 }
 
-/** One that is not always there is described in place: `required` is of the reference's target. */
 function headersOf(used: readonly Header[]): Record<string, { $ref: string }> {
   return Object.fromEntries(
     used.map(({ name, required: certain }) => [
@@ -144,7 +143,7 @@ function headersOf(used: readonly Header[]): Record<string, { $ref: string }> {
   )
 }
 
-/** `required` belongs to what is referred to, so a header that may be missing is a component of its own. */
+/** `required` is a member of the component, so a header that may be missing is a component of its own. */
 export function componentName(name: string, certain: boolean): string {
   return certain ? name : `Optional-${name}`
 }

@@ -1,22 +1,85 @@
-// Signed approvals of single actions (decisions §7), read by humans.
+// Signed approvals of single actions (decisions §7).
+import { Type } from 'typebox'
 import { failures, Failure } from '../../core/errors.ts'
+import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { approvalText } from '../../core/sealed.ts'
 import { approvalStatuses, listApprovals, readApproval } from '../../core/tables/approvals.ts'
+import example from '../openapi/examples/approval.json' with { type: 'json' }
+import { listFailures, paging } from '../openapi/parameters.ts'
 import { readChoice, readPage } from './paging.ts'
-import type { Handler } from './route.ts'
+import { post, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
 
-export const approvals: Handler = async ({ query }, { pool }) => {
-  const page = readPage(query)
-  if (page instanceof Failure) return page
-  const status = readChoice(query, 'status', approvalStatuses)
-  if (status instanceof Failure) return status
-  const listed = await listApprovals(pool, { ...page, status })
-  return { status: 200, body: `{"approvals":[${listed.map(approvalText).join(',')}]}` }
-}
-
-export const approval: Handler = async ({ params }, { pool }) => {
-  const id = params['id'] ?? ''
-  // No PostgreSQL text holds a NUL.
-  const found = id.includes('\0') ? null : await readApproval(pool, id)
-  return found === null ? failures.approvalNotFound() : { status: 200, body: approvalText(found) }
-}
+export const approvals = [
+  {
+    ...post,
+    path: '/approvals',
+    cost: 'compute',
+    operationId: 'deliverApproval',
+    tag: 'Approvals',
+    summary: 'Deliver an approval that a human has signed',
+    description:
+      'Any caller may deliver it: the approver’s signature is its authority. It is used up by the first execution that it covers and whose policy asks for it. Made by `countersign approver sign-approval`.',
+    body: { schema: SignedApproval, example: example.approval },
+    answers: {
+      201: { description: 'Stored, to be used once.', schema: Approval, example },
+    },
+    failures: ['malformedJson', 'invalidField', 'conflict', 'overloaded'],
+    readsDatabase: true,
+    handle: submitted('deliver-approval', { as: 201 }),
+  },
+  {
+    method: 'GET',
+    path: '/approvals',
+    human: true,
+    operationId: 'listApprovals',
+    tag: 'Approvals',
+    summary: 'Approvals that were delivered',
+    description: 'For humans.',
+    query: {
+      ...paging,
+      status: { schema: Type.Enum([...approvalStatuses]), description: 'Only approvals that stand so now.' },
+    },
+    answers: {
+      200: {
+        description: 'One page, the newest delivery first.',
+        schema: ApprovalPage,
+        example: { approvals: [example] },
+      },
+    },
+    failures: listFailures,
+    readsDatabase: true,
+    async handle({ query }, { pool }) {
+      const page = readPage(query)
+      if (page instanceof Failure) return page
+      const status = readChoice(query, 'status', approvalStatuses)
+      if (status instanceof Failure) return status
+      const listed = await listApprovals(pool, { ...page, status })
+      return { status: 200, body: `{"approvals":[${listed.map(approvalText).join(',')}]}` }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/approvals/{id}',
+    human: true,
+    operationId: 'getApproval',
+    tag: 'Approvals',
+    summary: 'One approval, and what became of it',
+    description: 'For humans.',
+    params: {
+      id: { schema: NonEmptyText, description: 'its approvalId', example: example.approvalId },
+    },
+    answers: {
+      200: { description: 'As it was delivered.', schema: Approval, example },
+    },
+    failures: ['approvalNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params }, { pool }) {
+      const id = params['id'] ?? ''
+      // PostgreSQL refuses a text that holds a NUL.
+      const found = id.includes('\0') ? null : await readApproval(pool, id)
+      return found === null ? failures.approvalNotFound() : { status: 200, body: approvalText(found) }
+    },
+  },
+] as const satisfies readonly Route[]

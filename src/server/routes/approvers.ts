@@ -1,23 +1,69 @@
-// The keys of approvers (decisions §7): listed for humans; anyone reads a key itself at GET /keys/{keyId}.
+// The keys of approvers, and changes of them (decisions §7). Anyone reads a single key at GET /keys/{keyId}.
 import { Failure } from '../../core/errors.ts'
+import { ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
+import change from '../openapi/examples/approver-change.json' with { type: 'json' }
+import { cursor } from '../openapi/parameters.ts'
+import { changeRoutes } from './changes.ts'
 import { readEntries } from './paging.ts'
-import type { Handler } from './route.ts'
+import type { Route } from './route.ts'
 
-/** Every key ever enrolled, the revoked ones too. */
-export const approvers: Handler = async ({ query }, { pool }) => {
-  const entries = (await readApprovers(pool)).map((row) => ({
-    // A space sorts before every character of the two names: so the keys of one approver stand together.
-    key: `${row.approverId} ${row.keyId}`,
-    text: JSON.stringify(approverJson(row)),
-  }))
-  const page = readEntries('/approvers', query, entries)
-  if (page instanceof Failure) return page
-  const { texts, ...headers } = page
-  return { status: 200, ...headers, body: `{"approvers":[${texts.join(',')}]}` }
-}
+const { approverId, keyId, publicKeyPem } = change.pending.proposed
 
-/** What is not the case is left out, never null (interface §2.7). */
+export const approvers = [
+  {
+    method: 'GET',
+    path: '/approvers',
+    human: true,
+    operationId: 'listApprovers',
+    tag: 'Approvals',
+    summary: 'Whose signed approvals count',
+    description:
+      'Every key ever enrolled, the revoked ones too. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
+    answers: {
+      200: {
+        description: 'By approverId and keyId.',
+        schema: ApproverList,
+        example: {
+          approvers: [{ approverId, keyId, publicKeyPem, enrolledAt: change.approved.resolvedAt }],
+        },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidQuery', 'overloaded'],
+    readsDatabase: true,
+    async handle({ query }, { pool }) {
+      const entries = (await readApprovers(pool)).map((row) => ({
+        // A space sorts before every character of both names, so the keys of one approver stand together.
+        key: `${row.approverId} ${row.keyId}`,
+        text: JSON.stringify(approverJson(row)),
+      }))
+      const page = readEntries('/approvers', query, entries)
+      if (page instanceof Failure) return page
+      const { texts, ...headers } = page
+      return { status: 200, ...headers, body: `{"approvers":[${texts.join(',')}]}` }
+    },
+  },
+  ...changeRoutes({
+    kind: 'approver',
+    path: '/approvers/changes',
+    noun: 'an approver’s key',
+    name: 'Approver',
+    example: change,
+    proposal: {
+      path: '/approvers/changes',
+      description:
+        'A key and its id are enrolled once and for good: a revoked one does not come back. A key pair is made by `countersign approver keygen`.',
+      body: {
+        schema: ApproverProposal,
+        example: { ...change.pending.proposed, reason: change.pending.reason },
+      },
+    },
+  }),
+] as const satisfies readonly Route[]
+
+/** A member without a value is left out, never null (interface §2.7). */
 function approverJson({ revokedAt, ...approver }: ApproverRow): object {
   return revokedAt === null ? approver : { ...approver, revokedAt }
 }

@@ -1,26 +1,83 @@
-// GET /audit/events (decisions §9).
+// Audit events (decisions §9).
+import { Type } from 'typebox'
 import { readableOwner } from '../../core/config.ts'
 import { failures, Failure } from '../../core/errors.ts'
-import { auditTypes } from '../../core/schemas/audit-event.ts'
+import {
+  AuditEventPage,
+  AuditEventWithSignature,
+  auditTypes,
+  AuditVerification,
+} from '../../core/schemas/audit-event.ts'
 import { signedText } from '../../core/sealed.ts'
 import { listAuditEvents } from '../../core/tables/audit-events.ts'
+import example from '../openapi/examples/audit-event.json' with { type: 'json' }
+import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
-import type { Handler } from './route.ts'
+import { post, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
 
-/** For humans and auditors: what was refused to one caller is not for another to read. */
-export const auditEvents: Handler = async ({ query, caller }, { pool }) => {
-  if (readableOwner(caller) !== null) return failures.nonHumanCaller()
-  const range = readRange(query)
-  if (range instanceof Failure) return range
-  const times = readTimes(query)
-  if (times instanceof Failure) return times
-  const type = readChoice(query, 'type', auditTypes)
-  if (type instanceof Failure) return type
-  const page = await listAuditEvents(pool, range, { type, ...times })
-  const events = page.rows.map((event) => signedText('event', event))
-  return {
-    status: 200,
-    ...pageHeaders('/audit/events', query, page.next),
-    body: `{"events":[${events.join(',')}]}`,
-  }
-}
+export const audit = [
+  {
+    method: 'GET',
+    path: '/audit/events',
+    cost: 'compute',
+    operationId: 'listAuditEvents',
+    tag: 'Audit',
+    summary: 'What was refused and changed',
+    description: 'For humans and auditors.',
+    query: {
+      ...linkedPaging,
+      type: { schema: Type.Enum([...auditTypes]), description: 'Only events of this type.' },
+      ...timeRange,
+    },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: AuditEventPage,
+        example: { events: [example] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['nonHumanCaller', ...listFailures],
+    readsDatabase: true,
+    async handle({ query, caller }, { pool }) {
+      // Not `human`, which would keep auditors out. Other callers must not read what was refused to somebody else.
+      if (readableOwner(caller) !== null) return failures.nonHumanCaller()
+      const range = readRange(query)
+      if (range instanceof Failure) return range
+      const times = readTimes(query)
+      if (times instanceof Failure) return times
+      const type = readChoice(query, 'type', auditTypes)
+      if (type instanceof Failure) return type
+      const page = await listAuditEvents(pool, range, { type, ...times })
+      const events = page.rows.map((event) => signedText('event', event))
+      return {
+        status: 200,
+        ...pageHeaders('/audit/events', query, page.next),
+        body: `{"events":[${events.join(',')}]}`,
+      }
+    },
+  },
+  {
+    ...post,
+    path: '/audit/verify',
+    open: true,
+    limit: 'public',
+    cost: 'compute',
+    operationId: 'verifyAuditEvent',
+    tag: 'Audit',
+    summary: 'Check an audit event that somebody shows you',
+    description:
+      'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
+    body: { schema: AuditEventWithSignature, example },
+    answers: {
+      200: {
+        description: '`valid` where this service signed it; a key that is not published is not valid.',
+        schema: AuditVerification,
+        example: { valid: true, checks: [{ name: 'event signature', valid: true }] },
+      },
+    },
+    failures: ['invalidEvidence', 'internal'],
+    handle: submitted('verify-audit-event'),
+  },
+] as const satisfies readonly Route[]

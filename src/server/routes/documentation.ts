@@ -1,8 +1,10 @@
-// The two views of the OpenAPI document (interface §4.1): GET /documentation, to try requests, and GET /reference, to read.
+// The pages that show the OpenAPI document (interface §4.1): one to try requests, one to read.
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { assetHandler } from '../pages/assets.ts'
 import { pages } from '../pages/home.ts'
 import { htmlAnswer } from '../pages/html.ts'
-import type { Handler } from './route.ts'
+import { openGet, type Route } from './route.ts'
 
 const style = `
 body { margin: 0 }
@@ -12,7 +14,7 @@ nav a:hover, nav a[aria-current] { text-decoration: underline }
 nav a:focus-visible { outline: 2px solid #fff; outline-offset: 2px }
 `
 
-/** Links to the other pages, above what the page's script makes. */
+/** Links to the other pages, above the content that the page's script renders. */
 function navigation(current: string): string {
   const links = pages.map(
     ({ path, title }) => `<a href="${path}"${path === current ? ' aria-current="page"' : ''}>${title}</a>`,
@@ -30,9 +32,7 @@ const documentationPage = htmlAnswer({
   scripts: ['/documentation/swagger-ui-bundle.js', '/documentation/documentation.js'],
 })
 
-export const documentation: Handler = () => documentationPage
-
-export const documentationAsset = assetHandler(
+const documentationAsset = assetHandler(
   new Map([
     ['swagger-ui.css', { from: 'swagger-ui-dist/swagger-ui.css', type: 'text/css' }],
     ['swagger-ui-bundle.js', { from: 'swagger-ui-dist/swagger-ui-bundle.js', type: 'text/javascript' }],
@@ -40,11 +40,11 @@ export const documentationAsset = assetHandler(
   ]),
 )
 
-/** The two style elements that Redoc makes; another version may need others, which test/browser would tell. */
+/** The hashes of the two style elements that Redoc adds. Another version may need others; test/browser fails then. */
 const REDOC_STYLE_HASHES = [
-  // Empty; its rules come through the CSSOM, which no policy concerns.
+  // Empty: its rules are added through the CSSOM, which the policy does not cover.
   '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
-  // Of perfect-scrollbar.
+  // The style of perfect-scrollbar.
   'QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc=',
 ]
 
@@ -58,22 +58,67 @@ const referencePage = htmlAnswer({
   scripts: ['/reference/redoc.standalone.js', '/reference/reference.js'],
 })
 
-export const reference: Handler = () => referencePage
-
-/** Redoc shows this image below its menu, and leaves it out when it does not load. */
+/** Redoc shows this image below its menu, and leaves it out if it does not load. */
 const REDOC_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
-export const referenceAsset = assetHandler(
+const referenceAsset = assetHandler(
   new Map([
     [
       'redoc.standalone.js',
       {
         from: 'redoc/bundles/redoc.standalone.js',
         type: 'text/javascript',
-        // Asking for it would tell a third party who reads this page; the page's policy would refuse with an error in the console.
+        // Loading it would tell a third party who reads this page. The page's policy blocks it, with an error in the console.
         edit: (text: string) => text.replaceAll(REDOC_LOGO, 'data:,'),
       },
     ],
     ['reference.js', { from: './reference.js', type: 'text/javascript' }],
   ]),
 )
+
+export const documentation = [
+  {
+    ...openGet,
+    path: '/documentation',
+    operationId: 'getDocumentation',
+    tag: 'Pages',
+    summary: 'Interactive documentation, to try requests',
+    answers: { 200: pageAnswer('The page.') },
+    failures: [],
+    handle: () => documentationPage,
+  },
+  {
+    ...openGet,
+    path: '/documentation/{asset}',
+    operationId: 'getDocumentationAsset',
+    tag: 'Pages',
+    summary: 'A script or style sheet of that page',
+    params: {
+      asset: { schema: NonEmptyText, description: 'Its file name.', example: 'documentation.js' },
+    },
+    answers: { 200: fileAnswer('text/javascript', ['text/css']) },
+    failures: ['pathNotFound', 'overloaded'],
+    handle: documentationAsset,
+  },
+  {
+    ...openGet,
+    path: '/reference',
+    operationId: 'getReference',
+    tag: 'Pages',
+    summary: 'This document as a page to read',
+    answers: { 200: pageAnswer('The page.') },
+    failures: [],
+    handle: () => referencePage,
+  },
+  {
+    ...openGet,
+    path: '/reference/{asset}',
+    operationId: 'getReferenceAsset',
+    tag: 'Pages',
+    summary: 'A script of that page',
+    params: { asset: { schema: NonEmptyText, description: 'Its file name.', example: 'reference.js' } },
+    answers: { 200: fileAnswer('text/javascript') },
+    failures: ['pathNotFound', 'overloaded'],
+    handle: referenceAsset,
+  },
+] as const satisfies readonly Route[]

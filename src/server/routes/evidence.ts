@@ -1,54 +1,192 @@
-// The verifications and receipts of a record, the latest (interface §4.3) or all (decisions §12): stored text.
-import { readableOwner, type Caller } from '../../core/config.ts'
+// The verifications and receipts of a record: the latest (interface §4.3) or all (decisions §12). Reads answer stored text.
+import { Type, type TSchema } from 'typebox'
+import { readableOwner } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
+import { Receipt } from '../../core/schemas/receipt.ts'
+import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
+import { Verification } from '../../core/schemas/verification.ts'
 import { listAppended, readLastOf, type AppendedTable } from '../../core/tables/trust-records.ts'
+import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
-import type { Handler, Service } from './route.ts'
+import { post, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { submitted } from './submitted.ts'
 
-export const latestVerification: Handler = async ({ params, caller }, { pool }) => {
-  const stored = await latest('verifications', params['id'], caller, pool)
-  if (stored === null) return failures.trustRecordNotFound()
-  return stored.last === null ? failures.verificationNotFound() : { status: 200, body: stored.last }
+const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
+const params = { id: transactionId(businessTransactionId) }
+
+export const evidence = [
+  {
+    ...post,
+    path: '/verify',
+    cost: 'compute',
+    operationId: 'verify',
+    tag: 'Evidence',
+    summary: 'Verify a record anew',
+    description:
+      'A fresh Verification is appended; earlier ones are kept. A record takes 10,000 of them, one more is a 409.',
+    body: { schema: RecordReference, example: { businessTransactionId } },
+    answers: {
+      200: {
+        description: '`status` tells whether the record holds.',
+        schema: Verification,
+        example: verifications[0],
+      },
+    },
+    failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'conflict'],
+    readsDatabase: true,
+    handle: submitted('verify'),
+  },
+  {
+    method: 'GET',
+    path: '/verification/{id}',
+    operationId: 'getLatestVerification',
+    tag: 'Evidence',
+    summary: 'The latest verification',
+    description: 'Runs none.',
+    params,
+    answers: {
+      200: { description: 'The latest.', schema: Verification, example: verifications[0] },
+    },
+    failures: ['trustRecordNotFound', 'verificationNotFound'],
+    readsDatabase: true,
+    async handle(request, { pool }) {
+      const stored = await readLatest('verifications', request, pool)
+      if (stored === null) return failures.trustRecordNotFound()
+      return stored.last === null ? failures.verificationNotFound() : { status: 200, body: stored.last }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/verifications/{id}',
+    operationId: 'listVerifications',
+    summary: 'All verifications of a record',
+    ...listOf('verifications', Verification, verifications[0]),
+  },
+  {
+    ...post,
+    path: '/receipt',
+    cost: 'compute',
+    operationId: 'createReceipt',
+    tag: 'Evidence',
+    summary: 'Generate a receipt',
+    description:
+      'The latest verification must be VERIFIED. A record takes 1,000 receipts, one more is a 409 `CONFLICT`.',
+    body: { schema: RecordReference, example: { businessTransactionId } },
+    answers: { 200: { description: 'The new receipt.', schema: Receipt, example: receipts[0] } },
+    failures: [
+      'invalidBusinessTransactionId',
+      'fieldRequired',
+      'noRecordToVerify',
+      'receiptNotVerified',
+      'conflict',
+    ],
+    readsDatabase: true,
+    handle: submitted('receipt'),
+  },
+  {
+    method: 'GET',
+    path: '/receipt/latest/{id}',
+    operationId: 'getLatestReceipt',
+    tag: 'Evidence',
+    summary: 'The latest receipt',
+    description: 'Generates none.',
+    params,
+    answers: {
+      200: { description: 'The latest.', schema: Receipt, example: receipts[0], cached: true },
+    },
+    failures: ['trustRecordNotFound', 'receiptNotFound'],
+    readsDatabase: true,
+    async handle(request, { pool }) {
+      const stored = await readLatest('receipts', request, pool)
+      if (stored === null) return failures.trustRecordNotFound()
+      return stored.last === null
+        ? failures.receiptNotFound()
+        : { status: 200, body: stored.last, cache: 'private, no-cache' }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/receipts/{id}',
+    operationId: 'listReceipts',
+    summary: 'All receipts of a record',
+    ...listOf('receipts', Receipt, receipts[0]),
+  },
+  {
+    ...post,
+    path: '/replay',
+    cost: 'compute',
+    operationId: 'replay',
+    tag: 'Evidence',
+    summary: "Check a record's signature again",
+    description: 'Executes and evaluates nothing, and stores nothing.',
+    body: { schema: ReplayRequest, example: { businessTransactionId } },
+    answers: {
+      200: {
+        description: 'Whether the signature holds.',
+        schema: ReplayResult,
+        example: { businessTransactionId, trustRecordHash, verified: true },
+      },
+    },
+    failures: ['fieldRequired', 'noRecordToVerify'],
+    readsDatabase: true,
+    handle: submitted('replay'),
+  },
+] as const satisfies readonly Route[]
+
+/** What the list of verifications and the list of receipts have in common. */
+function listOf(table: AppendedTable, schema: TSchema, example: unknown) {
+  return {
+    cost: 'compute',
+    tag: 'Evidence',
+    description: 'Follow `Link` to the end. The record itself holds the newest 100.',
+    params,
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(schema),
+        example: [example],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['trustRecordNotFound', ...listFailures],
+    readsDatabase: true,
+    handle: (request: Incoming, { pool }: Service) => listPage(table, request, pool),
+  } as const
 }
 
-export const latestReceipt: Handler = async ({ params, caller }, { pool }) => {
-  const stored = await latest('receipts', params['id'], caller, pool)
-  if (stored === null) return failures.trustRecordNotFound()
-  return stored.last === null
-    ? failures.receiptNotFound()
-    : { status: 200, body: stored.last, cache: 'private, no-cache' }
-}
-
-async function latest(
+/** Newest first. The page needs no limit in bytes: it has at most a hundred entries of a few kilobytes each. */
+async function listPage(
   table: AppendedTable,
-  id: string | undefined,
-  caller: Caller | undefined,
+  { params: { id }, query, caller }: Incoming,
+  pool: Service['pool'],
+): Promise<Answer | Failure> {
+  const range = readBehind(query, readOrdinal)
+  if (range instanceof Failure) return range
+  const page = isUuid(id)
+    ? await listAppended(pool, table, { id, callerId: readableOwner(caller) }, range)
+    : null
+  if (page === null) return failures.trustRecordNotFound()
+  const link = page.next === null ? null : nextLink(`/${table}/${id}`, query, ordinalCursor(page.next))
+  return {
+    status: 200,
+    ...(link === null ? {} : { headers: { Link: link } }),
+    body: `[${page.texts.join(',')}]`,
+  }
+}
+
+/** @returns null where the caller has no such record; `last` is null where the record has no entry in the table */
+async function readLatest(
+  table: AppendedTable,
+  { params: { id }, caller }: Incoming,
   pool: Service['pool'],
 ): Promise<{ last: string | null } | null> {
   return isUuid(id) ? readLastOf(pool, table, { id, callerId: readableOwner(caller) }) : null
 }
 
-/** Newest first. A page has at most a hundred entries of a few kilobytes each, so it needs no bound in bytes. */
-export function listOf(table: AppendedTable): Handler {
-  return async ({ params, query, caller }, { pool }) => {
-    const range = readBehind(query, readOrdinal)
-    if (range instanceof Failure) return range
-    const id = params['id']
-    const page = isUuid(id)
-      ? await listAppended(pool, table, { id, callerId: readableOwner(caller) }, range)
-      : null
-    if (page === null) return failures.trustRecordNotFound()
-    const link = page.next === null ? null : nextLink(`/${table}/${id}`, query, ordinalCursor(page.next))
-    return {
-      status: 200,
-      ...(link === null ? {} : { headers: { Link: link } }),
-      body: `[${page.texts.join(',')}]`,
-    }
-  }
-}
-
-/** Opaque to callers, like every cursor. */
+/** Callers treat a cursor as opaque. */
 function ordinalCursor(ordinal: number): string {
   return Buffer.from(`behind ${ordinal}`).toString('base64url')
 }

@@ -1,16 +1,154 @@
-// Execution intents: what was released to a connector and how it ended (decisions §8).
+// Execution intents: what was released to a connector, and how it ended (decisions §8).
 import { readableOwner } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { intentText, readIntentText } from '../../core/intents/shown.ts'
-import { noticedBy, sweepOnce } from '../jobs/sweep.ts'
+import {
+  ExecutionIntent,
+  ExecutionIntentPage,
+  IntentResolution,
+  NoMembers,
+} from '../../core/schemas/execution-intent.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { listInDoubt } from '../../core/tables/execution-intents.ts'
 import { readTransitions } from '../../core/tables/intent-transitions.ts'
+import { noticedBy, sweepOnce } from '../jobs/sweep.ts'
+import exampleTransitions from '../openapi/examples/intent-transitions.json' with { type: 'json' }
+import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import type { Handler } from './route.ts'
+import { humanPost, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { submitted } from './submitted.ts'
 
-/** Sweeps first: what has passed its deadline a moment ago is listed too. */
-export const unfinalizedIntents: Handler = async ({ query }, { pool, dispatcher }) => {
+const released = {
+  businessTransactionId: trustRecord.businessTransactionId,
+  state: 'RELEASED',
+  inDoubt: true,
+  callerId: 'local-dev',
+  action: trustRecord.transaction.intent.action,
+  target: trustRecord.transaction.intent.target,
+  releasedAt: trustRecord.authorization.payload.authorizedAt,
+  deadline: '2026-11-21T14:28:13.967Z',
+  authorization: trustRecord.authorization,
+  transitions: [],
+}
+const closed = { ...released, inDoubt: false }
+
+/** Ids of the intents in doubt that the examples of the two POST routes close. */
+export const inDoubtExamples = {
+  toResolve: '0e1f5c52-6a0b-4c2f-8f25-2b1f5f3c9a01',
+  toFinalize: '1b6f0a3d-2c58-4e0e-9d53-7c1d2e9f8b02',
+} as const
+
+export const executionIntents = [
+  {
+    method: 'GET',
+    path: '/execution-intents/unfinalized',
+    human: true,
+    operationId: 'listUnfinalizedIntents',
+    tag: 'Execution Intents',
+    summary: 'What is in doubt',
+    description:
+      'Released to a connector, and past its deadline without evidence of how it ended. For humans.',
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, what was noticed last first.',
+        schema: ExecutionIntentPage,
+        example: { intents: [released] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: listFailures,
+    readsDatabase: true,
+    handle: listUnfinalized,
+  },
+  {
+    method: 'GET',
+    path: '/execution-intents/{id}',
+    operationId: 'getExecutionIntent',
+    tag: 'Execution Intents',
+    summary: 'Whether an execution was released, and how it ended',
+    description:
+      'After a 502 of POST /execute this tells how it stands. What ended by hand shows the signed transition.',
+    params: { id: transactionId(trustRecord.businessTransactionId) },
+    answers: {
+      200: {
+        description: 'As it stands now.',
+        schema: ExecutionIntent,
+        example: { ...closed, state: 'FINALIZED', closedAt: trustRecord.createdAt },
+        cached: true,
+      },
+    },
+    failures: ['intentNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params, caller }, { pool }) {
+      const id = params['id'] ?? ''
+      const text = isUuid(id) ? await readIntentText(pool, id, readableOwner(caller)) : null
+      return text === null
+        ? failures.intentNotFound()
+        : { status: 200, body: text, cache: 'private, no-cache' }
+    },
+  },
+  {
+    ...humanPost,
+    path: '/execution-intents/{id}/finalize',
+    operationId: 'finalizeIntent',
+    tag: 'Execution Intents',
+    summary: 'Close what is in doubt from the stored record that proves it',
+    params: { id: transactionId(inDoubtExamples.toFinalize) },
+    body: { schema: NoMembers, example: {} },
+    answers: {
+      200: {
+        description: 'FINALIZED, or ERRORED where the record is of a failed execution.',
+        schema: ExecutionIntent,
+        example: {
+          ...closed,
+          state: 'FINALIZED',
+          closedAt: exampleTransitions.finalized.transition.at,
+          transitions: [exampleTransitions.finalized],
+        },
+      },
+    },
+    failures: ['invalidField', 'intentNotFound', 'conflict'],
+    readsDatabase: true,
+    handle: submitted('finalize-intent'),
+  },
+  {
+    ...humanPost,
+    path: '/execution-intents/{id}/resolve',
+    operationId: 'resolveIntent',
+    tag: 'Execution Intents',
+    summary: 'Say how an execution ended that nothing else tells of',
+    description: 'Final. It runs nothing again: what was not executed is submitted anew, under another id.',
+    params: { id: transactionId(inDoubtExamples.toResolve) },
+    body: {
+      schema: IntentResolution,
+      example: { resolution: 'NOT_EXECUTED', note: exampleTransitions.resolved.transition.note },
+    },
+    answers: {
+      200: {
+        description: 'RESOLVED.',
+        schema: ExecutionIntent,
+        example: {
+          ...closed,
+          state: 'RESOLVED',
+          resolution: 'NOT_EXECUTED',
+          closedAt: exampleTransitions.resolved.transition.at,
+          transitions: [exampleTransitions.resolved],
+        },
+      },
+    },
+    failures: ['fieldRequired', 'invalidField', 'intentNotFound', 'conflict'],
+    readsDatabase: true,
+    handle: submitted('resolve-intent'),
+  },
+] as const satisfies readonly Route[]
+
+/** Sweeps first, so that an intent whose deadline has just passed is listed too. */
+async function listUnfinalized(
+  { query }: Incoming,
+  { pool, dispatcher }: Service,
+): Promise<Answer | Failure> {
   const range = readRange(query)
   if (range instanceof Failure) return range
   const swept = await sweepOnce(dispatcher.submit)
@@ -28,10 +166,4 @@ export const unfinalizedIntents: Handler = async ({ query }, { pool, dispatcher 
     body: `{"intents":[${texts.join(',')}]}`,
     ...(noticed > 0 ? { log: { noticed } } : {}),
   }
-}
-
-export const executionIntent: Handler = async ({ params, caller }, { pool }) => {
-  const id = params['id'] ?? ''
-  const text = isUuid(id) ? await readIntentText(pool, id, readableOwner(caller)) : null
-  return text === null ? failures.intentNotFound() : { status: 200, body: text, cache: 'private, no-cache' }
 }

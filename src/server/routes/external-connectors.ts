@@ -1,17 +1,74 @@
-// The external connectors (decisions §7): for humans.
+// The external connectors in effect, and changes of them (decisions §7, §8).
 import { Failure } from '../../core/errors.ts'
+import { ExternalConnectorList, ExternalConnectorProposal } from '../../core/schemas/external-connector.ts'
 import { readExternalConnectors } from '../../core/tables/external-connectors.ts'
+import change from '../openapi/examples/external-connector-change.json' with { type: 'json' }
+import { cursor } from '../openapi/parameters.ts'
+import { changeRoutes } from './changes.ts'
 import { readEntries } from './paging.ts'
-import type { Handler } from './route.ts'
+import type { Route } from './route.ts'
 
-/** Those in effect. Nothing in a registration is secret: an endpoint that holds a query or credentials is not registered. */
-export const externalConnectors: Handler = async ({ query }, { pool }) => {
-  const entries = (await readExternalConnectors(pool)).map((row) => ({
-    key: row.capability,
-    text: JSON.stringify(row),
-  }))
-  const page = readEntries('/external-connectors', query, entries)
-  if (page instanceof Failure) return page
-  const { texts, ...headers } = page
-  return { status: 200, ...headers, body: `{"externalConnectors":[${texts.join(',')}]}` }
-}
+const { action: _, ...registration } = change.pending.proposed
+
+export const externalConnectors = [
+  {
+    method: 'GET',
+    path: '/external-connectors',
+    human: true,
+    operationId: 'listExternalConnectors',
+    tag: 'External Connectors',
+    summary: 'The external connectors in effect',
+    description: 'One for a capability. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
+    answers: {
+      200: {
+        description: 'By capability.',
+        schema: ExternalConnectorList,
+        example: {
+          externalConnectors: [
+            {
+              changeId: change.approved.changeId,
+              ...registration,
+              registeredAt: change.approved.resolvedAt,
+            },
+          ],
+        },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidQuery', 'overloaded'],
+    readsDatabase: true,
+    /** Nothing in a registration is secret: an endpoint that holds a query or credentials is not registered. */
+    async handle({ query }, { pool }) {
+      const entries = (await readExternalConnectors(pool)).map((row) => ({
+        key: row.capability,
+        text: JSON.stringify(row),
+      }))
+      const page = readEntries('/external-connectors', query, entries)
+      if (page instanceof Failure) return page
+      const { texts, ...headers } = page
+      return { status: 200, ...headers, body: `{"externalConnectors":[${texts.join(',')}]}` }
+    },
+  },
+  ...changeRoutes({
+    kind: 'external-connector',
+    path: '/external-connectors/changes',
+    noun: 'an external connector',
+    name: 'ExternalConnector',
+    example: change,
+    proposal: {
+      path: '/external-connectors/changes',
+      description:
+        'To register takes all members but timeoutMs, to revoke the capability. The endpoint is looked at now and again when it is approved; it resolves to public addresses only.',
+      body: {
+        schema: ExternalConnectorProposal,
+        example: {
+          ...change.pending.proposed,
+          // A loopback address, so that a reader can try it.
+          endpointUrl: 'http://127.0.0.1:8080/releases',
+          reason: change.pending.reason,
+        },
+      },
+    },
+  }),
+] as const satisfies readonly Route[]

@@ -1,10 +1,12 @@
-// The handbook (decisions §9): the chapters of docs/handbook as web pages, for those who call, operate and audit the service.
+// The handbook (decisions §9): the chapters of docs/handbook as web pages.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Marked, type Parser, type Token, type Tokens } from 'marked'
 import { failures } from '../../core/errors.ts'
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { pageAnswer } from '../openapi/answers.ts'
 import { escapeHtml, htmlAnswer } from '../pages/html.ts'
-import type { Answer, Handler } from './route.ts'
+import { openGet, type Answer, type Route } from './route.ts'
 
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')
 
@@ -30,10 +32,29 @@ interface Chapter {
   readonly text: string
 }
 
-export const handbook: Handler = () => pages().index
-
-export const handbookPage: Handler = ({ params }) =>
-  pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound()
+export const handbook = [
+  {
+    ...openGet,
+    path: '/handbook',
+    operationId: 'getHandbook',
+    tag: 'Pages',
+    summary: "The operator's and caller's handbook",
+    answers: { 200: pageAnswer('Its contents.') },
+    failures: [],
+    handle: () => pages().index,
+  },
+  {
+    ...openGet,
+    path: '/handbook/{page}',
+    operationId: 'getHandbookPage',
+    tag: 'Pages',
+    summary: 'A chapter of the handbook',
+    params: { page: { schema: NonEmptyText, description: 'Its name.', example: 'callers' } },
+    answers: { 200: pageAnswer('The chapter.') },
+    failures: ['pathNotFound'],
+    handle: ({ params }) => pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound(),
+  },
+] as const satisfies readonly Route[]
 
 interface Pages {
   readonly index: Answer
@@ -42,7 +63,7 @@ interface Pages {
 
 let rendered: Pages | undefined
 
-/** Rendered when first asked for, then kept. */
+/** Renders the pages on the first request and keeps them. */
 function pages(): Pages {
   rendered ??= renderPages()
   return rendered
@@ -82,7 +103,7 @@ function linkPages(token: Token): void {
     token['href'] = String(token['href']).replace(/^(\w+)\.md(#.*)?$/, '/handbook/$1$2')
 }
 
-/** A running service has the handbook only: of a file beside it in the repository the page names the path. */
+/** The service does not serve the repository's other files, so a link to one is replaced by its path. */
 function repositoryLink(this: { parser: Parser }, { href, tokens }: Tokens.Link): string | false {
   const [, path] = /^\.\.\/\.\.\/(.*)$/.exec(href) ?? []
   if (path === undefined) return false
@@ -94,7 +115,7 @@ function headingWithId(this: { parser: Parser }, { tokens, depth, text }: Tokens
   return depth === 1 ? `<h1>${content}</h1>\n` : `<h${depth} id="${headingId(text)}">${content}</h${depth}>\n`
 }
 
-/** The id that GitHub gives a heading, so that a link to it leads there in both places. */
+/** @returns the id that GitHub gives the heading, so that a link works in both places */
 export function headingId(text: string): string {
   return text
     .toLowerCase()

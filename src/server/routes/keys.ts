@@ -1,32 +1,67 @@
-// The published signing keys (interface §2.7, §4.1): what anyone needs to check our evidence.
-import { failures } from '../../core/errors.ts'
+// The published keys, by which anyone can check our evidence (interface §2.7, §4.1).
+import { failures, type Failure } from '../../core/errors.ts'
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { approverKeyId } from '../../core/signing/approver-keys.ts'
 import { ed25519PublicKey } from '../../core/signing/keys.ts'
 import { publicKeyJson } from '../../core/signing/published.ts'
-import type { ApproverRow } from '../../core/tables/approvers.ts'
-import { json, type Answer, type Handler } from './route.ts'
+import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
+import { json, openGet, type Answer, type Incoming, type Route, type Service } from './route.ts'
 
-// A key never changes under its id; a new one must be found within minutes of a rotation, a revocation within seconds.
+// The key of an id never changes. Readers must see a rotation within minutes and a revocation within seconds.
 const KEY_CACHE = 'public, max-age=3600'
 const KEY_SET_CACHE = 'public, max-age=300'
 const APPROVER_KEY_CACHE = 'public, max-age=5'
 
-/** An id with a colon is an approver's and no other is: neither can pass for the other (decisions §7). */
-export const key: Handler = ({ params }, { keys, authority }) => {
-  const keyId = params['keyId'] ?? ''
-  if (keyId.includes(':')) {
-    const approver = authority.current().approvers.find((row) => approverKeyId(row) === keyId)
-    return approver === undefined ? failures.keyNotFound(keyId) : approverKey(approver)
-  }
-  const found = keys.get(keyId)
-  return found === undefined ? failures.keyNotFound(keyId) : json(publicKeyJson(found), { cache: KEY_CACHE })
-}
+export const keys = [
+  {
+    ...openGet,
+    path: '/keys/{keyId}',
+    operationId: 'getKey',
+    tag: 'System',
+    summary: 'A public key, of the service or of an approver',
+    description:
+      'Keys that no longer sign stay readable, so that what they signed can be checked. An id with a colon, `{approverId}:{keyId}`, is an approver’s: it counts for approvals and for nothing else, and a revoked one says since when.',
+    params: {
+      keyId: { schema: NonEmptyText, description: 'As signatures name it.', example: signingKey.keyId },
+    },
+    answers: {
+      200: { description: 'The key.', schema: PublicSigningKey, example: signingKey, cached: true },
+    },
+    failures: ['keyNotFound'],
+    handle: publicKey,
+  },
+  {
+    ...openGet,
+    path: '/.well-known/jwks.json',
+    operationId: 'getKeySet',
+    tag: 'System',
+    summary: 'All public signing keys',
+    description: 'A superset of a standard key set: entries may lack `jwk`.',
+    answers: {
+      200: {
+        description: 'In ascending order of keyId.',
+        schema: KeySet,
+        example: { keys: [signingKey] },
+        cached: true,
+      },
+    },
+    failures: [],
+    /** Without the approvers' keys: nobody must take one of them for a key of the service. */
+    handle: (_request, service) => json(service.keys.jwks(), { cache: KEY_SET_CACHE }),
+  },
+] as const satisfies readonly Route[]
 
-function approverKey(approver: ApproverRow): Answer {
-  const published = publicKeyJson(ed25519PublicKey(approverKeyId(approver), approver.publicKeyPem))
+/** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
+function publicKey({ params }: Incoming, service: Service): Answer | Failure {
+  const keyId = params['keyId'] ?? ''
+  if (!keyId.includes(':')) {
+    const key = service.keys.get(keyId)
+    return key === undefined ? failures.keyNotFound(keyId) : json(publicKeyJson(key), { cache: KEY_CACHE })
+  }
+  const approver = service.authority.current().approvers.find((row) => approverKeyId(row) === keyId)
+  if (approver === undefined) return failures.keyNotFound(keyId)
+  const published = publicKeyJson(ed25519PublicKey(keyId, approver.publicKeyPem))
   const { revokedAt } = approver
   return json(revokedAt === null ? published : { ...published, revokedAt }, { cache: APPROVER_KEY_CACHE })
 }
-
-/** The service's own keys only: an approver's must never be found by whoever looks for those. */
-export const keySet: Handler = (_request, { keys }) => json(keys.jwks(), { cache: KEY_SET_CACHE })

@@ -1,40 +1,141 @@
-// The policy versions, for any caller (interface §4.4, decisions §7). What is in effect is answered from what this instance works by.
+// The policy versions and changes of them (interface §4.4, decisions §7). Reads answer what this instance decides by, without the
+// database.
 import { parseBody, requiredField } from '../../core/json/body.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { byApproval, byNameAndVersion } from '../../core/policy/order.ts'
 import { compileStored, documentOf } from '../../core/policy/stored.ts'
+import { PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
 import type { PolicyDocument } from '../../core/schemas/policy.ts'
+import { PolicyDetail, PolicyPage, PolicyProposal } from '../../core/schemas/policy-version.ts'
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import type { StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
+import change from '../openapi/examples/policy-change.json' with { type: 'json' }
+import policyDetail from '../openapi/examples/policy.json' with { type: 'json' }
+import { paging } from '../openapi/parameters.ts'
+import { changeRoutes } from './changes.ts'
 import { readPage } from './paging.ts'
-import { json, type Handler, type Service } from './route.ts'
+import { json, post, type Answer, type Incoming, type Route, type Service } from './route.ts'
 
-export const policies: Handler = ({ query }, { authority }) => {
-  const page = readPage(query)
-  if (page instanceof Failure) return page
-  const versions = authority.current().policies.toSorted(byNameAndVersion)
-  const shown = versions.slice(page.offset, page.offset + page.limit)
-  return json({ policies: shown.map((row) => summaryOf(row, documentOf(row))) })
-}
+const { toSend: _toSend, document: _document, ...summary } = policyDetail
 
-export const policiesInEffect: Handler = ({ query }, { authority }) => {
-  const page = readPage(query)
-  if (page instanceof Failure) return page
-  const capability = query.get('capability')
-  const listing = authority
-    .current()
-    .policies.filter(({ approvedBy }) => approvedBy !== null)
-    .toSorted(byApproval)
-    .map((row) => summaryOf(row, documentOf(row)))
-    .filter(({ capabilities }) => capability === null || capabilities.includes(capability))
-  return json({ policies: listing.slice(page.offset, page.offset + page.limit) })
-}
+const versionParams = (example: string) => ({
+  name: { schema: NonEmptyText, description: 'Its policyId.', example: 'sandbox-echo' },
+  version: { schema: NonEmptyText, description: 'Its policyVersion.', example },
+})
 
-export const showPolicy: Handler = ({ params: { name = '', version = '' } }, { authority }) => {
-  const row = findVersion(authority, { name, version })
-  if (row === undefined) return failures.policyNotFound({ name, version })
-  const document = documentOf(row)
-  return json({ ...summaryOf(row, document), toSend: toSend(document), document })
-}
+const [proposal, ...changes] = changeRoutes({
+  kind: 'policy',
+  path: '/policies/pending-changes',
+  noun: 'a policy',
+  name: 'Policy',
+  example: change,
+  proposal: {
+    path: '/policies/{name}/{version}/pending-changes',
+    description:
+      'Without `proposedContent`, a version that is loaded and not yet approved is proposed as it stands. An approved version never changes.',
+    params: versionParams('1.1.0'),
+    body: {
+      schema: PolicyProposal,
+      example: { reason: change.pending.reason, proposedContent: change.pending.proposed },
+    },
+    failures: ['fieldRequired', 'invalidField', 'policyNotFound', 'conflict'],
+  },
+})
+
+export const policies = [
+  {
+    ...post,
+    path: '/policies/validate',
+    // The body is two names, and the main thread reads it.
+    bodyBytesMax: 16 * 1024,
+    operationId: 'validatePolicy',
+    tag: 'Policies',
+    summary: 'Whether a policy version can be loaded',
+    description: 'Validates no document. Every answer but the 401 is `{valid, errors}`.',
+    body: { schema: PolicyVersion, example: { policyId: 'sandbox-echo', policyVersion: '1.0.0' } },
+    answers: {
+      200: { description: 'It can.', schema: PolicyValidity, example: { valid: true, errors: [] } },
+    },
+    failures: ['fieldRequired', 'policyNotFound', 'internal'],
+    failureBody: ({ message }) => JSON.stringify({ valid: false, errors: [message] }),
+    handle: validatePolicy,
+  },
+  {
+    method: 'GET',
+    path: '/policies',
+    operationId: 'listPolicies',
+    tag: 'Policies',
+    summary: 'Every policy version',
+    query: {
+      ...paging,
+      page: { ...paging.page, description: 'From 1, by name, the highest version first.' },
+    },
+    answers: {
+      200: { description: 'One page.', schema: PolicyPage, example: { policies: [summary] } },
+    },
+    failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
+    handle({ query }, { authority }) {
+      const page = readPage(query)
+      if (page instanceof Failure) return page
+      const versions = authority.current().policies.toSorted(byNameAndVersion)
+      const shown = versions.slice(page.offset, page.offset + page.limit)
+      return json({ policies: shown.map((row) => summaryOf(row, documentOf(row))) })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/policies/in-effect',
+    operationId: 'listPoliciesInEffect',
+    tag: 'Policies',
+    summary: 'Approved policy versions',
+    query: {
+      ...paging,
+      capability: { schema: NonEmptyText, description: 'Only versions that govern this action.' },
+    },
+    answers: {
+      200: {
+        description: 'One page, the newest approval first.',
+        schema: PolicyPage,
+        example: { policies: [summary] },
+      },
+    },
+    failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
+    handle({ query }, { authority }) {
+      const page = readPage(query)
+      if (page instanceof Failure) return page
+      const capability = query.get('capability')
+      const listing = authority
+        .current()
+        .policies.filter(({ approvedBy }) => approvedBy !== null)
+        .toSorted(byApproval)
+        .map((row) => summaryOf(row, documentOf(row)))
+        .filter(({ capabilities }) => capability === null || capabilities.includes(capability))
+      return json({ policies: listing.slice(page.offset, page.offset + page.limit) })
+    },
+  },
+  // Before {name}/{version}, which fits the path of one change too: the first row that fits is the route.
+  ...changes,
+  {
+    method: 'GET',
+    path: '/policies/{name}/{version}',
+    operationId: 'getPolicy',
+    tag: 'Policies',
+    summary: 'One policy version',
+    description: 'Its document, who approved it, and what a caller has to send.',
+    params: versionParams('1.0.0'),
+    answers: {
+      200: { description: 'As it stands.', schema: PolicyDetail, example: policyDetail },
+    },
+    failures: ['policyNotFound', 'overloaded'],
+    handle({ params: { name = '', version = '' } }, { authority }) {
+      const row = findVersion(authority, { name, version })
+      if (row === undefined) return failures.policyNotFound({ name, version })
+      const document = documentOf(row)
+      return json({ ...summaryOf(row, document), toSend: toSend(document), document })
+    },
+  },
+  proposal,
+] as const satisfies readonly Route[]
 
 function summaryOf(row: StoredPolicyVersion, { description, capabilities }: PolicyDocument) {
   const { name, version, contentHash, approvedBy, approvedAt, approvedByChange } = row
@@ -50,7 +151,7 @@ function summaryOf(row: StoredPolicyVersion, { description, capabilities }: Poli
   }
 }
 
-/** The signals that a caller must declare, and what each will be held against. */
+/** The signals that a caller must declare, and what each is compared with. */
 function toSend({ signals, bindings, verify }: PolicyDocument) {
   return Object.entries(signals).map(([signal, type]) => {
     const [mustEqual, verified] = [bindings?.[signal], verify?.[signal]]
@@ -63,8 +164,8 @@ function toSend({ signals, bindings, verify }: PolicyDocument) {
   })
 }
 
-/** Whether a policy version can be loaded. It does not validate a policy document. */
-export const validatePolicy: Handler = (request, { authority }) => {
+/** Answers whether a policy version can be loaded. It does not validate a policy document. */
+function validatePolicy(request: Incoming, { authority }: Service): Answer | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const policyId = requiredField(body, 'policyId')
@@ -77,7 +178,7 @@ export const validatePolicy: Handler = (request, { authority }) => {
   return json({ valid: true, errors: [] })
 }
 
-/** What is no text is the name of no policy, whatever `String` would make of it. */
+/** Only a string can be the name of a policy. `String` could turn another value into one. */
 function nameOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
@@ -86,10 +187,10 @@ function findVersion(authority: Service['authority'], { name, version }: { name:
   return authority.current().policies.find((row) => row.name === name && row.version === version)
 }
 
-/** Of each version that was asked for: this thread compiles it once. */
+/** Results of `isLoadable`: this thread compiles each version once. */
 const loadable = new WeakMap<StoredPolicyVersion, boolean>()
 
-/** As the worker threads load it; the database may hold a version of another release that this one refuses. */
+/** Compiles the version as the worker threads do. The database may hold one of another release that this release refuses. */
 function isLoadable(row: StoredPolicyVersion): boolean {
   const isKnown = loadable.get(row) ?? compileStored(row) !== undefined
   loadable.set(row, isKnown)

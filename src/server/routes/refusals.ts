@@ -1,14 +1,63 @@
-// GET /refusal/{businessTransactionId} (decisions §9): stored text, as it was signed.
+// Refusal Records (decisions §9). A read answers the stored text as it was signed.
 import { readableOwner } from '../../core/config.ts'
 import { failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
+import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { sealedText } from '../../core/sealed.ts'
 import { readRefusal } from '../../core/tables/refusal-records.ts'
-import type { Handler } from './route.ts'
+import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
+import { transactionId } from '../openapi/parameters.ts'
+import { post, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
 
-export const refusal: Handler = async ({ params, caller }, { pool }) => {
-  const id = params['businessTransactionId'] ?? ''
-  const stored = isUuid(id) ? await readRefusal(pool, id, readableOwner(caller)) : null
-  if (stored === null) return failures.refusalNotFound()
-  return { status: 200, body: sealedText(stored), cache: 'private, no-cache' }
-}
+export const refusals = [
+  {
+    method: 'GET',
+    path: '/refusal/{businessTransactionId}',
+    operationId: 'getRefusal',
+    tag: 'Refusals',
+    summary: 'Why a transaction was not executed',
+    params: { businessTransactionId: transactionId(example.businessTransactionId) },
+    answers: {
+      200: { description: 'The signed record.', schema: RefusalRecord, example, cached: true },
+    },
+    failures: ['refusalNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params, caller }, { pool }) {
+      const id = params['businessTransactionId'] ?? ''
+      const stored = isUuid(id) ? await readRefusal(pool, id, readableOwner(caller)) : null
+      if (stored === null) return failures.refusalNotFound()
+      return { status: 200, body: sealedText(stored), cache: 'private, no-cache' }
+    },
+  },
+  {
+    ...post,
+    path: '/refusal/verify',
+    open: true,
+    limit: 'public',
+    cost: 'compute',
+    operationId: 'verifyRefusal',
+    tag: 'Refusals',
+    summary: 'Check a Refusal Record that somebody shows you',
+    description:
+      'Any JSON object is answered: where a member is missing or of another type, the check that reads it fails.',
+    body: { schema: RefusalRecord, example },
+    answers: {
+      200: {
+        description: '`valid` where every check holds; a key that is not published is not valid.',
+        schema: RefusalVerification,
+        example: {
+          valid: true,
+          checks: [
+            { name: 'refusal hash', valid: true },
+            { name: 'refusal signature', valid: true },
+            { name: 'decision binding', valid: true },
+            { name: 'approvals', valid: true },
+          ],
+        },
+      },
+    },
+    failures: ['invalidEvidence', 'internal'],
+    handle: submitted('verify-refusal'),
+  },
+] as const satisfies readonly Route[]

@@ -1,4 +1,4 @@
-// What a route is, what its handler is given and what it hands back.
+// A route: what the front end does with it, its OpenAPI operation and its handler.
 import type pg from 'pg'
 import type { AuthorityWatch } from '../jobs/authority.ts'
 import type { Caller, Config } from '../../core/config.ts'
@@ -6,10 +6,11 @@ import type { Answer } from '../answer.ts'
 import type { Cost } from '../http/compute.ts'
 import type { Dispatcher } from '../threads/dispatch.ts'
 import type { Failure } from '../../core/errors.ts'
+import type { Operation } from '../openapi/operation.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 
-/** The OpenAPI document in both notations, each rendered once. */
+/** The OpenAPI document in both notations. Each is rendered once. */
 export interface OpenApiTexts {
   readonly json: string
   readonly yaml: string
@@ -17,42 +18,41 @@ export interface OpenApiTexts {
 
 export type { Answer } from '../answer.ts'
 
-/** What handlers work with, made once at start. */
+/** What handlers use. Made once, at start. */
 export interface Service {
   readonly config: Config
-  /** For reads; the worker threads have their own connections. */
+  /** For the handlers' reads. The worker threads have their own connections. */
   readonly pool: pg.Pool
-  /** For the bulk export: of the replica where there is one, whose rows may be a little older; else the same as `pool`. */
+  /** For the bulk export: the replica, which may lag a little behind, or `pool` where there is none. */
   readonly exportPool: pg.Pool
-  /** For GET /ready alone, which must not wait behind them. */
+  /** For GET /ready alone, which must not wait behind other reads. */
   readonly readyPool: pg.Pool
   readonly keys: PublishedKeys
   readonly dispatcher: Dispatcher
-  /** What is in effect: policies, approvers, external connectors. */
+  /** The policies, approvers and external connectors in effect. */
   readonly authority: AuthorityWatch
-  /** Why the database refuses evidence, if it does. */
+  /** Whether the database refuses evidence, and why. */
   readonly storeFault: StoreFault
-  /** The OpenAPI document, rendered once. */
   readonly openapi: OpenApiTexts
-  /** Differences that an operator should look at, shown by GET /ready. */
+  /** Problems that an operator should look at, shown by GET /ready. */
   readonly warnings: readonly string[]
-  /** True from the first signal to stop. */
+  /** True from the first stop signal on. */
   readonly stopping: () => boolean
-  /** Why this instance cannot keep up at this moment, a sentence; undefined: it can. */
+  /** @returns a sentence that says why this instance cannot keep up now; undefined where it can */
   readonly overload: () => string | undefined
 }
 
 export type Params = Readonly<Record<string, string>>
 
 export interface Incoming {
-  /** Path parameters, percent-decoded; and what `fromHead` found. */
+  /** Path parameters, percent-decoded; on a route with `fromHead` its result. */
   readonly params: Params
   readonly query: URLSearchParams
   /** Undefined on open routes and where authentication is disabled. */
   readonly caller: Caller | undefined
-  /** Position of the caller in the configured list, -1 without one. */
+  /** Position of the caller in the configured list; -1 where there is no caller. */
   readonly callerIndex: number
-  /** By whom queues and budgets are divided: the callerId, or the address of a client without a key. */
+  /** Queues and budgets are shared out by it: the callerId, or the address of a client without a key. */
   readonly client: string
   /** Empty unless the route takes a body. */
   readonly body: Uint8Array
@@ -60,36 +60,42 @@ export interface Incoming {
 
 export type Handler = (request: Incoming, service: Service) => Answer | Failure | Promise<Answer | Failure>
 
-export interface Route {
+/** One row of the route table. */
+export interface Route extends Operation {
   readonly method: 'GET' | 'POST'
   /** With `{name}` for a parameter, as interface §4 writes it. */
   readonly path: string
   /** Needs no credential (interface §5.2). */
   readonly open?: true
+  /** The rate limit that counts its requests. */
   readonly limit?: 'execute' | 'health' | 'public'
-  /** Which budget of thread time it is charged to; without one it costs little or is limited otherwise. */
+  /** The budget of thread time that it is charged to. Routes without one cost little or have a limit. */
   readonly cost?: Cost
-  /** For humans only: others get the 403 of interface §4.6 before a body is read. */
+  /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
-  /** Takes a body, which then counts against the queues while it is on its way. */
+  /** Takes a body, which counts against the queues while it arrives. */
   readonly takesBody?: true
   /** In place of MAX_BODY_BYTES. */
   readonly bodyBytesMax?: number
-  /** Where the configuration says which of its paths are there; the others are no paths of the service. */
+  /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
   readonly mounted?: (params: Params, config: Config) => boolean
-  /** What the handler needs of the headers, as params; or a refusal before the body is read. Names are lower case. */
+  /** Replaces the params by what the handler needs of path and headers, or refuses before the body is read. Header names are lower case. */
   readonly fromHead?: (params: Params, header: (name: string) => string | undefined) => Params | Failure
-  /** The body of a failure where it is not the envelope of interface §7; a 401 always is. */
+  /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string
-  /** In place of the JSON of a reply for a client that prefers HTML; the status stays that of the contract. */
+  /** Sent in place of the JSON to a client that prefers HTML, under the same status. */
   readonly page?: () => Answer
   readonly handle: Handler
 }
 
-/** Every failure of POST /policies/validate (interface §4.4). */
-export function validityBody({ message }: Failure): string {
-  return JSON.stringify({ valid: false, errors: [message] })
-}
+/** The start of a row for a page or document that anyone may read. */
+export const openGet = { method: 'GET', open: true, limit: 'public' } as const
+
+/** The start of a row that takes a body. */
+export const post = { method: 'POST', takesBody: true } as const
+
+/** The start of a row by which a human changes something. */
+export const humanPost = { ...post, human: true, cost: 'administration' } as const
 
 export function json(value: unknown, more: Partial<Answer> = {}): Answer {
   return { status: 200, body: JSON.stringify(value), ...more }

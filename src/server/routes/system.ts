@@ -1,19 +1,90 @@
-// The system routes of interface §4.1.
-import { failures } from '../../core/errors.ts'
+// The state of the service (interface §4.1).
+import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
 import { whyRefused, whyUnusable } from '../../core/tables/usable.ts'
-import { json, type Answer, type Handler, type Service } from './route.ts'
+import { homePage } from '../pages/home.ts'
+import { json, type Answer, type Incoming, type Route, type Service } from './route.ts'
 
-/** The name of the product and of the REST API's version (interface §9.1). */
+/** The names of the product and of the REST API's version (interface §9.1). */
 export const NAME = 'countersign'
 export const API_VERSION = 'v1'
 
-export const root: Handler = () => json({ name: NAME, status: 'UP' })
+export const system = [
+  {
+    method: 'GET',
+    path: '/',
+    operationId: 'getService',
+    tag: 'System',
+    summary: 'Whether a key is good and the service answers',
+    description:
+      'A client whose `Accept` names `text/html` and prefers it to JSON, as browsers do, gets a page with links to the others in place of the JSON, under the same status.',
+    answers: {
+      200: { description: 'Up.', schema: ServiceStatus, example: { name: 'countersign', status: 'UP' } },
+    },
+    failures: [],
+    page: homePage,
+    handle: () => json({ name: NAME, status: 'UP' }),
+  },
+  {
+    method: 'GET',
+    path: '/health',
+    open: true,
+    limit: 'health',
+    operationId: 'getHealth',
+    tag: 'System',
+    summary: 'Whether the process runs',
+    description: 'Checks nothing else.',
+    answers: { 200: { description: 'It runs.', schema: Health, example: { status: 'UP' } } },
+    failures: [],
+    handle: () => json({ status: 'UP' }),
+  },
+  {
+    method: 'GET',
+    path: '/ready',
+    open: true,
+    limit: 'health',
+    operationId: 'getReadiness',
+    tag: 'System',
+    summary: 'Whether executions can be stored',
+    answers: {
+      200: {
+        description: 'The database and its execution-intents table are usable.',
+        schema: Ready,
+        example: { status: 'READY', authDisabled: false },
+      },
+      503: {
+        description: 'They are not, or the service is stopping.',
+        schema: NotReady,
+        example: {
+          status: 'NOT_READY',
+          reason: 'The service is stopping.',
+          error: 'The service is stopping.',
+          authDisabled: false,
+        },
+      },
+    },
+    failures: [],
+    handle: readiness,
+  },
+  {
+    method: 'GET',
+    path: '/version',
+    operationId: 'getVersion',
+    tag: 'System',
+    summary: 'The version of the API and of the build',
+    answers: {
+      200: {
+        description: '`version` identifies a build of a deployment; it is no release number.',
+        schema: Version,
+        example: { name: 'countersign', version: '0.1.0', api: 'v1' },
+      },
+    },
+    failures: [],
+    handle: (_request, { config }) => json({ name: NAME, version: config.buildVersion, api: API_VERSION }),
+  },
+] as const satisfies readonly Route[]
 
-/** Whenever the process runs; checks nothing else. */
-export const health: Handler = () => json({ status: 'UP' })
-
-/** Whether executions can be stored, asked of the database each time, and whether this instance keeps up with them. */
-export const ready: Handler = async (_request, service) => {
+/** Each request asks the database whether it can store executions. */
+async function readiness(_request: Incoming, service: Service): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'The service is stopping.')
   const unusable = await whyUnusable(service.readyPool)
   if (unusable !== undefined) {
@@ -37,20 +108,10 @@ export const ready: Handler = async (_request, service) => {
   })
 }
 
-/** Interface §4.1: `status` and a `reason`; `error` repeats the reason, for the envelope of every non-2xx reply (§7). */
+/** `status` and `reason` are interface §4.1; `error` repeats the reason for the envelope of every non-2xx reply (§7). */
 function notReady(service: Service, reason: string): Answer {
   return json(
     { status: 'NOT_READY', reason, error: reason, authDisabled: service.config.authDisabled },
     { status: 503 },
   )
-}
-
-export const version: Handler = (_request, { config }) =>
-  json({ name: NAME, version: config.buildVersion, api: API_VERSION })
-
-/** Exactly the four members of interface §2.6. */
-export const callerIdentity: Handler = ({ caller }) => {
-  if (caller === undefined) return failures.callerIdentityMissing()
-  const { callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities } = caller
-  return json({ callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities })
 }

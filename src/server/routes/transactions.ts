@@ -1,24 +1,127 @@
-// GET /transactions and GET /transactions/{id} (interface §4.2): stored text, as it was signed.
+// Executing transactions, and reading them back (interface §4.2). A read answers the stored text as it was signed.
+import { Type } from 'typebox'
 import { readableOwner } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
+import { BusinessTransaction, SubmittedTransaction } from '../../core/schemas/business-transaction.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
+import { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { listTransactions, readTransaction } from '../../core/tables/business-transactions.ts'
+import secondTransaction from '../openapi/examples/second-transaction.json' with { type: 'json' }
+import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
+import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import type { Handler } from './route.ts'
+import { post, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
 
-export const transactions: Handler = async ({ query, caller }, { pool }) => {
-  const range = readRange(query)
-  if (range instanceof Failure) return range
-  const page = await listTransactions(pool, range, readableOwner(caller))
-  return {
-    status: 200,
-    ...pageHeaders('/transactions', query, page.next),
-    body: `[${page.rows.map(({ body }) => body).join(',')}]`,
-  }
-}
+/** In the order of interface §7. */
+const executionFailures = [
+  'invalidBusinessTransactionId',
+  'invalidTransaction',
+  'policyDenied',
+  'principalOutsideScope',
+  'capabilityOutsideScope',
+  'policyNotFound',
+  'duplicateTransaction',
+  'executionRejected',
+  'noConnector',
+  'executionFailed',
+  'outcomeUnknown',
+  'stateUnavailable',
+  'evidenceRefused',
+] as const
 
-export const transaction: Handler = async ({ params, caller }, { pool }) => {
-  const id = params['id'] ?? ''
-  const body = isUuid(id) ? await readTransaction(pool, id, readableOwner(caller)) : null
-  return body === null ? failures.transactionNotFound() : { status: 200, body }
-}
+export const transactions = [
+  {
+    ...post,
+    path: '/execute',
+    limit: 'execute',
+    operationId: 'execute',
+    tag: 'Execution',
+    summary: 'Execute a business transaction',
+    description:
+      'Decides, executes, verifies and receipts within the request. A rejection by the policy is the 500 `Execution rejected: …`. ' +
+      'After a 502 do not retry: whether the effect happened is not known.',
+    body: { schema: SubmittedTransaction, example: transaction },
+    answers: {
+      200: {
+        description: 'What happened, sealed. `executions[].status` tells how the connector ended.',
+        schema: ExecutionTrustRecord,
+        example: trustRecord,
+        optionalHeaders: ['Server-Timing'],
+      },
+    },
+    failures: executionFailures,
+    readsDatabase: true,
+    handle: submitted('execute'),
+  },
+  {
+    ...post,
+    path: '/transactions',
+    limit: 'execute',
+    operationId: 'createTransaction',
+    tag: 'Execution',
+    summary: 'Execute a business transaction, answered as a creation',
+    description: 'The same execution as POST /execute, on the same budget.',
+    body: { schema: SubmittedTransaction, example: secondTransaction },
+    answers: {
+      201: {
+        description: 'What happened, sealed.',
+        schema: ExecutionTrustRecord,
+        example: trustRecord,
+        optionalHeaders: ['Server-Timing'],
+      },
+    },
+    failures: executionFailures,
+    readsDatabase: true,
+    handle: submitted('execute', { as: 201 }),
+  },
+  {
+    method: 'GET',
+    path: '/transactions',
+    cost: 'compute',
+    operationId: 'listTransactions',
+    tag: 'Execution',
+    summary: 'The transactions you submitted',
+    description: 'A page ends early where it reaches 4 MiB; follow `Link` to the end.',
+    query: linkedPaging,
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: Type.Array(BusinessTransaction),
+        example: [trustRecord.transaction],
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: listFailures,
+    readsDatabase: true,
+    async handle({ query, caller }, { pool }) {
+      const range = readRange(query)
+      if (range instanceof Failure) return range
+      const page = await listTransactions(pool, range, readableOwner(caller))
+      return {
+        status: 200,
+        ...pageHeaders('/transactions', query, page.next),
+        body: `[${page.rows.map(({ body }) => body).join(',')}]`,
+      }
+    },
+  },
+  {
+    method: 'GET',
+    path: '/transactions/{id}',
+    operationId: 'getTransaction',
+    tag: 'Execution',
+    summary: 'One of them',
+    params: { id: transactionId(transaction.businessTransactionId) },
+    answers: {
+      200: { description: 'As stored.', schema: BusinessTransaction, example: trustRecord.transaction },
+    },
+    failures: ['transactionNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params, caller }, { pool }) {
+      const id = params['id'] ?? ''
+      const body = isUuid(id) ? await readTransaction(pool, id, readableOwner(caller)) : null
+      return body === null ? failures.transactionNotFound() : { status: 200, body }
+    },
+  },
+] as const satisfies readonly Route[]

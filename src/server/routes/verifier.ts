@@ -1,13 +1,39 @@
-// The offline verifier (decisions §5): GET /verifier, one page that is its own program, and GET /verifier/countersign-verify.mjs, the
-// command in one file. Both are made from tools/verifier-page/ by `npm run pages`.
+// The offline verifier (decisions §5), as one web page and as a command in one file. `npm run pages` makes both from
+// tools/verifier-page/.
 import { readFileSync } from 'node:fs'
 import { etagOf } from '../../core/etag.ts'
-import type { Handler } from './route.ts'
+import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
+import { openGet, type Answer, type Route } from './route.ts'
 
 const PAGE_FILE = new URL('../pages/verifier.html', import.meta.url)
 const COMMAND_FILE = new URL('../pages/countersign-verify.mjs', import.meta.url)
 
 const CACHE = 'public, max-age=300'
+
+export const verifier = [
+  {
+    ...openGet,
+    path: '/verifier',
+    operationId: 'getVerifier',
+    tag: 'Pages',
+    summary: 'A page that checks evidence offline',
+    answers: { 200: pageAnswer('The page; what is checked on it leaves no browser.') },
+    failures: ['overloaded'],
+    handle: verifierPage,
+  },
+  {
+    ...openGet,
+    path: '/verifier/countersign-verify.mjs',
+    operationId: 'getVerifierCommand',
+    tag: 'Pages',
+    summary: 'A program that checks evidence offline',
+    description:
+      'One file for Node 20 or newer, which installs nothing: `node countersign-verify.mjs record.json --jwks keys.json`.',
+    answers: { 200: fileAnswer('text/javascript') },
+    failures: ['overloaded'],
+    handle: verifierCommand,
+  },
+] as const satisfies readonly Route[]
 
 interface Page {
   readonly body: Buffer
@@ -17,7 +43,7 @@ interface Page {
 
 let page: Page | undefined
 
-export const verifierPage: Handler = () => {
+function verifierPage(): Answer {
   page ??= readPage()
   return {
     status: 200,
@@ -26,7 +52,7 @@ export const verifierPage: Handler = () => {
     etag: page.etag,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
-      // A saved copy finds its name; the page itself stays one to look at.
+      // Names a saved copy; the browser still shows the page.
       'Content-Disposition': 'inline; filename="countersign-verifier.html"',
       // Framing can only be forbidden by the header: a meta element's frame-ancestors is ignored (CSP Level 3 §3.3).
       'Content-Security-Policy': `${page.policy}; frame-ancestors 'none'`,
@@ -37,7 +63,7 @@ export const verifierPage: Handler = () => {
 
 let command: { readonly body: Buffer; readonly etag: string } | undefined
 
-export const verifierFile: Handler = () => {
+function verifierCommand(): Answer {
   if (command === undefined) {
     const body = readFileSync(COMMAND_FILE)
     command = { body, etag: etagOf(body) }
@@ -53,7 +79,7 @@ export const verifierFile: Handler = () => {
   }
 }
 
-/** The policy is the one that the page carries: it names the hashes of this very script and style. */
+/** Takes the policy from the page's own meta element, which names the hashes of its script and style. */
 function readPage(): Page {
   const body = readFileSync(PAGE_FILE)
   const policy = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(body.toString())?.[1]

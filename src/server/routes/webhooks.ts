@@ -1,22 +1,67 @@
-// POST /webhooks/<provider> (interface §6, decisions §10): what a provider sends, authenticated by its signature. What verifies is
-// not limited: a provider that is told to slow down has to send the same again. What does not is charged to its address.
-import type { Config } from '../../core/config.ts'
+// Deliveries of providers (interface §6, decisions §10). The signature is the authentication, so the route is open. A valid delivery
+// has no rate limit, because a provider that is slowed down sends the same again; an invalid one is charged to its address.
+import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors.ts'
+import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
 import { webhookHeaders } from '../../core/webhooks/providers.ts'
-import type { Handler, Params } from './route.ts'
+import { post, type Params, type Route } from './route.ts'
 
-/** Its own bound: MAX_BODY_BYTES is about what our callers send (decisions §1). */
-export const WEBHOOK_BYTES_MAX = 1_000_000
-
-export function isProvider({ provider = '' }: Params, { webhookSecrets }: Config): boolean {
-  return Object.hasOwn(webhookSecrets, provider)
+/** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
+const captured = {
+  entity: 'event',
+  event: 'payment.captured',
+  contains: ['payment'],
+  payload: {
+    payment: { entity: { id: 'pay_DESlfW9H8K9uqM', entity: 'payment', amount: 100, currency: 'INR' } },
+  },
+  created_at: 1567674606,
 }
 
+export const webhooks = [
+  {
+    ...post,
+    path: '/webhooks/{provider}',
+    open: true,
+    cost: 'compute',
+    // In place of MAX_BODY_BYTES, which limits what our callers send (decisions §1).
+    bodyBytesMax: 1_000_000,
+    operationId: 'receiveWebhook',
+    tag: 'Webhooks',
+    summary: 'Take a delivery of a provider',
+    description: `For providers, not for clients of this service. There for each provider that has a \`<PROVIDER>_WEBHOOK_SECRET\`; the
+others are 404 \`Not Found\`. Two headers are named after the provider, with \`-\` for \`_\`: \`X-<Provider>-Signature\`, the lowercase hex of the
+HMAC-SHA256 of the body's bytes under that secret, which is the authentication; and \`X-<Provider>-Event-Id\`, 1 to 255 printable ASCII
+characters. Up to 1,000,000 bytes of any kind are taken, and stored as they are. A delivery whose event id or whose very bytes were
+received before is acknowledged and not stored again. Anything but a 200 asks for the same delivery again.`,
+    params: {
+      provider: {
+        schema: Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
+        description: 'The provider, in lower case.',
+        example: 'razorpay',
+      },
+    },
+    body: { schema: WebhookDelivery, example: captured, anyBytes: true },
+    answers: {
+      200: {
+        description: 'The delivery is stored, or was before.',
+        schema: WebhookReceipt,
+        example: { status: 'accepted' },
+      },
+    },
+    failures: ['pathNotFound', 'missingSignature', 'invalidSignature', 'missingEventId', 'invalidField'],
+    readsDatabase: true,
+    mounted: ({ provider = '' }, { webhookSecrets }) => Object.hasOwn(webhookSecrets, provider),
+    fromHead: deliveryHead,
+    handle: ({ body, client, params }, { dispatcher }) =>
+      dispatcher.submit({ operation: 'receive-webhook', client, caller: -1, body, params }),
+  },
+] as const satisfies readonly Route[]
+
 /**
- * What the thread needs besides the body. What cannot be a signature, several headers of the name included, is refused before a body
- * is read; a signature comes before the event id, which nobody signs.
+ * Reads the headers that the thread needs. Refuses what cannot be a signature, such as several headers of that name, before the body is
+ * read. Looks at the signature first, because the event id is not signed.
  */
-export function deliveryHead(
+function deliveryHead(
   { provider = '' }: Params,
   header: (name: string) => string | undefined,
 ): Params | Failure {
@@ -26,6 +71,3 @@ export function deliveryHead(
   if (!/^[0-9a-f]{64}$/.test(signature)) return failures.invalidSignature(provider)
   return { provider, signature, webhookEventId: header(names.eventId) ?? '' }
 }
-
-export const receiveWebhook: Handler = ({ body, client, params }, { dispatcher }) =>
-  dispatcher.submit({ operation: 'receive-webhook', client, caller: -1, body, params })

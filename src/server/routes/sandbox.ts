@@ -1,13 +1,17 @@
-// The sandbox (decisions §9).
-import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../../core/schemas/sandbox.ts'
-import { SubmittedTransaction } from '../../../core/schemas/business-transaction.ts'
-import evaluation from '../examples/sandbox-evaluation.json' with { type: 'json' }
-import policy from '../examples/simulated-policy.json' with { type: 'json' }
-import transaction from '../examples/transaction.json' with { type: 'json' }
-import type { Operation } from '../operation.ts'
+// The sandbox: what would be decided, without deciding it (decisions §9).
+import { SubmittedTransaction } from '../../core/schemas/business-transaction.ts'
+import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
+import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type: 'json' }
+import policy from '../openapi/examples/simulated-policy.json' with { type: 'json' }
+import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
+import { post, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
 
-export const sandbox = {
-  'POST /sandbox/evaluate': {
+export const sandbox = [
+  {
+    ...post,
+    path: '/sandbox/evaluate',
+    cost: 'compute',
     operationId: 'evaluateInSandbox',
     tag: 'Sandbox',
     summary: 'The decision a transaction would get, and everything that is wrong with it',
@@ -23,8 +27,12 @@ export const sandbox = {
       },
     },
     failures: ['internal'],
+    handle: submitted('evaluate'),
   },
-  'POST /sandbox/policies/simulate': {
+  {
+    ...post,
+    path: '/sandbox/policies/simulate',
+    cost: 'compute',
     operationId: 'simulatePolicy',
     tag: 'Sandbox',
     summary: 'Which past decisions a policy document would flip',
@@ -55,5 +63,6 @@ export const sandbox = {
     },
     failures: ['fieldRequired', 'invalidField'],
     readsDatabase: true,
+    handle: submitted('simulate'),
   },
-} as const satisfies Record<string, Operation>
+] as const satisfies readonly Route[]

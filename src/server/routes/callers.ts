@@ -1,0 +1,33 @@
+// The identity and scope of the caller (interface §2.6, §4.1).
+import { failures } from '../../core/errors.ts'
+import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
+import { json, type Route } from './route.ts'
+
+export const callers = [
+  {
+    method: 'GET',
+    path: '/callers/me',
+    operationId: 'getCaller',
+    tag: 'System',
+    summary: 'Who the key makes you, and what you may do',
+    answers: {
+      200: {
+        description: 'The effective scope; never key material.',
+        schema: CallerIdentity,
+        example: {
+          callerId: 'local-dev',
+          allowedPrincipalIds: ['local-dev'],
+          allowedCapabilities: ['*'],
+          unrestrictedCapabilities: true,
+        },
+      },
+    },
+    failures: ['callerIdentityMissing'],
+    /** Exactly the four members of interface §2.6. */
+    handle: ({ caller }) => {
+      if (caller === undefined) return failures.callerIdentityMissing()
+      const { callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities } = caller
+      return json({ callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities })
+    },
+  },
+] as const satisfies readonly Route[]

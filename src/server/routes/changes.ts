@@ -1,0 +1,166 @@
+// The five routes of changes that one human proposes and another approves or rejects (decisions §7). They are alike for every kind.
+import { Type } from 'typebox'
+import { Failure, failures } from '../../core/errors.ts'
+import {
+  Change,
+  ChangeApproval,
+  ChangePage,
+  ChangeRejection,
+  changeStatuses,
+  type ChangeKindName,
+} from '../../core/schemas/governance.ts'
+import { isUuid, Uuid } from '../../core/schemas/primitives.ts'
+import { changeText } from '../../core/sealed.ts'
+import { listChanges, readChange } from '../../core/tables/pending-changes.ts'
+import { linkedPaging, listFailures } from '../openapi/parameters.ts'
+import { pageHeaders, readChoice, readRange } from './paging.ts'
+import { humanPost, type Handler, type Route } from './route.ts'
+
+interface KindOfChange<Path extends string, ProposalPath extends string> {
+  readonly kind: ChangeKindName
+  /** Where changes are listed; each one is at `<path>/{id}`. */
+  readonly path: Path
+  /** Completes "a change of …". */
+  readonly noun: string
+  /** The operationIds are `list<name>Changes` and so on. */
+  readonly name: string
+  /** A change as it is proposed, the two requests that resolve it, and what they answer. */
+  readonly example: {
+    readonly pending: { readonly changeId: string }
+    readonly approve: object
+    readonly approved: object
+    readonly reject: object
+    readonly rejected: object
+  }
+  /** What differs by kind where a change is proposed. The kind's code in the workers reads the path's parameters beside the body. */
+  readonly proposal: Required<Pick<Route, 'description' | 'body'>> &
+    Pick<Route, 'params'> & { readonly path: ProposalPath; readonly failures?: Route['failures'] }
+}
+
+/** @returns the row that proposes a change, then those that list, show, approve and reject changes */
+export function changeRoutes<const Path extends string, const ProposalPath extends string>({
+  kind,
+  path,
+  noun,
+  name,
+  example,
+  proposal,
+}: KindOfChange<Path, ProposalPath>) {
+  const params = {
+    id: { schema: Uuid, description: 'Its changeId.', example: example.pending.changeId },
+  } as const
+  return [
+    {
+      ...humanPost,
+      operationId: `propose${name}Change`,
+      tag: 'Governance',
+      summary: `Propose a change of ${noun}`,
+      answers: {
+        201: { description: 'What another human has to resolve.', schema: Change, example: example.pending },
+      },
+      failures: ['fieldRequired', 'invalidField', 'conflict'],
+      readsDatabase: true,
+      ...proposal,
+      description: `For humans. ${proposal.description}`,
+      handle: propose(kind),
+    },
+    {
+      method: 'GET',
+      path,
+      human: true,
+      operationId: `list${name}Changes`,
+      tag: 'Governance',
+      summary: `Changes of ${noun}`,
+      description: 'For humans.',
+      query: {
+        ...linkedPaging,
+        status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
+      },
+      answers: {
+        200: {
+          description: 'One page, newest first.',
+          schema: ChangePage,
+          example: { changes: [example.pending] },
+          optionalHeaders: ['Link'],
+        },
+      },
+      failures: listFailures,
+      readsDatabase: true,
+      async handle({ query }, { pool }) {
+        const range = readRange(query)
+        if (range instanceof Failure) return range
+        const status = readChoice(query, 'status', changeStatuses)
+        if (status instanceof Failure) return status
+        const page = await listChanges(pool, range, { kind, status })
+        return {
+          status: 200,
+          ...pageHeaders(path, query, page.next),
+          body: `{"changes":[${page.rows.map(changeText).join(',')}]}`,
+        }
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/{id}`,
+      human: true,
+      operationId: `get${name}Change`,
+      tag: 'Governance',
+      summary: `One change of ${noun}`,
+      description: 'For humans.',
+      params,
+      answers: {
+        200: { description: 'As it stands, and signed so.', schema: Change, example: example.approved },
+      },
+      failures: ['changeNotFound', 'overloaded'],
+      readsDatabase: true,
+      async handle({ params: { id: changeId } }, { pool }) {
+        const change = isUuid(changeId) ? await readChange(pool, { kind, changeId }) : null
+        return change === null ? failures.changeNotFound() : { status: 200, body: changeText(change) }
+      },
+    },
+    {
+      ...humanPost,
+      path: `${path}/{id}/approve`,
+      operationId: `approve${name}Change`,
+      tag: 'Governance',
+      summary: `Approve a change of ${noun}`,
+      description: 'For humans. In effect on every instance within a second. Not for who proposed it.',
+      params,
+      body: { schema: ChangeApproval, example: example.approve },
+      answers: { 200: { description: 'Approved.', schema: Change, example: example.approved } },
+      failures: ['invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
+      readsDatabase: true,
+      handle: resolve(kind, 'approve'),
+    },
+    {
+      ...humanPost,
+      path: `${path}/{id}/reject`,
+      operationId: `reject${name}Change`,
+      tag: 'Governance',
+      summary: `Reject a change of ${noun}`,
+      description: 'For humans. Not for who proposed it.',
+      params,
+      body: { schema: ChangeRejection, example: example.reject },
+      answers: { 200: { description: 'Rejected.', schema: Change, example: example.rejected } },
+      failures: ['fieldRequired', 'invalidField', 'changeNotFound', 'sameActor', 'stepUpInvalid', 'conflict'],
+      readsDatabase: true,
+      handle: resolve(kind, 'reject'),
+    },
+  ] as const satisfies readonly Route[]
+}
+
+function propose(kind: ChangeKindName): Handler {
+  return ({ body, callerIndex: caller, client, params }, { dispatcher }) =>
+    dispatcher.submit({ operation: 'propose-change', client, caller, body, params: { ...params, kind } })
+}
+
+function resolve(kind: ChangeKindName, action: 'approve' | 'reject'): Handler {
+  return async ({ body, callerIndex: caller, client, params: { id = '' } }, { dispatcher, authority }) => {
+    const params = { kind, action, id }
+    const reply = await dispatcher.submit({ operation: 'resolve-change', client, caller, body, params })
+    // This instance applies the change before it answers. If the database is gone by now, the change is approved all the same, and
+    // the authority watch logs the failure and applies it later.
+    if (reply.status === 200 && action === 'approve') await authority.refresh().catch(() => undefined)
+    return reply
+  }
+}
