@@ -87,7 +87,7 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
       bindings: { amount: 'intent.parameters.amount' },
       rules: [
         { id: 'too-large', when: 'signals.amount > 100.0', outcome: 'reject', reason: 'Too large.' },
-        { id: 'larger', when: 'signals.amount > 200.0', outcome: 'reject', reason: 'Larger.' },
+        { id: 'again', when: 'signals.amount > 100.0', outcome: 'reject', reason: 'Again.' },
         { id: 'small', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
       ],
     })
@@ -97,8 +97,7 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
       "no rule reads the signal 'unused'.",
       "nothing checks the signal 'approved'; it is the caller's word.",
       "nothing checks the signal 'unused'; it is the caller's word.",
-      'rule larger never decides: whenever it matches, an earlier rule has matched.',
-      'no rule applies, for example, where signals.approved is false and signals.amount is below 100: it is then rejected.',
+      'rule again never decides: it repeats the condition of rule too-large.',
     ])
     expect(body).not.toHaveProperty('diff')
   })

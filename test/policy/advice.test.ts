@@ -1,44 +1,11 @@
-// What an author and a checker are told of a policy beyond its warnings (decisions §7): where no rule applies, and what it changes.
+// What a proposed policy version changes (decisions §7), and the order of versions.
 import { describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
 import { diffPolicies } from '../../src/core/policy/diff.ts'
-import { whereNoRuleApplies } from '../../src/core/policy/gap.ts'
 import { byNameAndVersion } from '../../src/core/policy/order.ts'
-import { aDocument, aRule, rules } from './builders.ts'
+import { aDocument, aRule } from './builders.ts'
 
 const documentOf = (changes: Record<string, unknown>) => compilePolicy(changes, 'test').document
-const gapOf = (...whens: string[]) => whereNoRuleApplies(documentOf(rules(...whens)))
-
-describe('where no rule applies', () => {
-  test.each([
-    [['signals.approved'], 'signals.approved is false'],
-    [['!signals.approved'], 'signals.approved is true'],
-    [['signals.amount > 5.0'], 'signals.amount is below 5'],
-    [['signals.amount < 5.0'], 'signals.amount is 5'],
-    [['signals.amount <= 5.0'], 'signals.amount is above 5'],
-    [['signals.amount < 5.0', 'signals.amount > 5.0'], 'signals.amount is 5'],
-    [['signals.amount <= 5.0', 'signals.amount >= 7.5'], 'signals.amount is between 5 and 7.5'],
-    [['signals.approved', 'signals.amount > 5.0'], 'signals.approved is false and signals.amount is below 5'],
-    [["intent.target == 'a'"], "intent.target == 'a' is false"],
-  ])('%j: %s', (whens, gap) => expect(gapOf(...whens)).toBe(gap))
-
-  test.each([
-    [['signals.approved', '!signals.approved']],
-    [['signals.amount > 5.0', 'signals.amount <= 5.0']],
-    [['true']],
-  ])('%j: nowhere', (whens) => expect(gapOf(...whens)).toBeUndefined())
-
-  test('nothing is said where too much would have to be tried', () => {
-    const many = Array.from({ length: 20 }, (_, i) => `intent.target == '${i}'`)
-    expect(gapOf(...many)).toBeUndefined()
-  })
-
-  test('a long condition is shortened', () => {
-    expect(gapOf(`intent.target == '${'x'.repeat(200)}'`)).toBe(
-      `intent.target == '${'x'.repeat(62)}… is false`,
-    )
-  })
-})
 
 describe('what a version changes', () => {
   const before = documentOf(aDocument())

@@ -1,9 +1,7 @@
 // Changes of policies (decisions §6, §7): a version that is proposed with its content, or one that an upgrade has loaded.
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
-import type { Compiled } from '../../src/core/policy/check.ts'
 import { diffPolicies } from '../../src/core/policy/diff.ts'
-import { whereNoRuleApplies } from '../../src/core/policy/gap.ts'
 import { byApproval } from '../../src/core/policy/order.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
 import { documentOf } from '../../src/core/policy/stored.ts'
@@ -44,7 +42,7 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
     }
     const compiled = compiledOr400(proposedContent, 'proposedContent')
     if (compiled instanceof Failure) return compiled
-    return { target, proposed: compiled.document, reason, warnings: warningsOn(compiled) }
+    return { target, proposed: compiled.document, reason, warnings: compiled.warnings }
   },
 
   async examine({ target, proposed, warnings }, sql) {
@@ -60,8 +58,8 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
       return { proposed, warnings, ...changeFromNewest(proposed, versions) }
     const compiled = compiledOr400(JSON.parse(content), 'proposedContent')
     if (compiled instanceof Failure) return compiled
-    const { document } = compiled
-    return { proposed: document, warnings: warningsOn(compiled), ...changeFromNewest(document, versions) }
+    const { document, warnings: found } = compiled
+    return { proposed: document, warnings: found, ...changeFromNewest(document, versions) }
   },
 
   async apply({ target, proposed, changeId, resolvedBy, resolvedAt }, sql) {
@@ -85,12 +83,6 @@ function otherContent(name: string, version: string): Failure {
   return failures.conflict(
     `Policy '${name}' version '${version}' is loaded with other content than is proposed.`,
   )
-}
-
-function warningsOn({ document, warnings }: Compiled): string[] {
-  const gap = whereNoRuleApplies(document)
-  const notes = gap === undefined ? [] : [`no rule applies, for example, where ${gap}: it is then rejected.`]
-  return [...warnings, ...notes]
 }
 
 /** Against the version that was approved last. */

@@ -7,9 +7,8 @@ import {
   type SignalVerifier,
 } from '../schemas/policy.ts'
 import { PolicyError, type PolicyMistake } from './error.ts'
-import { inspect, type Finding } from './expression.ts'
+import { constantOutcome, inspect, type Finding } from './expression.ts'
 import { ruleEnvironment, type Facts, type Reads, type Source } from './facts.ts'
-import { canHappen } from './reach.ts'
 
 type SignalType = 'boolean' | 'number'
 
@@ -33,7 +32,7 @@ export interface CompiledRule {
   readonly id: string
   readonly outcome: 'approve' | 'reject'
   readonly reason: string
-  /** fails EvaluationError, and Error for what the language's implementation did not foresee */
+  /** @throws EvaluationError; Error for what the language's implementation did not foresee */
   readonly matches: (facts: Facts) => boolean
 }
 
@@ -48,10 +47,13 @@ export interface Compiled {
 }
 
 /**
- * in    parsed    from YAML or from stored content; checked whole
- * out   document  the same, known to be one
- *       warnings  one sentence each, to stand behind "Policy <name> <version>: ", for what is allowed but looks unintended
- * fails PolicyError with every mistake in the document
+ * Checks a whole document and compiles its rules.
+ *
+ * @param parsed  from YAML or from stored content
+ * @param file  named in the mistakes
+ * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
+ *   allowed but looks unintended
+ * @throws PolicyError with every mistake in the document
  */
 export function compilePolicy(parsed: unknown, file: string): Compiled {
   const document = parsePolicyDocument(parsed)
@@ -201,25 +203,28 @@ function hint(error: ParseError | CelTypeError): string {
 function checkReach(rules: readonly ParsedRule[]): { mistakes: Mistake[]; warnings: string[] } {
   const mistakes: Mistake[] = []
   const warnings: string[] = []
+  const firstWith = new Map<string, string>()
   let catchAll: ParsedRule | undefined
-  for (const [i, rule] of rules.entries()) {
-    const upToHere = rules.slice(0, i + 1).map(({ ast }) => ast)
+  for (const rule of rules) {
+    const condition = rule.ast.input
+    const earlier = firstWith.get(condition)
+    const outcome = constantOutcome(rule.ast)
     if (catchAll !== undefined) {
       mistakes.push({
         rule: rule.id,
         column: 1,
         message: `Stands after rule ${catchAll.id}, which always matches.`,
       })
-    } else if (!canHappen([rule.ast], ([matches]) => matches === true)) {
+    } else if (outcome === false) {
       mistakes.push({
         rule: rule.id,
         column: 1,
         message: 'Can never match: its condition is constantly false.',
       })
-    } else if (!canHappen(upToHere, (outcomes) => outcomes.indexOf(true) === i)) {
-      warnings.push(`rule ${rule.id} never decides: whenever it matches, an earlier rule has matched.`)
-    }
-    if (!canHappen([rule.ast], ([matches]) => matches === false)) catchAll ??= rule
+    } else if (earlier !== undefined) {
+      warnings.push(`rule ${rule.id} never decides: it repeats the condition of rule ${earlier}.`)
+    } else firstWith.set(condition, rule.id)
+    if (outcome === true) catchAll ??= rule
   }
   if (catchAll?.outcome === 'approve')
     warnings.push(`rule ${catchAll.id} approves whatever no earlier rule decided.`)

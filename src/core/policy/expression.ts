@@ -117,3 +117,35 @@ export function children(node: ASTNode): readonly ASTNode[] {
   if (node.op === '!_' || node.op === '-_') return [node.args]
   return node.args
 }
+
+/**
+ * The outcome of a condition that its literals alone decide, such as `1.0 > 2.0` or `false && signals.approved`.
+ *
+ * @returns undefined where the outcome depends on the transaction, and for contradictions that take more than folding constants
+ */
+export function constantOutcome(node: ASTNode): boolean | undefined {
+  if (node.op === '!_') {
+    const operand = constantOutcome(node.args)
+    return operand === undefined ? undefined : !operand
+  }
+  if (node.op === '&&' || node.op === '||') {
+    const deciding = node.op === '||'
+    const [left, right] = node.args.map(constantOutcome)
+    if (left === deciding || right === deciding) return deciding
+    return left === undefined || right === undefined ? undefined : !deciding
+  }
+  return readsNames(node) ? undefined : literalOutcome(node)
+}
+
+function readsNames(node: ASTNode): boolean {
+  return node.op === 'id' || children(node).some(readsNames)
+}
+
+/** Of the text as written: `serialize` rounds numbers. A text that parentheses have cut in two does not parse, and is not folded. */
+function literalOutcome({ input, start, end }: ASTNode): boolean | undefined {
+  try {
+    return evaluate(input.slice(start, end)) === true
+  } catch {
+    return undefined
+  }
+}
