@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { Algorithm, PublicKey } from '../src/core/signing/keys.ts'
-import { verifyAuthorization } from '../src/core/signing/signature.ts'
+import { verifySignature, type VerifiedSignature } from '../src/core/signing/signature.ts'
 import { releaseIntents } from '../src/core/tables/execution-intents.ts'
 import { isTaken } from '../src/core/tables/sql.ts'
 import { inTransaction } from '../src/core/tables/transaction.ts'
@@ -49,18 +49,27 @@ export interface CheckWith {
   readonly now: Date
 }
 
-/** Everything that can be checked without the database, in the order of decisions §8. Undefined: it passes. */
+/**
+ * Everything that can be checked without the database, in the order of decisions §8.
+ *
+ * @returns why it is refused; where it passes, the verification of its signature, so that nobody has to repeat it on the same bytes
+ */
 export function checkAuthorization(
   { payload, keyId, algorithm, signature }: SignedAuthorization,
   { transaction, parameters, findKey, now }: CheckWith,
-): GatewayRefusal | undefined {
+): GatewayRefusal | VerifiedSignature {
   if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
   // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
   const key = algorithm === 'ed25519' ? findKey(keyId) : undefined
-  const signed = { algorithm, keyId, value: signature }
-  if (key === undefined || !verifyAuthorization(canonicalize(payload), signed, key)) {
-    return 'AUTHORIZATION_SIGNATURE_INVALID'
+  if (key === undefined) return 'AUTHORIZATION_SIGNATURE_INVALID'
+  const verified: VerifiedSignature = {
+    artifact: 'execution-authorization',
+    canonicalText: canonicalize(payload),
+    signature: { algorithm, keyId, value: signature },
+    publicKey: key,
   }
+  if (!verifySignature(verified.artifact, verified.canonicalText, verified.signature, key))
+    return 'AUTHORIZATION_SIGNATURE_INVALID'
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
@@ -73,21 +82,23 @@ export function checkAuthorization(
   ) {
     return 'AUTHORIZATION_TRANSACTION_MISMATCH'
   }
-  return undefined
+  return verified
 }
 
 /**
- * The gateway as the component that the contract has (interface §1): checks, then consumes the nonce. For whoever calls it directly,
- * and for the tests of that contract; on the road `gate` checks, and `admit` consumes it in the transaction that claims the id.
- * in   inDoubtAfterMs  how long after the release the intent is in doubt
- * out  undefined: released, and the connector may be called once
+ * The gateway for one direct caller (interface §7): checks the authorization, then consumes its nonce. The pipeline does the same in
+ * two steps, because it works on batches and its nonces are consumed by the transaction that claims the ids (decisions §8): `gate`
+ * calls `checkAuthorization`, `admit` calls `releaseIntents`.
+ *
+ * @param inDoubtAfterMs  how long after the release the intent is in doubt
+ * @returns undefined where it is released: the connector may be called once
  */
 export async function passGateway(
   authorization: SignedAuthorization,
   { pool, inDoubtAfterMs, ...check }: CheckWith & { pool: Pool; inDoubtAfterMs: number },
 ): Promise<GatewayRefusal | undefined> {
-  const refusal = checkAuthorization(authorization, check)
-  if (refusal !== undefined) return refusal
+  const checked = checkAuthorization(authorization, check)
+  if (typeof checked === 'string') return checked
   const { businessTransactionId, nonce } = authorization.payload
   try {
     const intent = { businessTransactionId, nonce, inDoubtAfterMs }

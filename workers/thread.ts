@@ -9,7 +9,7 @@ import { watchLateness } from '../src/core/lateness.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys } from '../src/core/signing/published.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
-import { verifyAuthorization, verifySignature, type Signature } from '../src/core/signing/signature.ts'
+import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
 import { failureOf, openPool } from '../src/core/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
@@ -91,11 +91,7 @@ function boot(given: Boot) {
         // An approver's key stands for approvals and nothing else, and nobody else's key for those.
         const key =
           artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
-        if (key === undefined) return false
-        const carried = signature as Signature
-        return artifact === 'execution-authorization'
-          ? verifyAuthorization(canonicalText, carried, key)
-          : verifySignature(artifact, canonicalText, carried, key)
+        return key !== undefined && verifySignature(artifact, canonicalText, signature as Signature, key)
       },
       humanKey: approvers.find,
     },

@@ -59,7 +59,7 @@ describe('approved', () => {
 
   test('the gateway lets it through, and stops it when it was changed on the way or comes too late', () => {
     const authorized = decided() as Authorized
-    expect(gate(authorized, { ...road, now })).toBe(authorized)
+    expect(gate(authorized, { ...road, now })).toMatchObject(authorized)
     const late = gate(authorized, { ...road, now: new Date(now.getTime() + 120_000) })
     expect(late).toMatchObject({
       status: 500,

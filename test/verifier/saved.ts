@@ -57,7 +57,7 @@ export async function aRecord(road: Road, transaction: object = aTransaction()):
   const performed = atOnce[0] ?? (await later[0])
   if (performed === undefined) throw new Error('nothing was performed')
   const sealed = (await seal(performed, road.signingKeys)) as SealedExecution
-  const { record, verification, ...done } = await receipt(verify(sealed, road.crypto), road.signingKeys)
+  const { record, verification, ...done } = await receipt(verify(sealed, road), road.signingKeys)
   return trustRecordText({ ...record, verifications: verification.text, receipts: done.receipt })
 }
 

@@ -4,6 +4,7 @@ import type { Json } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
+import type { VerifiedSignature } from '../../src/core/signing/signature.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
@@ -18,6 +19,8 @@ export interface Authorized extends Accepted {
   readonly connector: Connector
   readonly decision: Decision
   readonly authorization: Authorization
+  /** Of the authorization, by the gate. */
+  readonly verifiedSignature?: VerifiedSignature
   /** approverIds whose approvals stand behind it. */
   readonly approvedBy: readonly string[]
   /** Listed for velocity limits to count: some version of its policy has one. */

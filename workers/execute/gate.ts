@@ -1,6 +1,7 @@
-// Third step: the gateway's checks of the authorization it is handed, before its nonce is consumed by `admit` (decisions §8).
+// Third step: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
+import type { VerifiedSignature } from '../../src/core/signing/signature.ts'
 import {
   checkAuthorization,
   type CheckWith,
@@ -15,19 +16,19 @@ export function gate(
   { findKey, now }: { findKey: (keyId: string) => PublicKey | undefined; now: Date },
 ): Decided | Failure {
   if (decided.outcome !== 'authorized') return decided
-  const refusal = gatewayRefusal(decided.authorization, {
+  const checked = checkText(decided.authorization, {
     transaction: decided.transaction,
     parameters: decided.canonical.parameters,
     findKey,
     now,
   })
-  return refusal === undefined ? decided : failures.internal(refusal)
+  return typeof checked === 'string' ? failures.internal(checked) : { ...decided, verifiedSignature: checked }
 }
 
-/** Of an authorization as it will be handed on: its text. Undefined: it passes. */
-export function gatewayRefusal(
+/** Checks the text of an authorization, which is what the record will hold. */
+export function checkText(
   { text }: Pick<Authorization, 'text'>,
   check: CheckWith,
-): GatewayRefusal | undefined {
+): GatewayRefusal | VerifiedSignature {
   return checkAuthorization(JSON.parse(text.text) as SignedAuthorization, check)
 }

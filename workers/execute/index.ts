@@ -84,11 +84,11 @@ export async function finish(
   { lap }: Stopwatch = openStopwatch(),
 ): Promise<Answered[]> {
   if (performed.length === 0) return []
-  const { signingKeys, crypto, pool, key, owed } = thread
+  const { signingKeys, pool, key, owed } = thread
   const { outcomeUnknown } = failures
   const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
   lap('seal')
-  const verified = forward(sealed, (item) => verify(item, crypto), outcomeUnknown) // verification
+  const verified = forward(sealed, (item) => verify(item, thread), outcomeUnknown) // verification
   lap('verify')
   const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
   lap('receipt')

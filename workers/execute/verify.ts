@@ -2,7 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { sealedText, type Sealed } from '../../src/core/sealed.ts'
+import type { PublicKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import {
+  isSameVerification,
+  type Signature,
+  type VerifiedSignature,
+} from '../../src/core/signing/signature.ts'
 import { canonicalText } from '../../src/core/verifier/evidence.ts'
 import { checkTrustRecord, type Crypto } from '../../src/core/verifier/trust-record.ts'
 import type { SealedExecution } from './seal.ts'
@@ -21,14 +27,39 @@ export interface VerifiedExecution extends SealedExecution {
 
 type Members = { readonly [name: string]: Json }
 
-/** Trusts nothing that was in memory: it starts from the bytes that will be stored. */
-export function verify(execution: SealedExecution, crypto: Crypto): VerifiedExecution {
+/**
+ * Starts from the bytes that will be stored. The one thing it takes from an earlier step is that the gate has verified the
+ * authorization's signature, and only where the record holds the same bytes, signature and key.
+ */
+export function verify(
+  execution: SealedExecution,
+  tools: { readonly crypto: Crypto; readonly findKey: (keyId: string) => PublicKey | undefined },
+): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
+  const crypto = withVerified(execution.verifiedSignature, tools)
   const evidence = parsed(execution.record)
   const trustRecordHash = evidence['trustRecordHash'] as string
   return {
     ...execution,
     verification: describe({ businessTransactionId, trustRecordHash }, problemsOf(evidence, crypto)),
+  }
+}
+
+function withVerified(
+  verified: VerifiedSignature | undefined,
+  { crypto, findKey }: Parameters<typeof verify>[1],
+): Crypto {
+  if (verified === undefined) return crypto
+  return {
+    ...crypto,
+    verifySignature(artifact, text, carried) {
+      const publicKey = findKey(carried.keyId)
+      const signature = carried as Signature
+      const known =
+        publicKey !== undefined &&
+        isSameVerification(verified, { artifact, canonicalText: text, signature, publicKey })
+      return known || crypto.verifySignature(artifact, text, carried)
+    },
   }
 }
 

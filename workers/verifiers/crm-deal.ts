@@ -4,7 +4,7 @@ import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import { authorize } from '../execute/authorize.ts'
-import { gatewayRefusal } from '../execute/gate.ts'
+import { checkText } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
 import type { StateVerifier } from './verifier.ts'
@@ -23,13 +23,13 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const parametersText = new Canonical(canonicalize(parameters))
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
     const authorization = authorize(accepted, { decision, action: read, key, now })
-    const refusal = gatewayRefusal(authorization, {
+    const checked = checkText(authorization, {
       transaction: { businessTransactionId, intent: read },
       parameters: parametersText,
       findKey,
       now,
     })
-    if (refusal !== undefined) throw new Error(refusal)
+    if (typeof checked === 'string') throw new Error(checked)
     const outcome = await callConnector(connector, {
       businessTransactionId,
       authorizationId: authorization.authorizationId,

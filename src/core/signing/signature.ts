@@ -1,4 +1,4 @@
-// One road for every signature of the service: canonical text in, base64 out, and back (decisions §4 "Signature").
+// Every signature of the service is made and verified here: canonical text in, base64 out, and back (decisions §4 "Signature").
 import { preAuthEncoding, type Artifact } from './dsse.ts'
 import type { Algorithm, PublicKey, SigningKey } from './keys.ts'
 
@@ -45,46 +45,27 @@ export function verifySignature(
   return publicKey.verifies(preAuthEncoding(artifact, canonicalText), bytes)
 }
 
-interface Verified {
-  readonly signature: string
+/** A verification that has succeeded: exactly these bytes, this signature and this key. */
+export interface VerifiedSignature {
+  readonly artifact: Artifact
   readonly canonicalText: string
+  readonly signature: Signature
   readonly publicKey: PublicKey
 }
 
-/** A signature's place is given by its first characters; a newer one takes it. Not a Map: see docs/design-notes.md "Performance". */
-const PLACES = 8_192
-const verified = Array.from<Verified | undefined>({ length: PLACES })
-
-function placeOf(value: string): number {
-  return (value.charCodeAt(0) * 4_096 + value.charCodeAt(1) * 64 + value.charCodeAt(2)) % PLACES
-}
-
-/**
- * As `verifySignature`, of an execution authorization. The road asks the same question twice, at the gate and of the record that
- * holds it: where the first was answered a moment ago, byte for byte and by this key, the second is answered from memory.
- */
-export function verifyAuthorization(
-  canonicalText: string,
-  signature: Signature,
-  publicKey: PublicKey,
+/** Whether `verified` was a verification of the very same text and signature, as the same artifact and by the same key. */
+export function isSameVerification(
+  verified: VerifiedSignature,
+  { artifact, canonicalText, signature, publicKey }: VerifiedSignature,
 ): boolean {
-  const { algorithm, keyId, value } = signature
-  if (typeof value !== 'string') return false
-  const place = placeOf(value)
-  const before = verified[place]
-  if (
-    before?.signature === value &&
-    before.canonicalText === canonicalText &&
-    before.publicKey === publicKey &&
-    algorithm === publicKey.algorithm &&
-    keyId === publicKey.keyId
-  ) {
-    verified[place] = undefined
-    return true
-  }
-  if (!verifySignature('execution-authorization', canonicalText, signature, publicKey)) return false
-  verified[place] = { signature: value, canonicalText, publicKey }
-  return true
+  return (
+    verified.artifact === artifact &&
+    verified.publicKey === publicKey &&
+    verified.signature.algorithm === signature.algorithm &&
+    verified.signature.keyId === signature.keyId &&
+    verified.signature.value === signature.value &&
+    verified.canonicalText === canonicalText
+  )
 }
 
 function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer): Signature {
