@@ -1,6 +1,6 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
-import { failureOf } from '../src/core/tables/sql.ts'
+import { failureOf } from '../src/core/failure-of.ts'
 import { Answered, type Request, type Travelling } from './execute/road.ts'
 
 /** However many come at once: the connections are there for executions. */

@@ -1,6 +1,7 @@
 // countersign fsck: says whether what is stored is what was signed, beside running services or without any. Exits 0 where it is, 1 where
 // something is not, 2 where that could not be found out of everything: what could not be read is named, and the rest is checked.
 import { Client } from 'pg'
+import { errorText } from '../core/error-text.ts'
 import { dataDir, signingKeyDir } from '../core/config.ts'
 import { runningDatabaseUrl } from '../server/embedded/running.ts'
 import { openProgress } from './fsck/progress.ts'
@@ -38,7 +39,7 @@ export async function fsckCommand(env: Env, { json }: { readonly json: boolean }
   } catch (error) {
     progress.clear()
     // Whatever went wrong, not everything was looked at: 1 would say that it was.
-    console.error(`countersign: ${printable(reason(error))}`)
+    console.error(`countersign: ${printable(errorText(error))}`)
     return 2
   } finally {
     await client?.end().catch(() => undefined)
@@ -77,13 +78,8 @@ async function connect(connectionString: string): Promise<Client> {
     await client.connect()
     return client
   } catch (cause) {
-    throw new CannotCheck(`The database cannot be opened: ${reason(cause)}`)
+    throw new CannotCheck(`The database cannot be opened: ${errorText(cause)}`)
   }
-}
-
-function reason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reason).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 function described({ rows, problems, unreadable, open, unexecuted }: Summary): string[] {

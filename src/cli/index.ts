@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { errorText } from '../core/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
 import { collected } from './collected.ts'
@@ -307,6 +308,6 @@ function printMade(made: readonly PublicKey[], dir: string): void {
 try {
   await program.parseAsync()
 } catch (error) {
-  console.error(`countersign: ${error instanceof Error ? error.message : String(error)}`)
+  console.error(`countersign: ${errorText(error)}`)
   process.exitCode = 1
 }

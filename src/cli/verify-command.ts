@@ -1,6 +1,7 @@
 // countersign verify: reads evidence and key sets from files and prints what src/verifier finds. It needs no service, no
 // database and no network.
 import { readFileSync } from 'node:fs'
+import { errorText } from '../core/error-text.ts'
 import { printable, printableJson } from '../core/printable.ts'
 import { Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
 
@@ -26,7 +27,7 @@ export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
     reports = verifyFile(readText(file), jwks.map(readText))
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
-    console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`)
+    console.error(`countersign: ${printable(errorText(error))}`)
     return 2
   }
   if (json)

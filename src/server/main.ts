@@ -37,6 +37,7 @@ import { openStoreFault, watchStoreFault } from '../core/store-fault.ts'
 import { migrate } from '../core/tables/migrate.ts'
 import { openPool } from '../core/tables/sql.ts'
 import { whyRefused } from '../core/tables/usable.ts'
+import { within } from '../core/within.ts'
 import { startWebhookWork } from './jobs/webhooks.ts'
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
@@ -218,7 +219,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
     const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), room.empty()]))
     // And evidence be owed although its caller has been answered.
-    await withinMs(config.shutdownTimeoutMs, drained.then(dispatcher.settled))
+    await within(config.shutdownTimeoutMs, drained.then(dispatcher.settled), undefined)
     if (dispatcher.owed() > 0) logger.error({ executions: dispatcher.owed() }, 'evidence lost: in doubt')
     await listener.close()
   })
@@ -280,15 +281,9 @@ function openLimits(pool: Pool | undefined, logger: Log['logger'], stops: Stops)
   stops.push(async () => {
     await limits.close()
     // A statement that never comes back must not hold up the stop.
-    await withinMs(LIMIT_CLOSE_MS, pool.end())
+    await within(LIMIT_CLOSE_MS, pool.end(), undefined)
   })
   return limits
-}
-
-async function withinMs(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))])
-  clearTimeout(timer)
 }
 
 if (import.meta.main) process.exit(await main(process.env))

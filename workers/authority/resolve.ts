@@ -15,7 +15,7 @@ import {
   readChange,
   storeResolution,
 } from '../../src/core/tables/pending-changes.ts'
-import { allOrNothing } from '../../src/core/tables/transaction.ts'
+import { allOrNothing } from '../all-or-nothing.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
 import type { Answered, Request, Travelling } from '../execute/road.ts'

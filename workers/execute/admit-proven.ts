@@ -2,9 +2,10 @@
 // that it rests on can be used or changed in between. Off the common road: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/core/errors.ts'
+import { failureOf } from '../../src/core/failure-of.ts'
 import { consumeApprovals } from '../../src/core/tables/approvals.ts'
 import { isClaimed } from '../../src/core/tables/business-transactions.ts'
-import { failureOf, takeLocks } from '../../src/core/tables/sql.ts'
+import { takeLocks } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { claimAll } from './admit.ts'
 import type { Authorized, Unproven } from './decide.ts'

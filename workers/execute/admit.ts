@@ -2,15 +2,16 @@
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import type pg from 'pg'
 import { failures, type Failure } from '../../src/core/errors.ts'
+import { failureOf } from '../../src/core/failure-of.ts'
 import type { Step } from '../../src/core/tables/bundle.ts'
 import { claimTransactions } from '../../src/core/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
 import { insertHistoryEntries } from '../../src/core/tables/history-entries.ts'
 import { insertRefusals } from '../../src/core/tables/refusal-records.ts'
-import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import type { Authorized, Decided } from './decide.ts'
 import type { StoreFault } from '../../src/core/store-fault.ts'
+import { togetherOrAlone } from '../together-or-alone.ts'
 import { Answered, stillGoing } from './road.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
@@ -61,23 +62,18 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The failures of those that could not be claimed. An item that the database refuses does not fail its neighbours. */
-async function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
-  if (items.length === 0) return new Map()
-  try {
-    const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, items, now))
-    const taken = items.filter((item) => !claimed.has(item.transaction.businessTransactionId))
-    return new Map(
-      taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
-    )
-  } catch (error) {
-    if (isUnavailable(error)) return new Map(items.map((item) => [item, failures.databaseUnavailable(error)]))
-    if (items.length === 1) return new Map(items.map((item) => [item, failures.internal(error)]))
-    const alone = new Map<Decided, Failure>()
-    for (const item of items)
-      for (const [failed, failure] of await claim([item], pool, now)) alone.set(failed, failure)
-    return alone
-  }
+/** The failures of those that could not be claimed. */
+function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
+  return togetherOrAlone(items, {
+    work: async (some) => {
+      const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, some, now))
+      const taken = some.filter((item) => !claimed.has(item.transaction.businessTransactionId))
+      return new Map(
+        taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
+      )
+    },
+    failed: failureOf,
+  })
 }
 
 /** In the caller's transaction. in  items  sorted by id, each id once · out  the ids that are claimed now, with all that goes with them */

@@ -8,6 +8,7 @@ import { isTaken, isUnavailable, refusedBy, type Sql } from '../../src/core/tabl
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/core/tables/trust-records.ts'
 import { auditEvent } from '../evidence/audit.ts'
+import { togetherOrAlone } from '../together-or-alone.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 
 /** What is to be stored of one execution, and no more: it may have to be kept for a while. */
@@ -35,29 +36,26 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
 }
 
 /**
- * Stores evidence in one transaction. An item that the database refuses does not fail its neighbours.
- * in   again  how often and when to try again while the database is away
- * out  why each of those that are not stored is not
+ * Stores evidence in one transaction; where the database refuses it, each item in its own.
+ *
+ * @param again  how often and when to try again while the database is away
+ * @returns why each of those that are not stored is not
  */
-export async function commit(
+export function commit(
   evidence: readonly Evidence[],
   tools: CommitWith,
   again: Again = (work) => work(),
 ): Promise<Map<Evidence, unknown>> {
-  if (evidence.length === 0) return new Map()
-  try {
-    const sorted = sortedById(evidence)
-    const settled = await again(() => commitAll(sorted, tools))
-    const others = evidence.filter((item) => !settled.has(item.businessTransactionId))
-    return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
-  } catch (error) {
-    const isAway = isUnavailable(error) && refusedBy(error) === undefined
-    if (isAway || evidence.length === 1) return new Map(evidence.map((item) => [item, error]))
-    const alone = new Map<Evidence, unknown>()
-    for (const item of evidence)
-      for (const [failed, cause] of await commit([item], tools, again)) alone.set(failed, cause)
-    return alone
-  }
+  return togetherOrAlone(evidence, {
+    work: async (items) => {
+      const sorted = sortedById(items)
+      const settled = await again(() => commitAll(sorted, tools))
+      const others = items.filter((item) => !settled.has(item.businessTransactionId))
+      return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
+    },
+    failed: (error): unknown => error,
+    failsAll: (error) => isUnavailable(error) && refusedBy(error) === undefined,
+  })
 }
 
 export type Again = <T>(work: () => Promise<T>) => Promise<T>

@@ -1,5 +1,6 @@
 // Fifth step, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
-import { setTimeout as delay } from 'node:timers/promises'
+import { errorText } from '../../src/core/error-text.ts'
+import { within } from '../../src/core/within.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
 import type { Authorized } from './decide.ts'
 
@@ -67,7 +68,7 @@ export function callConnector(
 
 /** Once it may have been sent, a failure proves nothing about the effect. */
 function unknown(error: unknown): ConnectorOutcome {
-  return { kind: 'unknown', cause: error instanceof Error ? error.message : String(error) }
+  return { kind: 'unknown', cause: errorText(error) }
 }
 
 async function withinTimeout(
@@ -75,16 +76,10 @@ async function withinTimeout(
   timeoutMs: number,
   abort: AbortController,
 ): Promise<ConnectorOutcome> {
-  const timer = new AbortController()
-  const timeout = delay(timeoutMs, { kind: 'unknown', cause: `no answer within ${timeoutMs} ms` } as const, {
-    signal: timer.signal,
-  })
+  const late = { kind: 'unknown', cause: `no answer within ${timeoutMs} ms` } as const
   try {
-    return await Promise.race([outcome, timeout])
+    return await within(timeoutMs, outcome, late)
   } finally {
-    timer.abort()
-    timeout.catch(() => undefined)
     abort.abort()
-    outcome.catch(() => undefined)
   }
 }

@@ -3,7 +3,7 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
-import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { isMissing, isObject, type Fields } from '../../src/core/json/body.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { holdsUnsafeInteger } from '../../src/core/json/json.ts'
 import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/core/schemas/business-transaction.ts'
@@ -156,10 +156,6 @@ function* outsideScope(body: Fields, { scope }: Caller): Generator<Problem> {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
 }
 
 /** in  path  of a member, or of a member of a nested object */

@@ -1,6 +1,6 @@
 // First step of the road: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
-import { isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
+import { isBlank, isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
 import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
 import {
@@ -102,10 +102,6 @@ function pick(source: Fields, fields: readonly Field[]): Fields {
     if (!absent) picked[name] = isId ? lower(value) : value
   }
   return picked
-}
-
-function isBlank(value: unknown): boolean {
-  return typeof value === 'string' && value.trim() === ''
 }
 
 function lower(value: unknown): unknown {

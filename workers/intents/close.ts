@@ -7,7 +7,7 @@ import { endIntent, lockIntent, type LockedIntent } from '../../src/core/tables/
 import { forget } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransition } from '../../src/core/tables/intent-transitions.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
-import { allOrNothing } from '../../src/core/tables/transaction.ts'
+import { allOrNothing } from '../all-or-nothing.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { Request } from '../execute/road.ts'

@@ -1,6 +1,7 @@
 // The jobs of deliveries (decisions §10): what a delivery was about is written to the audit, signed, and the event marked processed, in
 // one transaction that also takes the job out. A job that is run twice finds nothing left to do.
 import type { Pool } from 'pg'
+import { errorText } from '../../src/core/error-text.ts'
 import type { ProcessReply, ProcessRequest } from '../../src/core/messages.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
@@ -14,6 +15,7 @@ import {
 import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
+import { togetherOrAlone } from '../together-or-alone.ts'
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
 const PIECE_BYTES_MAX = 4_000_000
@@ -37,7 +39,8 @@ export async function processWebhooks(batch: readonly Travelling[], tools: Proce
   for (const { request } of batch) {
     const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as ProcessRequest
     const failed: Record<string, string> = {}
-    for (const piece of pieces(jobs)) Object.assign(failed, await processEach(piece, tools))
+    for (const piece of pieces(jobs))
+      Object.assign(failed, Object.fromEntries(await processEach(piece, tools)))
     answers.push(new Answered(request, { body: JSON.stringify({ failed } satisfies ProcessReply) }))
   }
   return answers
@@ -58,20 +61,22 @@ function pieces(jobs: readonly Job[]): Job[][] {
   return cut
 }
 
-/** All in one transaction; where that fails, each in its own: one that cannot be processed is nothing to the others. */
-async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Record<string, string>> {
-  try {
-    await processAll(jobs, tools)
-    return {}
-  } catch (error) {
-    if (isUnavailable(error)) throw error
-    const [only, ...others] = jobs
-    if (only === undefined) return {}
-    if (others.length === 0) return { [only.jobId]: error instanceof Error ? error.message : String(error) }
-    const failed: Record<string, string> = {}
-    for (const job of jobs) Object.assign(failed, await processEach([job], tools))
-    return failed
-  }
+/**
+ * @returns why each of those that could not be processed was not, by job id
+ * @throws where the database is away: the jobs are then as they were
+ */
+async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<[string, string][]> {
+  const failed = await togetherOrAlone(jobs, {
+    work: async (some) => {
+      await processAll(some, tools)
+      return new Map<Job, string>()
+    },
+    failed(error) {
+      if (isUnavailable(error)) throw error
+      return errorText(error)
+    },
+  })
+  return Array.from(failed, ([{ jobId }, why]) => [jobId, why])
 }
 
 function processAll(jobs: readonly Job[], { pool, key }: ProcessWith): Promise<void> {

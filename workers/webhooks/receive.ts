@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
+import { failureOf } from '../../src/core/failure-of.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { failureOf, isUnavailable } from '../../src/core/tables/sql.ts'
 import {
   findWebhookEventIds,
   storeWebhookEvents,
@@ -13,6 +13,7 @@ import {
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
 import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
 import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
+import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
 export interface WebhookTools {
@@ -34,7 +35,10 @@ export async function receiveWebhooks(
 ): Promise<Answered[]> {
   const receivedAt = new Date().toISOString()
   const read = forward(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
-  const outcomes = await storeEach(stillGoing(read), tools)
+  const outcomes = await togetherOrAlone(stillGoing(read), {
+    work: (deliveries): Promise<Map<Delivery, Outcome | Failure>> => store(deliveries, tools),
+    failed: failureOf,
+  })
   return read.map((item) => (item instanceof Answered ? item : answered(item, outcomes.get(item))))
 }
 
@@ -63,24 +67,6 @@ function deliveryOf(
     receivedAt,
   }
   return { request, row }
-}
-
-/** All in one commit; where that fails for something else than the database's absence, each in its own: one is nothing to the others. */
-async function storeEach(
-  deliveries: readonly Delivery[],
-  tools: WebhookTools,
-): Promise<Map<Delivery, Outcome | Failure>> {
-  if (deliveries.length === 0) return new Map()
-  try {
-    return await store(deliveries, tools)
-  } catch (error) {
-    if (deliveries.length === 1 || isUnavailable(error))
-      return new Map(deliveries.map((delivery) => [delivery, failureOf(error)]))
-    const outcomes = new Map<Delivery, Outcome | Failure>()
-    for (const delivery of deliveries)
-      for (const [stored, outcome] of await storeEach([delivery], tools)) outcomes.set(stored, outcome)
-    return outcomes
-  }
 }
 
 async function store(

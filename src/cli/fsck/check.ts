@@ -1,4 +1,5 @@
 // What every check of `countersign fsck` is made of: one statement over a table, and rules that each of its rows must hold.
+import { errorText } from '../../core/error-text.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import type { Members } from '../../core/verifier/evidence.ts'
 import type { Tools } from './tools.ts'
@@ -85,7 +86,7 @@ function broken<Item extends { readonly key: string }>(
         if (!holds(item, tools)) add(table, problem)
       } catch (error) {
         if (error instanceof Unreadable) add(error.table, error.message)
-        else add(table, `${problem} (${error instanceof Error ? error.message : String(error)})`)
+        else add(table, `${problem} (${errorText(error)})`)
       }
     }
   }

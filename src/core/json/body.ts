@@ -17,9 +17,13 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Of a member that has to be there: null and blank are missing too (decisions §3). */
+/** Whether a required member is missing: null and blank count as missing (decisions §3). */
 export function isMissing(value: unknown): boolean {
-  return value === undefined || value === null || (typeof value === 'string' && value.trim() === '')
+  return value === undefined || value === null || isBlank(value)
+}
+
+export function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === ''
 }
 
 /** out  the member's value, or the 400 of a missing one */

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { errorText } from '../error-text.ts'
 import { request } from '../node-http.ts'
 import type { Lookup, Reach } from './address.ts'
 import { connect } from './connect.ts'
@@ -61,7 +62,7 @@ export async function call(
   try {
     return await exchangeOver(connection.socket, url, exchange, wholeCall)
   } catch (error) {
-    const cause = wholeCall.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error)
+    const cause = wholeCall.aborted ? `no whole answer within ${timeoutMs} ms` : errorText(error)
     return { kind: 'lost', cause }
   } finally {
     connection.socket.destroy()
@@ -113,9 +114,4 @@ async function readWhole(answer: IncomingMessage): Promise<Uint8Array> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
-}
-
-/** The cause of a lost call goes to the log. Node's messages name the socket's error, never what was sent. */
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

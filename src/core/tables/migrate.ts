@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { errorText } from '../error-text.ts'
 import { sha256Hex } from '../signing/sha256.ts'
 
 const MIGRATIONS_DIR = join(import.meta.dirname, '..', '..', '..', 'migrations')
@@ -41,7 +42,7 @@ export async function migrate(
   try {
     await client.connect()
   } catch (cause) {
-    throw new Error(`The database of DATABASE_URL cannot be opened: ${reason(cause)}`, { cause })
+    throw new Error(`The database of DATABASE_URL cannot be opened: ${errorText(cause)}`, { cause })
   }
   try {
     await refuseOldServer(client)
@@ -61,7 +62,7 @@ export async function migrate(
     const pending = files.filter((file) => !applied.rows.some((row) => row.name === file.name))
     for (const file of pending) {
       await client.query(file.text).catch((cause: unknown) => {
-        throw new Error(`Migration ${file.name} failed: ${reason(cause)}`, { cause })
+        throw new Error(`Migration ${file.name} failed: ${errorText(cause)}`, { cause })
       })
       await client.query('INSERT INTO countersign_migrations (name, sha256) VALUES ($1::text, $2::text)', [
         file.name,
@@ -143,10 +144,4 @@ function refuseEdited(row: Applied, files: readonly { name: string; text: string
         'version between releases. Restore the file; or export the records with the version that made them, and start with an empty database.',
     )
   }
-}
-
-/** Where a name has several addresses, each has its own reason and the whole has none. */
-function reason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(reason).join(', ')
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,6 @@
 // What runs statements, what their errors mean, and the pools' settings.
 import { hash } from 'node:crypto'
 import { DatabaseError, Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
-import { failures, type Failure } from '../errors.ts'
 import { openSilence } from './silence.ts'
 
 /** What runs a statement: a transaction, or a pool where one statement is the transaction. */
@@ -72,11 +71,6 @@ export function refusedBy(error: unknown): string | undefined {
   const { code } = error
   if (code.startsWith('58')) return code
   return OF_ITS_VALUES.test(code) || UNAVAILABLE.test(code) ? undefined : code
-}
-
-/** What a caller is told of an error that nobody answered for: that the database is away, or a bare 500. */
-export function failureOf(error: unknown): Failure {
-  return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)
 }
 
 /** Whether a row stands already where a statement would put one (SQLSTATE 23505). */

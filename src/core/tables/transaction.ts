@@ -1,6 +1,5 @@
 // Transactions in few round trips: BEGIN travels with what is `run` first, COMMIT with what is `runLast`.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import { Failure } from '../errors.ts'
 import { sendBundle, type Step, type StepResult, type Texts } from './bundle.ts'
 import type { Sql } from './sql.ts'
 
@@ -87,24 +86,5 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
       },
     },
     commit,
-  }
-}
-
-/** As `inTransaction`, rolled back also where `work` ends in a failure: a refusal consumes nothing. */
-export async function allOrNothing<T>(
-  pool: Pool,
-  work: (transaction: Transaction) => Promise<T | Failure>,
-): Promise<T | Failure> {
-  let refused: Failure | undefined
-  try {
-    return await inTransaction(pool, async (transaction) => {
-      const result = await work(transaction)
-      if (!(result instanceof Failure)) return result
-      refused = result
-      throw new Error('refused')
-    })
-  } catch (error) {
-    if (refused !== undefined) return refused
-    throw error
   }
 }

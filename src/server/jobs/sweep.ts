@@ -14,7 +14,7 @@ export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
 
 /** How many a sweep found that were not known to be in doubt. */
 export function noticedBy({ body }: Answer): number {
-  return (JSON.parse(Buffer.from(body).toString()) as { noticed: number }).noticed
+  return (JSON.parse(body) as { noticed: number }).noticed
 }
 
 export interface Sweeping {

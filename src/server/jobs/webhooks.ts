@@ -1,10 +1,10 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
 import type { ProcessReply, ProcessRequest } from '../../core/messages.ts'
 import { openPool } from '../../core/tables/sql.ts'
+import { within } from '../../core/within.ts'
 import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from '../../core/webhooks/queue.ts'
 
 /** One that fetches, completes and looks after the queue; one to spare. */
@@ -65,7 +65,7 @@ export async function startWebhookWork({
       })
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
-      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessReply
+      const { failed } = JSON.parse(reply.body) as ProcessReply
       return jobs.map(({ id }) => {
         const message = failed[id]
         return message === undefined
@@ -80,7 +80,7 @@ export async function startWebhookWork({
     async close(ms) {
       await boss.stop({ graceful: true, timeout: ms })
       // A statement that never comes back must not hold up the stop.
-      await Promise.race([pool.end(), delay(ms, undefined, { ref: false })])
+      await within(ms, pool.end(), undefined)
     },
   }
 }
@@ -95,6 +95,6 @@ function onceAMinute(report: (error: Error) => void): (error: Error) => void {
   }
 }
 
-function failureText(body: string | Uint8Array): string {
-  return (JSON.parse(Buffer.from(body).toString()) as { error: string }).error
+function failureText(body: string): string {
+  return (JSON.parse(body) as { error: string }).error
 }

@@ -1,7 +1,7 @@
 // What a scrape asks the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
-import { setTimeout as delay } from 'node:timers/promises'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import type { Sql } from '../../core/tables/sql.ts'
+import { within } from '../../core/within.ts'
 
 /** What several scrapers see is asked once. */
 const FRESH_MS = 5_000
@@ -35,6 +35,6 @@ export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
   return () => {
     if (known?.state.up && performance.now() - known.atMs < FRESH_MS) return Promise.resolve(known.state)
     asked ??= ask()
-    return Promise.race([asked, delay(WAIT_MS, AWAY, { ref: false })])
+    return within(WAIT_MS, asked, AWAY)
   }
 }

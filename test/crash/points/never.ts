@@ -1,7 +1,7 @@
 // Awaits in the files of the road that no execution of the crash tests comes to, and why. A new await is here or in points.json.
 export const never: Readonly<Record<string, readonly string[]>> = {
   'One execution is killed at a time; of several in a batch one is refused by the database: test/road/batch.test.ts.':
-    ['workers/execute/admit.ts:claim:2', 'workers/execute/commit.ts:commit:2'],
+    ['workers/together-or-alone.ts:togetherOrAlone:2'],
 
   'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
     ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
@@ -26,7 +26,5 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/core/tables/execution-intents.ts:lockInDoubt:1',
       'src/core/tables/execution-intents.ts:lockIntent:1',
       'src/core/tables/execution-intents.ts:readIntent:1',
-      'src/core/tables/transaction.ts:allOrNothing:1',
-      'src/core/tables/transaction.ts:allOrNothing:2',
     ],
 }

@@ -1,0 +1,9 @@
+// What a caller is told of an error that nobody has answered for. Only the outermost catch of a thread or of the front end asks: the
+// tables throw what the driver threw.
+import { failures, type Failure } from './errors.ts'
+import { isUnavailable } from './tables/sql.ts'
+
+/** @returns 503 where the database is away; else a bare 500, with the error as the cause in the log line */
+export function failureOf(error: unknown): Failure {
+  return isUnavailable(error) ? failures.databaseUnavailable(error) : failures.internal(error)
+}

@@ -1,0 +1,23 @@
+// A transaction that a refusal undoes.
+import type { Pool } from 'pg'
+import { Failure } from '../src/core/errors.ts'
+import { inTransaction, type Transaction } from '../src/core/tables/transaction.ts'
+
+/** As `inTransaction`, and rolled back also where `work` returns a failure: what is refused consumes nothing. */
+export async function allOrNothing<T>(
+  pool: Pool,
+  work: (transaction: Transaction) => Promise<T | Failure>,
+): Promise<T | Failure> {
+  let refused: Failure | undefined
+  try {
+    return await inTransaction(pool, async (transaction) => {
+      const result = await work(transaction)
+      if (!(result instanceof Failure)) return result
+      refused = result
+      throw new Error('refused')
+    })
+  } catch (error) {
+    if (refused !== undefined) return refused
+    throw error
+  }
+}
