@@ -79,7 +79,7 @@ export interface Task {
   readonly requests: readonly TaskRequest[]
 }
 
-export interface TaskRequest {
+interface TaskRequest {
   /** The door's own number for the request; its reply names it. */
   readonly ticket: number
   /** Index into `Boot.callers`; -1 is `anonymous`. */

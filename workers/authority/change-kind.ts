@@ -12,7 +12,7 @@ export interface Proposal<P = Json> {
 }
 
 /** A proposal as its body was read. */
-export interface ReadProposal<P> extends Proposal<P> {
+interface ReadProposal<P> extends Proposal<P> {
   readonly reason: string
   /** What the body alone gives to warn of. Found before the transaction, which PostgreSQL ends while a busy thread computes. */
   readonly warnings?: readonly string[]
@@ -43,7 +43,7 @@ export interface ChangeKind<P> {
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }
 
-export interface AppliedChange<P> extends Proposal<P> {
+interface AppliedChange<P> extends Proposal<P> {
   readonly changeId: string
   readonly resolvedBy: string
   /** ISO 8601. */

@@ -12,7 +12,7 @@ const CLOCK_TOLERANCE_MS = 5_000
 /** Whatever keyId a step-up carries is informative: the key is that of the caller's own entry. */
 const KEY_ID = 'step-up'
 
-export interface StepUpFor {
+interface StepUpFor {
   readonly change: { readonly changeId: string; readonly changeHash: string }
   readonly action: 'approve' | 'reject'
   /** PEM; undefined: the key that was called with has none. */

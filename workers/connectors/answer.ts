@@ -7,7 +7,7 @@ import type { ConnectorOutcome } from './connector.ts'
 
 export type HttpAnswer = Extract<HttpOutcome, { kind: 'answered' }>
 
-export interface Reading {
+interface Reading {
   /** What a 200 with this body means. Undefined: it is not an answer to this order. */
   readonly read: (body: Fields) => ConnectorOutcome | undefined
   /** Why a request was refused with a 4xx, as evidence may hold it; ends without a full stop. */

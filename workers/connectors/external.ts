@@ -13,7 +13,7 @@ import { signRelease } from './release.ts'
 /** As governance approved it. */
 export type Registration = Omit<ExternalConnectorRow, 'registeredAt'>
 
-export interface ExternalWith {
+interface ExternalWith {
   readonly key: SigningKey
   readonly production: boolean
   readonly now: () => Date

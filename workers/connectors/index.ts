@@ -5,7 +5,7 @@ import { externalConnector, type Registration } from './external.ts'
 import { hubspotConnectors, type HubSpot } from './hubspot.ts'
 import { sandboxEcho } from './sandbox-echo.ts'
 
-export interface ConnectorsWith {
+interface ConnectorsWith {
   /** Undefined: not configured, and its actions have no connector. */
   readonly hubspot: HubSpot | undefined
   /** Signs the releases of external connectors. */
@@ -21,7 +21,7 @@ export interface Connectors {
   find(action: string, policyName?: string): Connector | undefined
 }
 
-export interface OpenConnectors extends Connectors {
+interface OpenConnectors extends Connectors {
   /** The registrations that are in force from now on, in place of all earlier ones. */
   replaceExternal(registrations: readonly Registration[]): void
 }

@@ -7,7 +7,7 @@ import type { Order } from './connector.ts'
 /** After the call has timed out, a release that is still on its way must soon be worth nothing. */
 const GRACE_MS = 2000
 
-export interface ReleaseFor {
+interface ReleaseFor {
   readonly connectorId: string
   /** Origin of the endpoint: a receiver takes no release that is meant for another. */
   readonly audience: string

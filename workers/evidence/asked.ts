@@ -6,7 +6,7 @@ import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
 import { forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
 
-export interface Asked extends Travelling {
+interface Asked extends Travelling {
   /** Lower case. */
   readonly id: string
 }

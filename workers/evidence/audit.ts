@@ -47,7 +47,7 @@ export function auditEventRow(event: AuditEvent, key: SigningKey): AuditEventRow
 }
 
 /** What was done. */
-export interface Done {
+interface Done {
   readonly type: AuditType
   /** `service`: it was no request's. */
   readonly route: RoutePattern | 'service'

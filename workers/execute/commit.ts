@@ -58,7 +58,7 @@ export function commit(
   })
 }
 
-export type Again = <T>(work: () => Promise<T>) => Promise<T>
+type Again = <T>(work: () => Promise<T>) => Promise<T>
 
 export interface CommitWith {
   readonly pool: Pool

@@ -12,7 +12,7 @@ export interface Performed extends Authorized {
 }
 
 /** Those whose connector answered at once, and those that come later: a slow connector holds nobody up but itself. */
-export interface Underway {
+interface Underway {
   readonly atOnce: Performed[]
   readonly later: Promise<Performed>[]
 }

@@ -20,7 +20,7 @@ const ROUTES = {
 } as const
 
 /** Why it is to end so, or why it must not; decided while the intent is locked. */
-export type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failure>
+type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failure>
 
 /**
  * Closes the intent that the path names.

@@ -5,7 +5,7 @@ import type { ThreadContext } from '../context.ts'
 import { verifyStored } from '../execute/verify.ts'
 import type { End } from './transition.ts'
 
-export type Proof =
+type Proof =
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'proven'; readonly end: End }

@@ -4,7 +4,7 @@ import type { CompiledPolicy, CompiledRule } from '../../src/core/policy/check.t
 import { cause, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import { factsOf, type Facts } from '../../src/core/policy/facts.ts'
 
-export interface TracedRule {
+interface TracedRule {
   readonly id: string
   readonly outcome: 'approve' | 'reject'
   /** Null where the rule could not be evaluated. */

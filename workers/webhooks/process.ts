@@ -111,7 +111,7 @@ function processed(event: WebhookEventRow, at: string): AuditEvent {
 }
 
 /** What a delivery is about; nothing else of it is read (interface §6). Any bytes may come: of those that are no JSON, nothing. */
-export function subject(body: Uint8Array): { event?: string; paymentId?: string; refundId?: string } {
+function subject(body: Uint8Array): { event?: string; paymentId?: string; refundId?: string } {
   let envelope: unknown
   try {
     envelope = JSON.parse(Buffer.from(body).toString())

@@ -16,7 +16,7 @@ import { Answered, forward, stillGoing, type Request, type Travelling } from '..
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
-export interface WebhookTools {
+interface WebhookTools {
   readonly pool: Pool
   readonly webhookSecrets: WebhookSecrets
 }

@@ -33,7 +33,7 @@ export interface Check {
   readonly examine: (rows: readonly unknown[], tools: Tools) => Promise<Examined>
 }
 
-export interface Examined {
+interface Examined {
   readonly counted: Readonly<Record<string, number>>
   readonly findings: readonly Finding[]
 }

@@ -15,7 +15,7 @@ const BY_INDEX = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = of
 const WITHOUT_INDEXES = `SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off`
 
 /** Reads the part of the table that `from` names, whole, and keeps what it found. fails as the database does; then nothing is kept */
-export type ReadPart = (from: string) => Promise<void>
+type ReadPart = (from: string) => Promise<void>
 
 /** Damage (class XX) and errors of the server's files (58), as against a statement that is wrong or a server that is gone. */
 export function isDamage(error: unknown): error is DatabaseError {
@@ -165,7 +165,7 @@ async function rowsIn(
   }
 }
 
-export interface Damaged {
+interface Damaged {
   /** That it is part of, or holds the index. */
   readonly table: string
   readonly isIndex: boolean

@@ -6,7 +6,7 @@ import type { Sql } from '../../core/tables/sql.ts'
 /** Of more, the number is told. */
 const LISTED_MAX = 1_000
 
-export interface OpenIntent {
+interface OpenIntent {
   readonly businessTransactionId: string
   readonly state: IntentState
   /** ISO 8601. */

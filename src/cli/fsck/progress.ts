@@ -6,7 +6,7 @@ const BAR_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 const BAR_CELLS = 20
 
-export interface ProgressLine {
+interface ProgressLine {
   readonly show: (progress: Progress) => void
   /** Takes the bar away, before something else is printed. */
   readonly clear: () => void

@@ -18,7 +18,7 @@ export interface Tools {
   readonly genesisAt: string | undefined
 }
 
-export interface KnownPolicy {
+interface KnownPolicy {
   readonly contentHash: string
   readonly approved: boolean
   /** It has a velocity limit: what it released is listed. */

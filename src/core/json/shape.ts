@@ -7,7 +7,7 @@ import { isMissing, isObject, parseBody } from './body.ts'
 import { Failure, failures } from '../errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */
-export type Shaped<T> = { readonly value: T } | { readonly problem: string }
+type Shaped<T> = { readonly value: T } | { readonly problem: string }
 
 export function shapeOf<Schema extends TSchema>(schema: Schema): (value: unknown) => Shaped<Static<Schema>> {
   const compiled = Compile(schema)

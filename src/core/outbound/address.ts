@@ -13,7 +13,7 @@ export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>
 /** Which addresses may be connected to. `any` is for what the operator configured, and for loopback literals outside production. */
 export type Reach = 'public' | 'any'
 
-export type Resolved =
+type Resolved =
   { readonly addresses: readonly LookupAddress[] } | { readonly problem: string; readonly code: string }
 
 /**

@@ -8,7 +8,7 @@ import { resolveAny, resolvePublic, type Lookup, type Reach } from './address.ts
 /** How many milliseconds one address is tried before the next; Node's own 250 is less than a round trip around the world. */
 const NEXT_ADDRESS_MS = 1000
 
-export interface ConnectWith {
+interface ConnectWith {
   readonly reach: Reach
   readonly signal: AbortSignal
   readonly lookup?: Lookup | undefined
@@ -17,7 +17,7 @@ export interface ConnectWith {
 }
 
 /** `reason` completes "the endpoint was not reached: …", and names no address. */
-export type Connection = { readonly socket: Socket } | { readonly reason: string }
+type Connection = { readonly socket: Socket } | { readonly reason: string }
 
 /** A fresh connection, with TLS already agreed for https. Nothing of a request has been sent. */
 export async function connect(url: URL, { reach, signal, lookup, ca }: ConnectWith): Promise<Connection> {

@@ -108,7 +108,7 @@ function isTimeLiteral([name, [argument]]: [string, ASTNode[]]): boolean {
 }
 
 /** The nodes right below a node. */
-export function children(node: ASTNode): readonly ASTNode[] {
+function children(node: ASTNode): readonly ASTNode[] {
   if (node.op === 'value' || node.op === 'id') return []
   if (node.op === '.' || node.op === '.?') return [node.args[0]]
   if (node.op === 'call') return node.args[1]

@@ -19,7 +19,7 @@ const Line = (maxLength: number) =>
     description: `1 to ${maxLength} characters on one line`,
   })
 
-export const Nonce = Type.String({
+const Nonce = Type.String({
   pattern: '^[\\x21-\\x7e]{16,128}$',
   description: '16 to 128 printable characters',
 })

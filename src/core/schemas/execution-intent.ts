@@ -6,9 +6,9 @@ import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 import { ExecutionAuthorization } from './trust-record.ts'
 
-export const IntentState = Type.Enum([...intentStates])
+const IntentState = Type.Enum([...intentStates])
 
-export const Resolution = Type.Enum([...resolutions], {
+const Resolution = Type.Enum([...resolutions], {
   description: 'EXECUTED or NOT_EXECUTED, as a human found out',
 })
 

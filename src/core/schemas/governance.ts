@@ -6,7 +6,7 @@ import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-export const changeKinds = ['policy', 'approver', 'external-connector'] as const
+const changeKinds = ['policy', 'approver', 'external-connector'] as const
 export type ChangeKindName = (typeof changeKinds)[number]
 
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const

@@ -37,7 +37,7 @@ export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
 }
 
 /** An enrolment, and the change that approved it. */
-export interface Enrolment {
+interface Enrolment {
   readonly approverId: string
   readonly keyId: string
   /** SPKI, Ed25519, in the one notation that it is published in. */

@@ -4,7 +4,7 @@ import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
 
-export interface BusinessTransactionRow {
+interface BusinessTransactionRow {
   /** Lower case. */
   readonly businessTransactionId: string
   readonly callerId: string

@@ -14,7 +14,7 @@ import type { Transaction } from './transaction.ts'
 export const deadlineHasPassed = `(i.deadline <= now() OR i.deadline > now() + interval '1 minute')`
 const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
 
-export interface ExecutionIntentRow {
+interface ExecutionIntentRow {
   readonly businessTransactionId: string
   /** Of the execution authorization; consumed by this row. */
   readonly nonce: string

@@ -3,7 +3,7 @@ import type { Step } from './bundle.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
-export interface HistoryEntryRow {
+interface HistoryEntryRow {
   readonly businessTransactionId: string
   readonly callerId: string
   /** A policy's name, of whatever version. */

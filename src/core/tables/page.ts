@@ -22,7 +22,7 @@ export interface Page<Row> {
 }
 
 /** A list that is read in the order of a time and an id, both descending; one index has both. */
-export interface PagedList {
+interface PagedList {
   /** Of the prepared statement; without one the statement is planned with its values. */
   readonly name?: string
   readonly table: string

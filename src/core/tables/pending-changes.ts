@@ -5,7 +5,7 @@ import { readPageOf, type Page, type PageRange } from './page.ts'
 import type { Sql } from './sql.ts'
 
 /** A change in its present state, and beside it what a checker was shown: canonical `{warnings, diff?}`, not signed. */
-export interface StoredChange extends Sealed {
+interface StoredChange extends Sealed {
   readonly advice: string
 }
 

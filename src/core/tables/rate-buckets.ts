@@ -7,7 +7,7 @@ export interface PermitsAsked {
   readonly permits: number
 }
 
-export interface PermitsGranted {
+interface PermitsGranted {
   readonly key: string
   /** As many as fit, 0 where none do. */
   readonly granted: number

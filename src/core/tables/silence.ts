@@ -15,7 +15,7 @@ const ASK_AGAIN_MS = 1_000
 /** And while there is none: how soon the service is back. */
 const RETRY_MS = 250
 
-export interface Silence {
+interface Silence {
   /** For `PoolConfig.stream`: the sockets that are watched. */
   readonly stream: () => Socket
   /**

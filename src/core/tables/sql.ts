@@ -79,7 +79,7 @@ export function isTaken(error: unknown): boolean {
 }
 
 /** How long the database may take: told to the server when connecting, so that no statement costs more (docs/handbook/operating.md). */
-export interface Patience {
+interface Patience {
   /** A statement. */
   readonly statementMs: number
   /** For a lock that somebody else holds, such as an ALTER TABLE by hand: less, so that requests do not pile up behind it. */

@@ -43,7 +43,7 @@ export function storeRecords(rows: {
 }
 
 /** How many verifications and receipts a record's own reply holds (decisions §12); GET /verifications/{id} and /receipts/{id} list all. */
-export const SHOWN_MAX = 100
+const SHOWN_MAX = 100
 
 /** How many of each one record takes (docs/design-notes.md "Growth"). */
 export const APPENDED_MAX = { verifications: 10_000, receipts: 1_000 } as const

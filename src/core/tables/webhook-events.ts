@@ -107,7 +107,7 @@ export async function deleteWebhookJobs(sql: Sql, queue: string, jobIds: readonl
   })
 }
 
-export const webhookStatuses = ['pending', 'failed', 'dead'] as const
+const webhookStatuses = ['pending', 'failed', 'dead'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
 /** A delivery whose job is not done. */

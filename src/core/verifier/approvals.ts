@@ -7,7 +7,7 @@ import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 
 /** What an approval must be of, to count for an execution. */
-export interface Asked {
+interface Asked {
   readonly capability: string
   readonly target: string
   readonly parameters: Json
@@ -21,7 +21,7 @@ export interface Asked {
  * Whether an approval is of what is asked, signature and key apart.
  * out  undefined: it is; otherwise the reason that it is not
  */
-export function approvalProblem(
+function approvalProblem(
   payload: Members,
   { capability, target, parameters, evaluatedAt, askedBy }: Asked,
   sha256Hex: (text: string) => string,

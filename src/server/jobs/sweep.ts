@@ -14,10 +14,10 @@ export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
 
 /** How many a sweep found that were not known to be in doubt. */
 export function noticedBy({ body }: Answer): number {
-  return (JSON.parse(body) as { noticed: number }).noticed
+  return (JSON.parse(Buffer.from(body).toString()) as { noticed: number }).noticed
 }
 
-export interface Sweeping {
+interface Sweeping {
   /** Starts no further sweep. One under way is its transaction's own matter. */
   readonly close: () => void
 }

@@ -19,7 +19,7 @@ const POLL_SECONDS = 0.5
 /** A database that is away fails every poll: the same error is logged once in so long. */
 const SAME_ERROR_MS = 60_000
 
-export interface WebhookWork {
+interface WebhookWork {
   readonly pool: Pool
   /** Fetches no further job. in  ms  how long to wait for those under way */
   readonly close: (ms: number) => Promise<void>
@@ -65,7 +65,7 @@ export async function startWebhookWork({
       })
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
-      const { failed } = JSON.parse(reply.body) as ProcessReply
+      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessReply
       return jobs.map(({ id }) => {
         const message = failed[id]
         return message === undefined
@@ -95,6 +95,6 @@ function onceAMinute(report: (error: Error) => void): (error: Error) => void {
   }
 }
 
-function failureText(body: string): string {
-  return (JSON.parse(body) as { error: string }).error
+function failureText(body: string | Uint8Array): string {
+  return (JSON.parse(Buffer.from(body).toString()) as { error: string }).error
 }

@@ -9,7 +9,7 @@ const WAIT_MS = 500
 /** Where more are in doubt, this number says enough. */
 const COUNT_MAX = 10_000
 
-export interface DatabaseState {
+interface DatabaseState {
   readonly up: boolean
   /** Undefined: not known. */
   readonly inDoubt: number | undefined

@@ -4,7 +4,7 @@ import { Failure } from '../../core/errors.ts'
 import type { Answer, Route } from '../routes/route.ts'
 import type { Instruments } from './instruments.ts'
 
-export interface Replied {
+interface Replied {
   readonly method: string
   readonly path: string
   /** Undefined where no route fits. */

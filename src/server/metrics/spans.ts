@@ -15,7 +15,7 @@ import { knownMethod } from './replies.ts'
 import { stagesOf, type RequestTimes } from './times.ts'
 
 /** Where the caller's trace goes on; read while the head is there. */
-export type TraceParent = Context
+type TraceParent = Context
 
 export interface Spans {
   readonly parentOf: (header: (name: string) => string | undefined) => TraceParent

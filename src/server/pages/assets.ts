@@ -6,7 +6,7 @@ import type { Answer, Handler } from '../routes/route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
 
-export interface Asset {
+interface Asset {
   /** A file of this folder (`./…`) or of a package. */
   readonly from: string
   readonly type: 'text/javascript' | 'text/css'

@@ -12,7 +12,7 @@ const ICON =
 /** Pages follow the version that runs: a cache asks each time, and is answered 304. */
 const PAGE_CACHE = 'no-cache'
 
-export interface Page {
+interface Page {
   readonly title: string
   /** HTML. */
   readonly body: string
