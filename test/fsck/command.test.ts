@@ -51,7 +51,7 @@ test('exits 0 where nothing is wrong, 1 with each row that is, and lists what ha
   expect(await run(given())).toEqual({
     status: 1,
     stdout: [
-      `execution_intents ${ORPHAN}: its transaction is missing`,
+      `execution_intents ${ORPHAN}: transaction is missing`,
       'Not ended: 1 in doubt, 0 under way (no error):',
       `  ${ORPHAN} RELEASED in doubt since 2026-01-02T03:04:05.000Z`,
       '1 problem.',
@@ -67,7 +67,7 @@ test('exits 0 where nothing is wrong, 1 with each row that is, and lists what ha
       .split('\n')
       .map((line) => JSON.parse(line) as unknown),
   ).toEqual([
-    { table: 'execution_intents', key: ORPHAN, problem: 'its transaction is missing' },
+    { table: 'execution_intents', key: ORPHAN, problem: 'transaction is missing' },
     {
       summary: {
         rows: {},
@@ -100,7 +100,7 @@ test('what an id holds reaches the terminal without its escape codes', async () 
   const { status, stdout } = await run(given())
   expect(status).toBe(1)
   expect(stdout).toBe(
-    'step_up_nonces a\ufffd[31m\ufffdNo problems.: the change of its change_id is missing\n1 problem.\n',
+    'step_up_nonces a\ufffd[31m\ufffdNo problems.: the change in change_id is missing\n1 problem.\n',
   )
   await database.pool.query('TRUNCATE step_up_nonces')
 })

@@ -74,7 +74,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     expect(findings).toContainEqual({
       table: 'trust_records',
       key: 'page 3',
-      problem: `its rows cannot be read; they were stored after ${before} and before ${behind}`,
+      problem: `rows cannot be read; they were stored after ${before} and before ${behind}`,
     })
     const unchecked = findings.filter(({ table }) => table === 'business_transactions')
     expect(unchecked).toEqual(
@@ -82,7 +82,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
         damaged.map((key) => ({
           table: 'business_transactions',
           key,
-          problem: 'it cannot be checked: page 3 of trust_records is damaged',
+          problem: 'cannot be checked: page 3 of trust_records is damaged',
         })),
       ),
     )
@@ -110,7 +110,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     expect(findings).toContainEqual({
       table: 'trust_records',
       key: 'page 1 of index trust_records_pkey',
-      problem: 'it is damaged: REINDEX it',
+      problem: 'is damaged: REINDEX it',
     })
     expect(summary.unreadable).toBe(1)
     expect(summary.rows).toEqual(healthy.rows)

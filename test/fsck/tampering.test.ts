@@ -47,102 +47,98 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a number in a transaction': {
     sql: `UPDATE business_transactions SET body = replace(body, '"amount":42', '"amount":43') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `business_transactions ${approved}: its execution authorization does not verify (The execution authorization is not bound to this transaction)`,
-      `trust_records ${approved}: it does not verify (The stored transaction differs from the one in the trust record)`,
+      `business_transactions ${approved}: execution authorization does not verify (The execution authorization is not bound to this transaction)`,
+      `trust_records ${approved}: does not verify (The stored transaction differs from the one in the trust record)`,
     ],
   },
   'a space in a transaction': {
     sql: `UPDATE business_transactions SET body = body || ' ' WHERE business_transaction_id = :unknownPolicy`,
-    lines: ({ unknownPolicy }) => [`business_transactions ${unknownPolicy}: its body is not canonical JSON`],
+    lines: ({ unknownPolicy }) => [`business_transactions ${unknownPolicy}: body is not canonical JSON`],
   },
   'the caller of a transaction': {
     sql: `UPDATE business_transactions SET caller_id = 'mallory' WHERE business_transaction_id = :unknownPolicy`,
     lines: ({ unknownPolicy }) => [
-      `business_transactions ${unknownPolicy}: its caller is not the one who submitted it`,
+      `business_transactions ${unknownPolicy}: caller differs from submittedBy in the body`,
     ],
   },
   'the time of a transaction': {
     sql: `UPDATE business_transactions SET created_at = created_at - interval '1 day' WHERE business_transaction_id = :unknownPolicy`,
-    lines: ({ unknownPolicy }) => [
-      `business_transactions ${unknownPolicy}: its time is not that of its body`,
-    ],
+    lines: ({ unknownPolicy }) => [`business_transactions ${unknownPolicy}: time differs from the body`],
   },
   'two transactions that were swapped': {
     sql: `UPDATE business_transactions AS t SET body = o.body FROM business_transactions AS o
       WHERE t.business_transaction_id = :unknownPolicy AND o.business_transaction_id = :hanging`,
     lines: ({ unknownPolicy }) => [
-      `business_transactions ${unknownPolicy}: its body is of another transaction`,
-      `business_transactions ${unknownPolicy}: its time is not that of its body`,
+      `business_transactions ${unknownPolicy}: body names another transaction`,
+      `business_transactions ${unknownPolicy}: time differs from the body`,
     ],
   },
   'the authorization of an execution in doubt': {
     sql: `UPDATE business_transactions SET execution_authorization = replace(execution_authorization, '"callerId":"tester"', '"callerId":"mallory"')
       WHERE business_transaction_id = :inDoubt`,
     lines: ({ inDoubt }) => [
-      `business_transactions ${inDoubt}: its execution authorization does not verify (The execution authorization signature is not valid; The execution authorization is not bound to this transaction)`,
+      `business_transactions ${inDoubt}: execution authorization does not verify (The execution authorization signature is not valid; The execution authorization is not bound to this transaction)`,
     ],
   },
   'a missing authorization': {
     sql: `UPDATE business_transactions SET execution_authorization = NULL WHERE business_transaction_id = :inDoubt`,
-    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: its transaction was not released`],
+    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: transaction was not released`],
   },
   'a missing transaction': {
     sql: `DELETE FROM business_transactions WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: its transaction is missing`,
-      `trust_records ${approved}: its transaction is missing`,
+      `execution_intents ${approved}: transaction is missing`,
+      `trust_records ${approved}: transaction is missing`,
     ],
   },
   'a missing intent': {
     sql: `DELETE FROM execution_intents WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `business_transactions ${approved}: it was released, but its intent is missing`,
-      `trust_records ${approved}: its intent is missing`,
+      `business_transactions ${approved}: was released, but its execution intent is missing`,
+      `trust_records ${approved}: execution intent is missing`,
     ],
   },
   'another nonce': {
     sql: `UPDATE execution_intents SET nonce = 'AAAAAAAAAAAAAAAAAAAAAA' WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: its nonce is not that of the execution authorization`,
+      `execution_intents ${approved}: nonce differs from the execution authorization`,
     ],
   },
   'a missing record': {
     sql: `DELETE FROM trust_records WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: it is FINALIZED, but its trust record is missing`,
-      `receipts ${approved} 1: its trust record is missing`,
-      `verifications ${approved} 1: its trust record is missing`,
+      `execution_intents ${approved}: is FINALIZED, but its trust record is missing`,
+      `receipts ${approved} 1: trust record is missing`,
+      `verifications ${approved} 1: trust record is missing`,
     ],
   },
   'a missing record of a failure': {
     sql: `DELETE FROM trust_records WHERE business_transaction_id = :failed`,
     lines: ({ failed }) => [
-      `execution_intents ${failed}: it is ERRORED, but neither a trust record nor a transition says so`,
-      `receipts ${failed} 1: its trust record is missing`,
-      `verifications ${failed} 1: its trust record is missing`,
+      `execution_intents ${failed}: is ERRORED, but neither a trust record nor a transition says so`,
+      `receipts ${failed} 1: trust record is missing`,
+      `verifications ${failed} 1: trust record is missing`,
     ],
   },
   'a failure that is called a success': {
     sql: `UPDATE execution_intents SET state = 'FINALIZED' WHERE business_transaction_id = :failed`,
-    lines: ({ failed }) => [
-      `execution_intents ${failed}: it is FINALIZED, but its trust record says ERRORED`,
-    ],
+    lines: ({ failed }) => [`execution_intents ${failed}: is FINALIZED, but its trust record says ERRORED`],
   },
   'a success that is called a failure': {
     sql: `UPDATE execution_intents SET state = 'ERRORED' WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: it is ERRORED, but its trust record says FINALIZED`,
+      `execution_intents ${approved}: is ERRORED, but its trust record says FINALIZED`,
     ],
   },
   'an intent that was opened again': {
     sql: `UPDATE execution_intents SET state = 'RELEASED', closed_at = NULL WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `execution_intents ${approved}: it is still open, but its trust record stands: finalize it`,
+      `execution_intents ${approved}: is still open, but has a trust record: finalize it`,
     ],
   },
   'an intent that was resolved by nobody': {
     sql: `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'NOT_EXECUTED', closed_at = now() WHERE business_transaction_id = :inDoubt`,
-    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: it is RESOLVED, but no transition says so`],
+    lines: ({ inDoubt }) => [`execution_intents ${inDoubt}: is RESOLVED, but no transition says so`],
   },
   'another resolution': {
     sql: `UPDATE execution_intents SET resolution = 'NOT_EXECUTED' WHERE business_transaction_id = :resolved`,
@@ -151,13 +147,13 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
     },
     lines: ({ resolved }, { transition }) => [
-      `execution_intents ${resolved}: it is RESOLVED, but no transition says so`,
-      `intent_transitions ${transition}: its intent is not in the state that it brought about`,
+      `execution_intents ${resolved}: is RESOLVED, but no transition says so`,
+      `intent_transitions ${transition}: execution intent is not in the state that this transition led to`,
     ],
   },
   'a missing transition': {
     sql: `DELETE FROM intent_transitions WHERE business_transaction_id = :resolved`,
-    lines: ({ resolved }) => [`execution_intents ${resolved}: it is RESOLVED, but no transition says so`],
+    lines: ({ resolved }) => [`execution_intents ${resolved}: is RESOLVED, but no transition says so`],
   },
   'the note of a transition': {
     sql: `UPDATE intent_transitions SET body = replace(body, 'provider says', 'weather says') WHERE business_transaction_id = :resolved`,
@@ -166,7 +162,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
     },
     lines: (_, { transition }) => [
-      `intent_transitions ${transition}: it does not verify (The signature of the transition is not valid)`,
+      `intent_transitions ${transition}: does not verify (The signature of the transition is not valid)`,
     ],
   },
   'when an intent was closed': {
@@ -176,70 +172,70 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :finalizedByHand',
     },
     lines: (_, { transition }) => [
-      `intent_transitions ${transition}: its intent is not in the state that it brought about`,
+      `intent_transitions ${transition}: execution intent is not in the state that this transition led to`,
     ],
   },
   'an endless deadline': {
     sql: `UPDATE execution_intents SET deadline = 'infinity' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`execution_intents ${approved}: its deadline is no time`],
+    lines: ({ approved }) => [`execution_intents ${approved}: deadline is not a timestamp`],
   },
   'an end without a time': {
     sql: `UPDATE execution_intents SET closed_at = NULL WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`execution_intents ${approved}: its closed_at does not fit its state`],
+    lines: ({ approved }) => [`execution_intents ${approved}: closed_at does not fit the state`],
   },
   'one byte of a record': {
     sql: `UPDATE trust_records SET body = replace(body, '"amount":42', '"amount":41') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `trust_records ${approved}: it does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization is not bound to this transaction; The stored bytes do not match the trust record hash; The stored transaction differs from the one in the trust record)`,
+      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The execution authorization is not bound to this transaction; The stored bytes do not match the trust record hash; The stored transaction differs from the one in the trust record)`,
     ],
   },
   'a signature of a record': {
     sql: `UPDATE trust_records AS t SET seal = o.seal FROM trust_records AS o
       WHERE t.business_transaction_id = :approved AND o.business_transaction_id = :other`,
     lines: ({ approved }) => [
-      `trust_records ${approved}: it does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The stored bytes do not match the trust record hash)`,
+      `trust_records ${approved}: does not verify (The trust record hash does not match the canonical record; The trust record signature is not valid; The stored bytes do not match the trust record hash)`,
     ],
   },
   'a member beside a record that nothing signs': {
     sql: `UPDATE trust_records SET seal = replace(seal, '{"signature"', '{"note":1,"signature"') WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`trust_records ${approved}: its seal has members that nothing signs`],
+    lines: ({ approved }) => [`trust_records ${approved}: seal has members that no signature covers`],
   },
   'the owner of a record': {
     sql: `UPDATE trust_records SET caller_id = 'mallory' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`trust_records ${approved}: its caller is not that of its transaction`],
+    lines: ({ approved }) => [`trust_records ${approved}: caller differs from the transaction's`],
   },
   'the time of a record': {
     sql: `UPDATE trust_records SET created_at = created_at + interval '1 ms' WHERE business_transaction_id = :approved`,
-    lines: ({ approved }) => [`trust_records ${approved}: its time is not that of its body`],
+    lines: ({ approved }) => [`trust_records ${approved}: time differs from the body`],
   },
   'a missing verification': {
     sql: `DELETE FROM verifications WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `receipts ${approved} 1: the verification that it names is missing or not VERIFIED`,
-      `trust_records ${approved}: its verifications are missing or not numbered from 1 without a gap`,
+      `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
+      `trust_records ${approved}: verifications are missing or not numbered from 1 without a gap`,
     ],
   },
   'a verification out of the middle': {
     sql: `DELETE FROM verifications WHERE business_transaction_id = :verifiedTwice AND ordinal = 2`,
     lines: ({ verifiedTwice }) => [
-      `receipts ${verifiedTwice} 2: the verification that it names is missing or not VERIFIED`,
-      `trust_records ${verifiedTwice}: its verifications are missing or not numbered from 1 without a gap`,
+      `receipts ${verifiedTwice} 2: names a verification that is missing or not VERIFIED`,
+      `trust_records ${verifiedTwice}: verifications are missing or not numbered from 1 without a gap`,
     ],
   },
   'a verification that is called failed': {
     sql: `UPDATE verifications SET body = replace(body, '"VERIFIED"', '"FAILED"') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `receipts ${approved} 1: the verification that it names is missing or not VERIFIED`,
-      `verifications ${approved} 1: it is the first one and not VERIFIED`,
+      `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
+      `verifications ${approved} 1: is the first verification, but not VERIFIED`,
     ],
   },
   'swapped verifications': {
     sql: `UPDATE verifications AS t SET body = o.body FROM verifications AS o
       WHERE t.business_transaction_id = :approved AND o.business_transaction_id = :other`,
     lines: ({ approved }) => [
-      `receipts ${approved} 1: the verification that it names is missing or not VERIFIED`,
-      `verifications ${approved} 1: it is VERIFIED with a hash that is not of its trust record`,
-      `verifications ${approved} 1: it is of another transaction`,
+      `receipts ${approved} 1: names a verification that is missing or not VERIFIED`,
+      `verifications ${approved} 1: is VERIFIED, but its hash differs from the trust record's`,
+      `verifications ${approved} 1: names another transaction`,
     ],
   },
   'swapped receipts': {
@@ -247,51 +243,51 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       WHERE (t.business_transaction_id, o.business_transaction_id) IN ((:approved, :other), (:other, :approved))`,
     lines: ({ approved, other }) =>
       [approved, other].flatMap((id) => [
-        `receipts ${id} 1: it is of another transaction`,
-        `receipts ${id} 1: its hash is not of its trust record`,
-        `receipts ${id} 1: the verification that it names is missing or not VERIFIED`,
+        `receipts ${id} 1: names another transaction`,
+        `receipts ${id} 1: hash differs from the trust record's`,
+        `receipts ${id} 1: names a verification that is missing or not VERIFIED`,
       ]),
   },
   'when a receipt was issued': {
     sql: `UPDATE receipts SET body = replace(body, '"issuedAt":"2', '"issuedAt":"3') WHERE business_transaction_id = :approved`,
     lines: ({ approved }) => [
-      `receipts ${approved} 1: it does not verify (The receipt hash does not match the canonical receipt; The receipt signature is not valid)`,
+      `receipts ${approved} 1: does not verify (The receipt hash does not match the canonical receipt; The receipt signature is not valid)`,
     ],
   },
   'a missing receipt': {
     sql: `DELETE FROM receipts WHERE business_transaction_id = :verifiedTwice AND ordinal = 1`,
     lines: ({ verifiedTwice }) => [
-      `trust_records ${verifiedTwice}: its receipts are missing or not numbered from 1 without a gap`,
+      `trust_records ${verifiedTwice}: receipts are missing or not numbered from 1 without a gap`,
     ],
   },
   'the reason of a refusal': {
     sql: `UPDATE refusal_records SET body = replace(body, '"outcome":"REJECTED"', '"outcome":"APPROVED"') WHERE business_transaction_id = :rejected`,
     lines: ({ rejected }) => [
-      `refusal_records ${rejected}: it does not verify (The refusal record hash does not match the canonical record; The refusal record signature is not valid; The decision is not a refusal of this intent)`,
+      `refusal_records ${rejected}: does not verify (The refusal record hash does not match the canonical record; The refusal record signature is not valid; The decision is not a refusal of this intent)`,
     ],
   },
   'a refusal in the place of another': {
     sql: `UPDATE refusal_records AS t SET body = o.body, seal = o.seal FROM refusal_records AS o
       WHERE t.business_transaction_id = :rejected AND o.business_transaction_id = :denied`,
     lines: ({ rejected }) => [
-      `refusal_records ${rejected}: it does not refuse what its transaction asks for`,
-      `refusal_records ${rejected}: it is of another transaction`,
-      `refusal_records ${rejected}: its time is not that of its body`,
+      `refusal_records ${rejected}: does not refuse what the transaction asks for`,
+      `refusal_records ${rejected}: names another transaction`,
+      `refusal_records ${rejected}: time differs from the body`,
     ],
   },
   'a refusal of what was released': {
     sql: `INSERT INTO refusal_records SELECT :approved, caller_id, created_at, body, seal FROM refusal_records WHERE business_transaction_id = :rejected`,
     lines: ({ approved }) => [
-      `business_transactions ${approved}: it was released, but a refusal record stands`,
-      `refusal_records ${approved}: it does not refuse what its transaction asks for`,
-      `refusal_records ${approved}: it is of another transaction`,
+      `business_transactions ${approved}: was released, but has a refusal record`,
+      `refusal_records ${approved}: does not refuse what the transaction asks for`,
+      `refusal_records ${approved}: names another transaction`,
     ],
   },
   'an audit event': {
     sql: `UPDATE audit_events SET body = replace(body, 'maker', 'mayor') WHERE event_id = (SELECT event_id FROM audit_events WHERE type = 'intent.resolved')`,
     find: { event: `SELECT event_id AS key FROM audit_events WHERE type = 'intent.resolved'` },
     lines: (_, { event }) => [
-      `audit_events ${event}: it does not verify (The audit event signature is not valid)`,
+      `audit_events ${event}: does not verify (The audit event signature is not valid)`,
     ],
   },
   'the type of an audit event': {
@@ -300,14 +296,14 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       event: `SELECT event_id AS key FROM audit_events WHERE type = 'approval.delivered' AND strpos(body, :usedApproval::text) > 0`,
     },
     lines: ({ usedApproval }, { event }) => [
-      `approvals ${usedApproval}: its audit event approval.delivered is missing`,
-      `audit_events ${event}: its columns are not those of its body`,
+      `approvals ${usedApproval}: audit event approval.delivered is missing`,
+      `audit_events ${event}: columns differ from the body`,
     ],
   },
   'a missing audit event of a change': {
     sql: `DELETE FROM audit_events WHERE type = 'governance.approved' AND strpos(body, :policyChange::text) > 0`,
     lines: ({ policyChange }) => [
-      `pending_changes ${policyChange}: its audit event of the resolution is missing`,
+      `pending_changes ${policyChange}: audit event of the resolution is missing`,
     ],
   },
   'a missing audit event of a resolution': {
@@ -316,12 +312,12 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       transition:
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
     },
-    lines: (_, { transition }) => [`intent_transitions ${transition}: its audit event is missing`],
+    lines: (_, { transition }) => [`intent_transitions ${transition}: audit event is missing`],
   },
   'an approval that is made unused again': {
     sql: `UPDATE approvals SET consumed_by = NULL, consumed_at = NULL WHERE approval_id = :usedApproval::text`,
     lines: ({ usedApproval, byApproval }) => [
-      `approvals ${usedApproval}: it is not marked as used by ${byApproval}, whose trust record holds it`,
+      `approvals ${usedApproval}: is not marked as consumed by ${byApproval}, whose trust record contains it`,
     ],
   },
   'a missing approval': {
@@ -330,8 +326,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       event: `SELECT event_id AS key FROM audit_events WHERE type = 'approval.delivered' AND strpos(body, :usedApproval::text) > 0`,
     },
     lines: ({ usedApproval, byApproval }, { event }) => [
-      `approvals ${usedApproval}: it is missing, but the trust record of ${byApproval} holds it`,
-      `audit_events ${event}: the approval ${usedApproval} that it is about is missing`,
+      `approvals ${usedApproval}: is missing, but the trust record of ${byApproval} contains it`,
+      `audit_events ${event}: names approval ${usedApproval}, which is missing`,
     ],
   },
   // In a text of PostgreSQL there is none: asked for it, the server would end the snapshot, and with it the run.
@@ -343,38 +339,38 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         WHERE type = 'approval.delivered' AND strpos(body, :usedApproval::text) > 0`,
     },
     lines: ({ usedApproval }, { event }) => [
-      `approvals ${usedApproval}: its audit event approval.delivered is missing`,
-      `audit_events ${event}: it does not verify (The audit event signature is not valid)`,
+      `approvals ${usedApproval}: audit event approval.delivered is missing`,
+      `audit_events ${event}: does not verify (The audit event signature is not valid)`,
     ],
   },
   'an approval that another execution is said to have used': {
     sql: `UPDATE approvals SET consumed_by = :approved, consumed_at = now() WHERE approval_id = :unusedApproval::text`,
     lines: ({ unusedApproval }) => [
-      `approvals ${unusedApproval}: the trust record of the execution that used it up does not hold it`,
+      `approvals ${unusedApproval}: is not in the trust record of the execution that consumed it`,
     ],
   },
   'the limit of an approval': {
     sql: `UPDATE approvals SET body = replace(body, '"max":1000', '"max":9999') WHERE approval_id = :unusedApproval::text`,
-    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: its signature is not that of its approver`],
+    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: signature is not the approver's`],
   },
   'the target of an approval': {
     sql: `UPDATE approvals SET target = 'test' WHERE approval_id = :unusedApproval::text`,
-    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: its columns are not those of its body`],
+    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: columns differ from the body`],
   },
   'a policy': {
     sql: `UPDATE policy_versions SET content = replace(content, 'Few enough.', 'Whatever.') WHERE name = 'limited' AND version = '1.0.0'`,
-    lines: () => ['policy_versions limited/1.0.0: its content does not have its hash'],
+    lines: () => ['policy_versions limited/1.0.0: content does not match its hash'],
   },
   'a policy with its hash': {
     sql: `UPDATE policy_versions SET content = replace(content, 'Yes.', 'No.'),
       content_hash = encode(sha256(convert_to(replace(content, 'Yes.', 'No.'), 'UTF8')), 'hex') WHERE name = 'limited' AND version = '2.0.0'`,
-    lines: () => ['policy_versions limited/2.0.0: it is not what its change approved'],
+    lines: () => ['policy_versions limited/2.0.0: differs from what the change approved'],
   },
   'a policy with its hash that released something': {
     sql: `UPDATE policy_versions SET content = replace(content, 'Few enough.', 'Whatever.'),
       content_hash = encode(sha256(convert_to(replace(content, 'Few enough.', 'Whatever.'), 'UTF8')), 'hex') WHERE name = 'limited' AND version = '1.0.0'`,
     lines: ({ limited }) => [
-      `business_transactions ${limited}: it was released under a policy version that is not stored as approved with that content`,
+      `business_transactions ${limited}: was released under a policy version that is not stored as approved with that content`,
     ],
   },
   'a policy that was approved by nobody': {
@@ -383,7 +379,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         encode(sha256(convert_to(replace(content, '"policyVersion":"2.0.0"', '"policyVersion":"9.0.0"'), 'UTF8')), 'hex'), now(), 'genesis', now()
       FROM policy_versions WHERE name = 'limited' AND version = '2.0.0'`,
     lines: () => [
-      'policy_versions limited/9.0.0: it is approved by genesis, but was not there at the first start',
+      'policy_versions limited/9.0.0: is approved by genesis, but was not present at the first start',
     ],
   },
   'a missing change': {
@@ -395,94 +391,86 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     },
     lines: ({ policyChange }, { nonce, proposal, approval }) => [
       ...[proposal, approval].map(
-        (event) => `audit_events ${event}: the change ${policyChange} that it is about is missing`,
+        (event) => `audit_events ${event}: names change ${policyChange}, which is missing`,
       ),
-      'policy_versions limited/2.0.0: it is not what its change approved (its change is missing or not resolved)',
-      'policy_versions limited/2.0.0: the change of its approved_by_change is missing',
-      `step_up_nonces ${nonce}: the change of its change_id is missing`,
+      'policy_versions limited/2.0.0: differs from what the change approved (change is missing or not resolved)',
+      'policy_versions limited/2.0.0: the change in approved_by_change is missing',
+      `step_up_nonces ${nonce}: the change in change_id is missing`,
     ],
   },
   'what a change proposed': {
     sql: `UPDATE pending_changes SET body = replace(body, '"reason":"newer"', '"reason":"older"') WHERE change_id = :policyChange`,
     lines: ({ policyChange }) => [
-      `pending_changes ${policyChange}: it does not verify as it was proposed (The change hash does not match what was proposed; The signature of the change is not valid)`,
+      `pending_changes ${policyChange}: does not verify as proposed (The change hash does not match what was proposed; The signature of the change is not valid)`,
     ],
   },
   'who resolved a change': {
     sql: `UPDATE pending_changes SET resolved_body = replace(resolved_body, '"resolvedBy":"checker"', '"resolvedBy":"somebody"') WHERE change_id = :enrolment`,
     lines: ({ enrolment }) => [
-      `pending_changes ${enrolment}: it does not verify as it was resolved (The signature of the change is not valid)`,
+      `pending_changes ${enrolment}: does not verify as resolved (The signature of the change is not valid)`,
     ],
   },
   'a step-up that can be used again': {
     sql: `DELETE FROM step_up_nonces WHERE change_id = :enrolment`,
-    lines: ({ enrolment }) => [`pending_changes ${enrolment}: the nonce of its step-up is not used up`],
+    lines: ({ enrolment }) => [`pending_changes ${enrolment}: the nonce of the step-up is not consumed`],
   },
   'an approved change without effect': {
     sql: `DELETE FROM external_connectors WHERE change_id = :connector`,
-    lines: ({ connector }) => [
-      `pending_changes ${connector}: it is APPROVED, but nothing is in effect by it`,
-    ],
+    lines: ({ connector }) => [`pending_changes ${connector}: is APPROVED, but nothing took effect`],
   },
   'the endpoint of an external connector': {
     sql: `UPDATE external_connectors SET endpoint_url = 'https://9.9.9.9/' WHERE change_id = :connector`,
-    lines: ({ connector }) => [`external_connectors ${connector}: it is not what its change registered`],
+    lines: ({ connector }) => [`external_connectors ${connector}: differs from what the change registered`],
   },
   'an external connector that is revoked by nobody': {
     sql: `UPDATE external_connectors SET revoked_at = now() WHERE change_id = :connector`,
     lines: ({ connector }) => [
-      `external_connectors ${connector}: it is revoked or not, other than its changes say`,
+      `external_connectors ${connector}: revocation differs from what the changes say`,
     ],
   },
   'a key of an approver': {
     sql: `UPDATE approvers SET public_key_pem = (SELECT public_key_pem FROM approvers WHERE key_id = 'old') WHERE key_id = 'k1'`,
     lines: ({ usedApproval, unusedApproval, byApproval }) => [
-      `approvals ${unusedApproval}: its signature is not that of its approver`,
-      `approvals ${usedApproval}: its signature is not that of its approver`,
-      'approvers alice:k1: it is not what its change enrolled',
-      'approvers alice:k1: its fingerprint is not that of its public key',
-      `trust_records ${byApproval}: it does not verify (The verified signals cannot be verified (the approval by "alice" is not signed by that approver))`,
+      `approvals ${unusedApproval}: signature is not the approver's`,
+      `approvals ${usedApproval}: signature is not the approver's`,
+      'approvers alice:k1: differs from what the change enrolled',
+      'approvers alice:k1: fingerprint does not match the public key',
+      `trust_records ${byApproval}: does not verify (The verified signals cannot be verified (the approval by "alice" is not signed by that approver))`,
     ],
   },
   'a missing approver': {
     sql: `DELETE FROM approvers WHERE key_id = 'k1'`,
     lines: ({ enrolment, usedApproval, unusedApproval, byApproval }) => [
-      `approvals ${unusedApproval}: its signature is not that of its approver (key 'alice:k1' is not known)`,
-      `approvals ${unusedApproval}: the key of its approver is missing`,
-      `approvals ${usedApproval}: its signature is not that of its approver (key 'alice:k1' is not known)`,
-      `approvals ${usedApproval}: the key of its approver is missing`,
-      `pending_changes ${enrolment}: it is APPROVED, but nothing is in effect by it`,
-      `trust_records ${byApproval}: it does not verify (The verified signals cannot be verified (key 'alice:k1' is not known))`,
+      `approvals ${unusedApproval}: signature is not the approver's (key 'alice:k1' is not known)`,
+      `approvals ${unusedApproval}: the approver's key is missing`,
+      `approvals ${usedApproval}: signature is not the approver's (key 'alice:k1' is not known)`,
+      `approvals ${usedApproval}: the approver's key is missing`,
+      `pending_changes ${enrolment}: is APPROVED, but nothing took effect`,
+      `trust_records ${byApproval}: does not verify (The verified signals cannot be verified (key 'alice:k1' is not known))`,
     ],
   },
   'a key that is no longer revoked': {
     sql: `UPDATE approvers SET revoked_at = NULL, revoked_by_change = NULL WHERE key_id = 'old'`,
     find: { change: `SELECT revoked_by_change AS key FROM approvers WHERE key_id = 'old'` },
-    lines: (_, { change }) => [`pending_changes ${change}: it is APPROVED, but nothing is in effect by it`],
+    lines: (_, { change }) => [`pending_changes ${change}: is APPROVED, but nothing took effect`],
   },
   'a missing history entry': {
     sql: `DELETE FROM history_entries WHERE business_transaction_id = :limited`,
     lines: ({ limited }) => [
-      `business_transactions ${limited}: it was released under a velocity limit, but its history entry is missing`,
+      `business_transactions ${limited}: was released under a velocity limit, but its history entry is missing`,
     ],
   },
   'a history entry of somebody else': {
     sql: `UPDATE history_entries SET caller_id = 'mallory' WHERE business_transaction_id = :limited`,
-    lines: ({ limited }) => [
-      `history_entries ${limited}: its caller or policy is not that of its transaction`,
-    ],
+    lines: ({ limited }) => [`history_entries ${limited}: caller or policy differs from the transaction's`],
   },
   'a history entry that a limit no longer counts': {
     sql: `UPDATE history_entries SET released_at = released_at - interval '1 day' WHERE business_transaction_id = :limited`,
-    lines: ({ limited }) => [
-      `history_entries ${limited}: its time is not that of the execution authorization`,
-    ],
+    lines: ({ limited }) => [`history_entries ${limited}: time differs from the execution authorization`],
   },
   'who delivered an approval': {
     sql: `UPDATE approvals SET delivered_by = 'mallory' WHERE approval_id = :unusedApproval::text`,
-    lines: ({ unusedApproval }) => [
-      `approvals ${unusedApproval}: its audit event approval.delivered is missing`,
-    ],
+    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: audit event approval.delivered is missing`],
   },
   ...Object.fromEntries(
     Object.entries({
@@ -495,7 +483,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
         sql: `UPDATE webhook_events SET ${column} = ${value} WHERE event_key = (${PROCESSED})`,
         find: { delivery: PROCESSED },
         lines: (_, { delivery }) => [
-          `webhook_events ${delivery}: it is not the delivery that its audit event tells of`,
+          `webhook_events ${delivery}: differs from the delivery in its audit event`,
         ],
       },
     ]),
@@ -503,19 +491,19 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a delivery': {
     sql: `UPDATE webhook_events SET body = body || ' '::bytea WHERE event_id = 'evt_done'`,
     find: { event: `SELECT event_key AS key FROM webhook_events WHERE event_id = 'evt_done'` },
-    lines: (_, { event }) => [`webhook_events ${event}: its body does not have its hash`],
+    lines: (_, { event }) => [`webhook_events ${event}: body does not match its hash`],
   },
   'a delivery that was never processed': {
     sql: `UPDATE webhook_events SET processed_at = now() WHERE event_id = 'poison_waits'`,
     find: { event: `SELECT event_key AS key FROM webhook_events WHERE event_id = 'poison_waits'` },
-    lines: (_, { event }) => [`webhook_events ${event}: it is processed, but its audit event is missing`],
+    lines: (_, { event }) => [`webhook_events ${event}: is processed, but its audit event is missing`],
   },
   'a delivery that is not processed any more': {
     sql: `UPDATE webhook_events SET processed_at = NULL WHERE event_id = 'evt_done'`,
     find: { event: `SELECT event_key AS key FROM webhook_events WHERE event_id = 'evt_done'` },
     lines: (_, { event }) => [
-      `webhook_events ${event}: it is not processed, but an audit event says that it is`,
-      `webhook_events ${event}: it is not processed, but its job is missing`,
+      `webhook_events ${event}: is not processed, but an audit event says that it is`,
+      `webhook_events ${event}: is not processed, but its job is missing`,
     ],
   },
   'a missing delivery': {
@@ -523,18 +511,18 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     find: {
       job: `SELECT j.id AS key FROM pgboss.job AS j JOIN webhook_events AS e ON j.data ->> 'id' = e.event_key::text WHERE e.event_id = 'poison_waits' AND j.state < 'completed'`,
     },
-    lines: (_, { job }) => [`pgboss.job ${job}: its delivery is missing`],
+    lines: (_, { job }) => [`pgboss.job ${job}: delivery is missing`],
   },
   'an orphan in doubt': {
     sql: `INSERT INTO in_doubt_intents VALUES ('00000000-0000-4000-8000-000000000000', now())`,
-    lines: () => ['in_doubt_intents 00000000-0000-4000-8000-000000000000: its intent is missing'],
+    lines: () => ['in_doubt_intents 00000000-0000-4000-8000-000000000000: execution intent is missing'],
   },
   'a whole execution that had used an approval': {
     sql: ['business_transactions', 'execution_intents', 'trust_records', 'verifications', 'receipts']
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :byApproval;`)
       .join(' '),
     lines: ({ usedApproval }) => [
-      `approvals ${usedApproval}: it is used up by an execution that was never released`,
+      `approvals ${usedApproval}: is consumed by an execution that was never released`,
     ],
   },
   'a whole execution that a human had closed': {
@@ -542,25 +530,23 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :resolved;`)
       .join(' '),
     find: { event: `SELECT event_id AS key FROM audit_events WHERE type = 'intent.resolved'` },
-    lines: ({ resolved }, { event }) => [
-      `audit_events ${event}: the intent ${resolved} that it is about is missing`,
-    ],
+    lines: ({ resolved }, { event }) => [`audit_events ${event}: names intent ${resolved}, which is missing`],
   },
   'a lost epoch': {
     sql: `DELETE FROM authority_epoch`,
-    lines: () => ['authority_epoch -: it has not exactly one row'],
+    lines: () => ['authority_epoch -: does not have exactly one row'],
   },
   'a lost primary key': {
     sql: `ALTER TABLE receipts DROP CONSTRAINT receipts_pkey`,
     undo: `ALTER TABLE receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
-    lines: () => ['schema receipts_pkey: it is missing or not valid'],
+    lines: () => ['schema receipts_pkey: is missing or not valid'],
   },
   'an id that is used twice, once nothing keeps it from that': {
     sql: `ALTER TABLE receipts DROP CONSTRAINT receipts_pkey; INSERT INTO receipts SELECT * FROM receipts WHERE business_transaction_id = :approved`,
     undo: `DELETE FROM receipts; ALTER TABLE receipts ADD PRIMARY KEY (business_transaction_id, ordinal)`,
     lines: ({ approved }) => [
-      'schema receipts_pkey: it is missing or not valid',
-      `trust_records ${approved}: its receipts are missing or not numbered from 1 without a gap`,
+      'schema receipts_pkey: is missing or not valid',
+      `trust_records ${approved}: receipts are missing or not numbered from 1 without a gap`,
     ],
   },
 }

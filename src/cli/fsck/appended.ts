@@ -25,7 +25,7 @@ const read =
   (row: R): R & Item => ({ ...row, key: `${row.id} ${row.ordinal}`, members: lazyMembers(row.body, table) })
 
 const ofItsRecord: Rule<Item> = [
-  'it is of another transaction',
+  'names another transaction',
   ({ id, members }) => members()['businessTransactionId'] === id,
 ]
 
@@ -50,7 +50,7 @@ export const verifications = tableCheck<Row, Item>({
       rules: [
         ofItsRecord,
         [
-          'it is not of its shape',
+          'does not match its schema',
           ({ members }) => {
             const { verificationId, status, message, verifiedAt } = members()
             const texts = [verificationId, message, verifiedAt].every((member) => typeof member === 'string')
@@ -58,11 +58,11 @@ export const verifications = tableCheck<Row, Item>({
           },
         ],
         [
-          'it is the first one and not VERIFIED',
+          'is the first verification, but not VERIFIED',
           ({ ordinal, members }) => ordinal !== 1 || members()['status'] === 'VERIFIED',
         ],
         [
-          'it is VERIFIED with a hash that is not of its trust record',
+          "is VERIFIED, but its hash differs from the trust record's",
           // One that FAILED may have seen other bytes than stand there now.
           (item) => item.members()['status'] !== 'VERIFIED' || isOfRecord(item),
         ],
@@ -92,10 +92,10 @@ export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
       table: 'receipts',
       rules: [
         ofItsRecord,
-        ['it does not verify', ({ members }, { crypto }) => mustHold(checkReceipt(members(), crypto))],
-        ['its hash is not of its trust record', isOfRecord],
+        ['does not verify', ({ members }, { crypto }) => mustHold(checkReceipt(members(), crypto))],
+        ["hash differs from the trust record's", isOfRecord],
         [
-          'the verification that it names is missing or not VERIFIED',
+          'names a verification that is missing or not VERIFIED',
           ({ members, verification }) => {
             if (verification === null) return false
             const { verificationId, status } = lazyMembers(verification, 'verifications')()

@@ -46,7 +46,7 @@ export const approvals = tableCheck<Row, Item>({
       table: 'approvals',
       rules: [
         [
-          'its signature is not that of its approver',
+          "signature is not the approver's",
           ({ body, payload }, { crypto }) => {
             const { algorithm, signature } = lazyMembers(body, 'approvals')()
             const { approverId, keyId } = payload()
@@ -59,7 +59,7 @@ export const approvals = tableCheck<Row, Item>({
           },
         ],
         [
-          'its columns are not those of its body',
+          'columns differ from the body',
           ({ columns, parametersHash, issuedAt, expiresAt, payload }) => {
             const signed = payload()
             return (
@@ -71,18 +71,18 @@ export const approvals = tableCheck<Row, Item>({
           },
         ],
         [
-          'its consumed_by and consumed_at do not fit',
+          'consumed_by and consumed_at contradict each other',
           ({ consumedBy, consumedAt }) => (consumedBy === null) === (consumedAt === null),
         ],
         [
-          'it is used up by an execution that was never released',
+          'is consumed by an execution that was never released',
           ({ consumedBy, released }) => consumedBy === null || released,
         ],
         [
-          'the trust record of the execution that used it up does not hold it',
+          'is not in the trust record of the execution that consumed it',
           ({ consumedBy, held }) => consumedBy === null || held !== false,
         ],
-        ['its audit event approval.delivered is missing', ({ audited }) => audited],
+        ['audit event approval.delivered is missing', ({ audited }) => audited],
       ],
     },
   ],

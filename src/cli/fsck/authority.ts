@@ -30,30 +30,27 @@ export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () =
     {
       table: 'policy_versions',
       rules: [
+        ['content does not match its hash', ({ content, contentHash }) => sha256Hex(content) === contentHash],
         [
-          'its content does not have its hash',
-          ({ content, contentHash }) => sha256Hex(content) === contentHash,
-        ],
-        [
-          'its content is of another policy',
+          'content is of another policy',
           ({ name, version, document }) => {
             const { policyId, policyVersion } = document()
             return policyId === name && policyVersion === version
           },
         ],
         [
-          'it is approved by genesis, but was not there at the first start',
+          'is approved by genesis, but was not present at the first start',
           ({ approvedBy, approvedAt, loadedAt }, { genesisAt }) =>
             approvedBy !== 'genesis' ||
             (approvedAt !== null && sameTime(approvedAt, genesisAt) && sameTime(loadedAt, genesisAt)),
         ],
         [
-          'it is approved, but no change says so',
+          'is approved, but no change approved it',
           ({ approvedBy, byChange }) =>
             (approvedBy !== null && approvedBy !== 'genesis') === (byChange !== null),
         ],
         [
-          'it is not what its change approved',
+          'differs from what the change approved',
           ({ key, content, approvedBy, approvedAt, byChange, change }) => {
             if (byChange === null) return true
             const { proposed, resolvedBy, resolvedAt } = approvedChange(change, 'policy', key)
@@ -92,12 +89,12 @@ export const approvers = tableCheck<ApproverRow, ApproverRow>({
       table: 'approvers',
       rules: [
         [
-          'its fingerprint is not that of its public key',
+          'fingerprint does not match the public key',
           ({ publicKeyPem, fingerprint }) =>
             sha256Hex(createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })) === fingerprint,
         ],
         [
-          'it is not what its change enrolled',
+          'differs from what the change enrolled',
           ({ key, approverId, keyId, publicKeyPem, enrolledAt, enrolment }) => {
             const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
             const due = canonicalize({ action: 'add', approverId, keyId, publicKeyPem })
@@ -105,7 +102,7 @@ export const approvers = tableCheck<ApproverRow, ApproverRow>({
           },
         ],
         [
-          'it is revoked or not, other than its changes say',
+          'revocation differs from what the changes say',
           ({ key, approverId, keyId, revokedAt, revokedByChange, revocation }) => {
             if (revokedAt === null || revokedByChange === null)
               return revokedAt === null && revokedByChange === null
@@ -145,7 +142,7 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
       table: 'external_connectors',
       rules: [
         [
-          'it is not what its change registered',
+          'differs from what the change registered',
           ({ capability, registration, allowedParameters, registeredAt, change }) => {
             const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
             const parameters = JSON.parse(allowedParameters) as Json
@@ -154,7 +151,7 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
           },
         ],
         [
-          'it is revoked or not, other than its changes say',
+          'revocation differs from what the changes say',
           ({ capability, revokedAt, revokedByChange, revocation }) => {
             if (revokedAt === null || revokedByChange === null)
               return revokedAt === null && revokedByChange === null
@@ -170,9 +167,9 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
 
 /** Whether it is signed, its own check says. fails where there is no such change, or it was not approved, or not of this */
 function approvedChange(text: string | null, kind: string, target: string): Members {
-  if (text === null) throw new Error('its change is missing or not resolved')
+  if (text === null) throw new Error('change is missing or not resolved')
   const change = lazyMembers(text, 'pending_changes', 'resolved_body')()
   if (change['status'] !== 'APPROVED' || change['kind'] !== kind || change['target'] !== target)
-    throw new Error('its change is of something else, or was not approved')
+    throw new Error('change is about something else, or was not approved')
   return change
 }

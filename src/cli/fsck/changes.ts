@@ -37,12 +37,12 @@ function resolved(problem: string, holds: Rule<Change>[1]): Rule<Change> {
 }
 
 const CHANGES: readonly Rule<Change>[] = [
-  ['it does not verify as it was proposed', ({ body, seal }, tools) => verifies(body, seal, tools)],
-  resolved('it does not verify as it was resolved', ({ resolvedBody, resolvedSeal }, tools) =>
+  ['does not verify as proposed', ({ body, seal }, tools) => verifies(body, seal, tools)],
+  resolved('does not verify as resolved', ({ resolvedBody, resolvedSeal }, tools) =>
     verifies(resolvedBody ?? '', resolvedSeal ?? '', tools),
   ),
   [
-    'its columns are not those of what was proposed',
+    'columns differ from what was proposed',
     ({ key, kind, target, proposedAt, proposed }) => {
       const signed = proposed()
       const isOpen = signed['status'] === 'PENDING_APPROVAL'
@@ -51,32 +51,29 @@ const CHANGES: readonly Rule<Change>[] = [
     },
   ],
   [
-    'its status is not the one that was signed',
+    'status differs from the signed one',
     (item) => item.status === (isResolved(item) ? item.resolved()['status'] : 'PENDING_APPROVAL'),
   ],
-  resolved('what was resolved is not what was proposed', (item) => {
+  resolved('what was resolved differs from what was proposed', (item) => {
     const [before, after] = [item.proposed(), item.resolved()]
     return before['changeId'] === after['changeId'] && before['changeHash'] === after['changeHash']
   }),
-  resolved('the nonce of its step-up is not used up', (item) =>
+  resolved('the nonce of the step-up is not consumed', (item) =>
     item.nonces.includes(
       string(members(members(item.resolved()['stepUpAuthorization'])['payload'])['nonce']),
     ),
   ),
-  [
-    'it is APPROVED, but nothing is in effect by it',
-    ({ status, effects }) => status !== 'APPROVED' || effects > 0,
-  ],
-  ['it is not APPROVED, but in effect', ({ status, effects }) => status === 'APPROVED' || effects === 0],
-  ['its audit event governance.proposed is missing', ({ proposalAudited }) => proposalAudited],
-  resolved('its audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
+  ['is APPROVED, but nothing took effect', ({ status, effects }) => status !== 'APPROVED' || effects > 0],
+  ['is in effect, but not APPROVED', ({ status, effects }) => status === 'APPROVED' || effects === 0],
+  ['audit event governance.proposed is missing', ({ proposalAudited }) => proposalAudited],
+  resolved('audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
 ]
 
 /** The step-up's own signature is not checked: the key of a human is in SERVICE_API_KEYS, not in the database. */
 function verifies(body: string, seal: string, { crypto }: Tools): true {
   const signed = lazyMembers(body, 'pending_changes')()
   const beside = lazyMembers(seal, 'pending_changes', 'seal')()
-  if (Object.keys(beside).join() !== 'signature') throw new Error('its seal has members that nothing signs')
+  if (Object.keys(beside).join() !== 'signature') throw new Error('seal has members that no signature covers')
   const evidence = JSON.parse(sealedText({ body: canonicalize(signed), seal })) as Members
   return mustHold(checkGovernanceChange(evidence, { ...crypto, humanKey: () => undefined }))
 }

@@ -8,7 +8,7 @@ import type { Tools } from './tools.ts'
 export interface Finding {
   readonly table: string
   readonly key: string
-  /** A sentence without its full stop: `its receipt is missing`. */
+  /** A sentence without its full stop: `receipt is missing`. */
   readonly problem: string
 }
 
@@ -109,7 +109,7 @@ class Unreadable extends Error {
  */
 export function lazyMembers(text: string | null, table: string, column = 'body'): () => Members {
   return lazy(() => {
-    const refusal = new Unreadable(table, `its ${column} is not canonical JSON`)
+    const refusal = new Unreadable(table, `${column} is not canonical JSON`)
     try {
       const value = JSON.parse(text ?? 'null') as Json
       if (typeof value === 'object' && value !== null && canonicalize(value) === text) return value as Members

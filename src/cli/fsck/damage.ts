@@ -85,7 +85,7 @@ export async function readAround(
   async function readPage(page: number, where: string, error: DatabaseError): Promise<void> {
     const damaged = await describeDamage(error, sql)
     if (damaged.isIndex) {
-      findings.push({ table: damaged.table, key: damaged.where, problem: 'it is damaged: REINDEX it' })
+      findings.push({ table: damaged.table, key: damaged.where, problem: 'is damaged: REINDEX it' })
       const other = withoutIndexesMs < WITHOUT_INDEXES_MS_MAX ? await tryWithoutIndexes(where) : error
       if (other === undefined) return
     }
@@ -95,7 +95,7 @@ export async function readAround(
       findings.push({
         table,
         key: `page ${page}`,
-        problem: `its rows cannot be read; they were stored after ${before} and before ${after}`,
+        problem: `rows cannot be read; they were stored after ${before} and before ${after}`,
       })
       return
     }
@@ -103,7 +103,7 @@ export async function readAround(
       const why = await tryPart(`ctid = '${ctid}'::tid`, BY_INDEX)
       if (why === undefined) continue
       const { text } = await describeDamage(why, sql)
-      findings.push({ table, key: rowKey, problem: `it cannot be checked: ${text} is damaged` })
+      findings.push({ table, key: rowKey, problem: `cannot be checked: ${text} is damaged` })
     }
   }
 

@@ -109,26 +109,23 @@ function released(problem: string, holds: Rule<Item>[1]): Rule<Item> {
 }
 
 const OF_TRANSACTIONS: readonly Rule<Item>[] = [
+  ['body names another transaction', ({ id, transaction }) => transaction()['businessTransactionId'] === id],
   [
-    'its body is of another transaction',
-    ({ id, transaction }) => transaction()['businessTransactionId'] === id,
-  ],
-  [
-    'its caller is not the one who submitted it',
+    'caller differs from submittedBy in the body',
     ({ callerId, transaction }) => members(transaction()['metadata'])['submittedBy'] === callerId,
   ],
   [
-    'its time is not that of its body',
+    'time differs from the body',
     ({ createdAt, transaction }) => sameTime(createdAt, transaction()['createdAt']),
   ],
-  released('its execution authorization does not verify', isAuthorized),
-  released('its execution authorization is for another policy', ({ transaction, signedAuthorization }) => {
+  released('execution authorization does not verify', isAuthorized),
+  released('execution authorization is for another policy', ({ transaction, signedAuthorization }) => {
     const { policyName, policyVersion } = payloadOf(signedAuthorization)
     const { name, version } = members(transaction()['policy'])
     return policyName === name && policyVersion === version
   }),
   released(
-    'it was released under a policy version that is not stored as approved with that content',
+    'was released under a policy version that is not stored as approved with that content',
     (item, tools) => {
       const policy = policyOf(item, tools)
       return (
@@ -138,11 +135,11 @@ const OF_TRANSACTIONS: readonly Rule<Item>[] = [
     },
   ),
   released(
-    'it was released under a velocity limit, but its history entry is missing',
+    'was released under a velocity limit, but its history entry is missing',
     (item, tools) => policyOf(item, tools)?.limited !== true || item.listed,
   ),
-  released('it was released, but its intent is missing', ({ state }) => state !== null),
-  released('it was released, but a refusal record stands', ({ refused }) => !refused),
+  released('was released, but its execution intent is missing', ({ state }) => state !== null),
+  released('was released, but has a refusal record', ({ refused }) => !refused),
 ]
 
 function policyOf({ signedAuthorization }: Item, { policies }: Tools) {
@@ -165,40 +162,34 @@ function isAuthorized(item: Item, { crypto }: Tools): boolean {
 }
 
 const OF_INTENTS: readonly Rule<Item>[] = [
-  ['its transaction was not released', isReleased],
+  ['transaction was not released', isReleased],
   [
-    'its nonce is not that of the execution authorization',
+    'nonce differs from the execution authorization',
     (item) => !isReleased(item) || payloadOf(item.signedAuthorization)['nonce'] === item.nonce,
   ],
-  ['its state is none', ({ state }) => intentStates.some((known) => known === state)],
-  ['its deadline is no time', ({ hasDeadline }) => hasDeadline],
-  ['its closed_at does not fit its state', (item) => isClosed(item) === (item.closedAt !== null)],
+  ['state is not a known value', ({ state }) => intentStates.some((known) => known === state)],
+  ['deadline is not a timestamp', ({ hasDeadline }) => hasDeadline],
+  ['closed_at does not fit the state', (item) => isClosed(item) === (item.closedAt !== null)],
   [
-    'its resolution does not fit its state',
+    'resolution does not fit the state',
     ({ state, resolution }) => (state === 'RESOLVED') === (resolution !== null),
   ],
+  ['is FINALIZED, but its trust record is missing', (item) => item.state !== 'FINALIZED' || hasRecord(item)],
   [
-    'it is FINALIZED, but its trust record is missing',
-    (item) => item.state !== 'FINALIZED' || hasRecord(item),
-  ],
-  [
-    'it is FINALIZED, but its trust record says ERRORED',
+    'is FINALIZED, but its trust record says ERRORED',
     (item) => item.state !== 'FINALIZED' || !hasRecord(item) || provenEnd(item) !== 'ERRORED',
   ],
   [
-    'it is ERRORED, but its trust record says FINALIZED',
+    'is ERRORED, but its trust record says FINALIZED',
     (item) => item.state !== 'ERRORED' || !hasRecord(item) || provenEnd(item) !== 'FINALIZED',
   ],
   [
-    'it is ERRORED, but neither a trust record nor a transition says so',
+    'is ERRORED, but neither a trust record nor a transition says so',
     (item) => item.state !== 'ERRORED' || hasRecord(item) || isTransitioned(item),
   ],
-  ['it is RESOLVED, but no transition says so', (item) => item.state !== 'RESOLVED' || isTransitioned(item)],
-  ['it is RESOLVED, but a trust record stands', (item) => item.state !== 'RESOLVED' || !hasRecord(item)],
-  [
-    'it is still open, but its trust record stands: finalize it',
-    (item) => isClosed(item) || !hasRecord(item),
-  ],
+  ['is RESOLVED, but no transition says so', (item) => item.state !== 'RESOLVED' || isTransitioned(item)],
+  ['is RESOLVED, but has a trust record', (item) => item.state !== 'RESOLVED' || !hasRecord(item)],
+  ['is still open, but has a trust record: finalize it', (item) => isClosed(item) || !hasRecord(item)],
 ]
 
 /** Of the transitions as they are; whether they are signed is asked of each by itself. */
@@ -212,36 +203,33 @@ function isTransitioned({ state, resolution, transitions }: Item): boolean {
 const SEALED = new Set(['trustRecordHash', 'signature', 'signatures'])
 
 const OF_RECORDS: readonly Rule<Item>[] = [
-  ['its intent is missing', ({ state }) => state !== null],
+  ['execution intent is missing', ({ state }) => state !== null],
   [
-    'it does not verify',
+    'does not verify',
     ({ proof }) => {
       const found = proof()
       if (found.kind === 'refused') throw new Error(found.problem)
       return true
     },
   ],
+  ["caller differs from the transaction's", ({ callerId, recordCallerId }) => callerId === recordCallerId],
   [
-    'its caller is not that of its transaction',
-    ({ callerId, recordCallerId }) => callerId === recordCallerId,
-  ],
-  [
-    'its time is not that of its body',
+    'time differs from the body',
     ({ recordBody, recordCreatedAt }) =>
       recordCreatedAt !== null &&
       sameTime(recordCreatedAt, lazyMembers(recordBody, 'trust_records')()['createdAt']),
   ],
   [
-    'its seal has members that nothing signs',
+    'seal has members that no signature covers',
     ({ recordSeal }) =>
       Object.keys(lazyMembers(recordSeal, 'trust_records', 'seal')()).every((name) => SEALED.has(name)),
   ],
   [
-    'its verifications are missing or not numbered from 1 without a gap',
+    'verifications are missing or not numbered from 1 without a gap',
     ({ verifications, verificationsDue }) => Number(verifications) === verificationsDue,
   ],
   [
-    'its receipts are missing or not numbered from 1 without a gap',
+    'receipts are missing or not numbered from 1 without a gap',
     ({ receipts, receiptsDue }) => Number(receipts) === receiptsDue,
   ],
 ]

@@ -37,12 +37,12 @@ export const auditEvents = tableCheck<EventRow, EventRow & Signed>({
       table: 'audit_events',
       rules: [
         [
-          'it does not verify',
+          'does not verify',
           ({ signed, signature }, { crypto }) =>
             mustHold(checkAuditEvent({ event: signed(), signature: signature() }, crypto)),
         ],
         [
-          'its columns are not those of its body',
+          'columns differ from the body',
           ({ key, at, type, signed }) => {
             const event = signed()
             return event['eventId'] === key && event['type'] === type && sameTime(at, event['occurredAt'])
@@ -87,19 +87,19 @@ export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signe
       table: 'intent_transitions',
       rules: [
         [
-          'it does not verify',
+          'does not verify',
           ({ signed, signature }, { crypto }) =>
             mustHold(checkIntentTransition({ transition: signed(), signature: signature() }, crypto)),
         ],
         [
-          'its columns are not those of its body',
+          'columns differ from the body',
           ({ key, transactionId, at, signed }) => {
             const { transitionId, businessTransactionId, at: signedAt } = signed()
             return transitionId === key && businessTransactionId === transactionId && sameTime(at, signedAt)
           },
         ],
         [
-          'its intent is not in the state that it brought about',
+          'execution intent is not in the state that this transition led to',
           ({ at, state, resolution, closedAt, signed }) => {
             if (state === null) return true
             const { to, resolution: said = null } = signed()
@@ -107,13 +107,13 @@ export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signe
           },
         ],
         [
-          'the trust record that it names is missing or another one',
+          'names a trust record that is missing or differs',
           ({ recordHash, signed }) => {
             const { trustRecordHash } = signed()
             return trustRecordHash === undefined || trustRecordHash === recordHash
           },
         ],
-        ['its audit event is missing', ({ audited }) => audited],
+        ['audit event is missing', ({ audited }) => audited],
       ],
     },
   ],
@@ -148,19 +148,19 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
       table: 'webhook_events',
       rules: [
         [
-          'its body does not have its hash',
+          'body does not match its hash',
           ({ bodySha256, computed, isProcessed }) =>
             bodySha256 === computed || (isProcessed && computed === EMPTIED),
         ],
         [
-          'it is processed, but its audit event is missing',
+          'is processed, but its audit event is missing',
           ({ isProcessed, audited }) => !isProcessed || audited,
         ],
         [
-          'it is not processed, but an audit event says that it is',
+          'is not processed, but an audit event says that it is',
           ({ isProcessed, audited }) => isProcessed || !audited,
         ],
-        ['it is not the delivery that its audit event tells of', ({ told }) => told !== false],
+        ['differs from the delivery in its audit event', ({ told }) => told !== false],
       ],
     },
   ],
@@ -187,7 +187,7 @@ export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
       table: 'history_entries',
       rules: [
         [
-          'its caller or policy is not that of its transaction',
+          "caller or policy differs from the transaction's",
           ({ callerId, policy, transactionCallerId, body }) =>
             body === null ||
             (callerId === transactionCallerId &&
@@ -195,7 +195,7 @@ export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
         ],
         [
           // By it a velocity limit counts.
-          'its time is not that of the execution authorization',
+          'time differs from the execution authorization',
           ({ releasedAt, authorization }) =>
             authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
         ],

@@ -17,7 +17,7 @@ const ofTransaction = (table: string, named: string, what: string): Reference =>
   table,
   key: `c.business_transaction_id`,
   named: `${named} AS n WHERE n.business_transaction_id = c.business_transaction_id`,
-  problem: `its ${what} is missing`,
+  problem: `${what} is missing`,
 })
 
 const appended = (table: string): Reference => ({
@@ -30,7 +30,7 @@ const byChange = (table: string, key: string, column: string): Reference => ({
   key,
   named: `pending_changes AS n WHERE n.change_id = c.${column}`,
   where: `c.${column} IS NOT NULL`,
-  problem: `the change of its ${column} is missing`,
+  problem: `the change in ${column} is missing`,
 })
 
 const APPROVER = `c.approver_id || ':' || c.key_id`
@@ -42,10 +42,10 @@ const REFERENCES: readonly Reference[] = [
   appended('verifications'),
   appended('receipts'),
   ofTransaction('refusal_records', 'business_transactions', 'transaction'),
-  ofTransaction('history_entries', 'execution_intents', 'intent'),
-  ofTransaction('in_doubt_intents', 'execution_intents', 'intent'),
+  ofTransaction('history_entries', 'execution_intents', 'execution intent'),
+  ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
   {
-    ...ofTransaction('intent_transitions', 'execution_intents', 'intent'),
+    ...ofTransaction('intent_transitions', 'execution_intents', 'execution intent'),
     key: `c.transition_id`,
   },
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
@@ -58,7 +58,7 @@ const REFERENCES: readonly Reference[] = [
     table: 'approvals',
     key: 'c.approval_id',
     named: 'approvers AS n WHERE n.approver_id = c.approver_id AND n.key_id = c.key_id',
-    problem: 'the key of its approver is missing',
+    problem: "the approver's key is missing",
   },
 ]
 
@@ -71,14 +71,14 @@ const JOBS: readonly Reference[] = [
     named: `pgboss.job AS n WHERE n.name IN ('webhook-events', 'webhook-events-dead')
       AND n.state < 'completed' AND n.data ->> 'id' = c.event_key::text`,
     where: 'c.processed_at IS NULL',
-    problem: 'it is not processed, but its job is missing',
+    problem: 'is not processed, but its job is missing',
   },
   {
     table: 'pgboss.job',
     key: 'c.id',
     named: `webhook_events AS n WHERE n.event_key::text = c.data ->> 'id'`,
     where: `c.name IN ('webhook-events', 'webhook-events-dead') AND c.state < 'completed'`,
-    problem: 'its delivery is missing',
+    problem: 'delivery is missing',
   },
 ]
 
@@ -98,7 +98,7 @@ export function referenceChecks({ hasJobs }: { readonly hasJobs: boolean }): Che
   const single = SINGLE.map((table) =>
     answersWithFindings(
       table,
-      'it has not exactly one row',
+      'does not have exactly one row',
       `SELECT '-' AS key FROM ${table} HAVING count(*) <> 1`,
     ),
   )

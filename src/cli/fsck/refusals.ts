@@ -29,24 +29,21 @@ export const refusals = tableCheck<Row, Item>({
       table: 'refusal_records',
       rules: [
         [
-          'it does not verify',
+          'does not verify',
           ({ body, seal, signed }, { crypto }) => {
             signed()
             lazyMembers(seal, 'refusal_records', 'seal')()
             return mustHold(checkRefusalRecord(JSON.parse(sealedText({ body, seal })) as Members, crypto))
           },
         ],
-        ['it is of another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
+        ['names another transaction', ({ id, signed }) => signed()['businessTransactionId'] === id],
         [
-          'its caller is not the one who submitted it',
+          'caller differs from submittedBy in the body',
           ({ callerId, signed }) => signed()['submittedBy'] === callerId,
         ],
+        ['time differs from the body', ({ createdAt, signed }) => sameTime(createdAt, signed()['createdAt'])],
         [
-          'its time is not that of its body',
-          ({ createdAt, signed }) => sameTime(createdAt, signed()['createdAt']),
-        ],
-        [
-          'it does not refuse what its transaction asks for',
+          'does not refuse what the transaction asks for',
           ({ transaction, signed }) => {
             if (transaction === null) return true
             const { intent, policy, signals } = lazyMembers(transaction, 'business_transactions')()

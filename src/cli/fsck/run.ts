@@ -182,7 +182,7 @@ async function runCheck(
 
 async function unreadableTable(table: string, error: DatabaseError, sql: Sql): Promise<Finding> {
   const { text } = await describeDamage(error, sql)
-  return { table, key: '-', problem: `it cannot be read: ${text} is damaged` }
+  return { table, key: '-', problem: `cannot be read: ${text} is damaged` }
 }
 
 /** A question at the end. out  undefined where damage is in its way, which is told */
@@ -196,7 +196,7 @@ async function ask<T>(
   } catch (error) {
     if (!isDamage(error)) throw error
     const { table, text } = await describeDamage(error, sql)
-    tally.tellUnreadable([{ table, key: '-', problem: `${what} cannot be told: ${text} is damaged` }])
+    tally.tellUnreadable([{ table, key: '-', problem: `${what} cannot be determined: ${text} is damaged` }])
     return undefined
   }
 }

@@ -57,7 +57,7 @@ export async function schemaFindings(sql: Sql): Promise<Finding[]> {
   const standing = new Set(rows.map(({ name }) => name))
   return promised()
     .filter((name) => !standing.has(name))
-    .map((name) => ({ table: 'schema', key: name, problem: 'it is missing or not valid' }))
+    .map((name) => ({ table: 'schema', key: name, problem: 'is missing or not valid' }))
 }
 
 /** By the schema that all migrations together make. */

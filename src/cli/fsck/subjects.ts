@@ -63,7 +63,7 @@ export async function missingSubjects(
         findings.push({
           table: 'audit_events',
           key,
-          problem: `the ${what} ${id} that it is about is missing`,
+          problem: `names ${what} ${id}, which is missing`,
         })
   }
   return findings

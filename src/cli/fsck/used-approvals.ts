@@ -29,11 +29,11 @@ export async function usedApprovals(
     const row = stored.get(approvalId)
     const problem =
       row === undefined
-        ? `it is missing, but the trust record of ${transactionId} holds it`
+        ? `is missing, but the trust record of ${transactionId} contains it`
         : row.consumedBy !== transactionId
-          ? `it is not marked as used by ${transactionId}, whose trust record holds it`
+          ? `is not marked as consumed by ${transactionId}, whose trust record contains it`
           : row.body !== text
-            ? `it is not the one that the trust record of ${transactionId} holds`
+            ? `differs from the one in the trust record of ${transactionId}`
             : undefined
     return problem === undefined ? [] : [{ table: 'approvals', key: approvalId, problem }]
   })
