@@ -211,7 +211,7 @@ const instances: readonly Fault[] = [
       'faults/instances-partitioned': [
         'before an execution: 503 within seconds, then at once, and /ready says so; the others go on, and it comes back by itself',
       ],
-      'faults/instances-silence': [
+      'faults/instances-dead-connections': [
         'what waits fails within seconds, what comes fails at once, and both pass when it answers again',
       ],
     },
@@ -231,7 +231,7 @@ const instances: readonly Fault[] = [
     saw: 'from the others an answer that is up to two and a half seconds late',
     stored: 'the silent transaction is rolled back by the server',
     tests: {
-      'faults/instances-silence': ['what it has locked is free for the others before they give up'],
+      'faults/instances-dead-connections': ['what it has locked is free for the others before they give up'],
     },
   },
   {
@@ -239,7 +239,7 @@ const instances: readonly Fault[] = [
     saw: 'the others start a few seconds later',
     stored: 'each migration once',
     tests: {
-      'faults/instances-silence': [
+      'faults/instances-dead-connections': [
         'one that falls silent while it migrates does not keep the others from starting',
       ],
     },

@@ -1,7 +1,7 @@
 // What runs statements, what their errors mean, and the pools' settings.
 import { hash } from 'node:crypto'
 import { DatabaseError, Pool, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
-import { openSilence } from './silence.ts'
+import { detectDeadConnections } from './dead-connections.ts'
 
 /** What runs a statement: a transaction, or a pool where one statement is the transaction. */
 export interface Sql {
@@ -96,44 +96,55 @@ export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
 /** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */
 const IDLE_MS_MIN = 2_400
 
+/**
+ * Session settings, sent when a connection opens. A prepared statement keeps its plan: one made while the table was empty reads all of
+ * it until ANALYZE has run, so sequential scans are off. That makes unindexed statements look so dear that PostgreSQL before version 18
+ * would compile them at each execution, so that is off too.
+ */
+const SESSION_OPTIONS = '-c enable_seqscan=off -c jit=off'
+
+/** Ours, then those of `DATABASE_URL?options=…`, which the driver would use in place of ours. The last of a name counts. */
+function withSessionOptions(connectionString: string): string {
+  return connectionString.replace(/[?&]options=/, (name) => name + encodeURIComponent(`${SESSION_OPTIONS} `))
+}
+
 /** Pool settings that every part of the service shares. */
 export function openPool(
   connectionString: string,
   connectionsMax: number,
   { statementMs, lockMs, connectionSeconds = 0 }: Patience = PATIENCE,
 ): Pool {
-  const reach = { connectionString, application_name: 'countersign' }
-  const silence = openSilence(reach)
+  const reach = {
+    connectionString: withSessionOptions(connectionString),
+    options: SESSION_OPTIONS,
+    application_name: 'countersign',
+  }
+  const dead = detectDeadConnections(reach)
   const pool = new Pool({
     ...reach,
     max: connectionsMax,
     connectionTimeoutMillis: 2_000,
     statement_timeout: statementMs,
     lock_timeout: lockMs,
-    // A server that can no longer say that it timed out on this connection, and still answers on others: it is given up.
+    // For a server that cannot report the timeout on this connection and still answers on others.
     query_timeout: statementMs + 2_000,
-    // Of an instance that fell silent: what it has locked is free again before anybody gives up waiting for it. No transaction of ours
-    // waits for anything but the database, and that of POST /receipt for its signatures.
+    // Frees the locks of an instance that was cut off before others give up waiting for them. Our transactions wait for nothing but
+    // the database, and that of POST /receipt for its signatures.
     idle_in_transaction_session_timeout: Math.max(IDLE_MS_MIN, Math.round(lockMs * 0.8)),
     maxLifetimeSeconds: connectionSeconds,
-    // What lies idle is asked for before a firewall forgets it, and replaced where it was forgotten.
+    // Probes idle connections before a firewall drops them; one that was dropped is replaced.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     // Statements are sent without waiting for the ones before them; the server runs them in order.
     pipeline: true,
-    stream: silence.stream,
+    stream: dead.stream,
   })
-  silence.watch(pool)
+  dead.watch(pool)
   // A connection that breaks fails its statement or is replaced at the next use. It also emits an error, on the pool while it is
   // idle and on itself while it is in use, which without a listener would end the thread.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
-    // PostgreSQL keeps the plan of a prepared statement. One made while the table was empty reads all of it, and takes longer with each
-    // batch that is stored, until ANALYZE has run. With this setting a statement that no index serves seems so dear to PostgreSQL
-    // before version 18 that it would compile its plan at each execution: so that is off, too. Where the connection is lost, what
-    // comes next says so; a server that refuses plans worse.
-    void client.query('SET enable_seqscan = off; SET jit = off').catch(() => undefined)
   })
   return pool
 }

@@ -1,4 +1,4 @@
-// A pool whose database falls silent: connections stay open and bring nothing (src/core/tables/silence.ts).
+// A pool whose network swallows packets: connections stay open and carry nothing (src/core/tables/dead-connections.ts).
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
