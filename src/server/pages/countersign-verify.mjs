@@ -3487,6 +3487,17 @@ var require_commander = __commonJS({
   }
 });
 
+// src/core/error-text.ts
+function errorText(error) {
+  if (error instanceof AggregateError) return error.errors.map(errorText).join(", ");
+  return error instanceof Error ? error.message : String(error);
+}
+var init_error_text = __esm({
+  "src/core/error-text.ts"() {
+    "use strict";
+  }
+});
+
 // src/core/printable.ts
 function printable(line) {
   return line.replaceAll(NOT_PRINTABLE, "�");
@@ -8395,7 +8406,7 @@ function verifyCommand({ file, jwks, json }) {
       throw new Unusable("Standard input can be read only once: give one key set as `-`.");
     reports = verifyFile(readText(file), jwks.map(readText));
   } catch (error) {
-    console.error(`countersign: ${printable(error instanceof Error ? error.message : String(error))}`);
+    console.error(`countersign: ${printable(errorText(error))}`);
     return 2;
   }
   if (json)
@@ -8454,6 +8465,7 @@ var VERDICTS;
 var init_verify_command = __esm({
   "src/cli/verify-command.ts"() {
     "use strict";
+    init_error_text();
     init_printable();
     init_verifier();
     VERDICTS = {
