@@ -12,7 +12,6 @@ import {
   urlOf,
   type Postmaster,
 } from './postmaster.ts'
-import { openWriteBack } from './writeback.ts'
 
 export interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
@@ -26,7 +25,6 @@ export interface EmbeddedPostgres {
 export type Log = (line: { level: 'info' | 'warn' | 'error'; msg: string }) => void
 
 const watchMs = 100
-const writeBackMs = 1000
 const startMsMax = 10_000
 const retryDelayMsMax = 5000
 
@@ -109,12 +107,6 @@ function supervise(
   const watched = watch().catch((error: unknown) => {
     if (!abort.aborted) throw error
   })
-  // A stop does not wait for it: what it has not begun to write, PostgreSQL writes as it ends.
-  if (process.platform === 'linux')
-    void keepWriting(cluster, abort).catch((error: unknown) => {
-      if (!abort.aborted)
-        log({ level: 'warn', msg: `PostgreSQL's files are left to the kernel to write: ${reason(error)}` })
-    })
   return { url: urlOf(cluster), pid: () => postmaster.pid, stop: () => (stopped ??= stop()) }
 
   async function watch(): Promise<never> {
@@ -132,16 +124,6 @@ function supervise(
     await shutdown(postmaster)
     rmSync(cluster.socketDir, { recursive: true, force: true })
     lock.close()
-  }
-}
-
-async function keepWriting({ data }: Cluster, signal: AbortSignal): Promise<never> {
-  const writeBack = await openWriteBack()
-  for (let sinceMs = Date.now(); ;) {
-    await sleep(writeBackMs, undefined, { ref: false, signal })
-    const nowMs = Date.now()
-    await writeBack(data, sinceMs, signal)
-    sinceMs = nowMs
   }
 }
 
