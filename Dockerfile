@@ -47,4 +47,4 @@ VOLUME /data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # The exec form: SIGTERM reaches the service, which drains and exits 0. As arguments in its place: any `countersign` command.
-CMD ["node", "--max-semi-space-size=32", "bin/start.js"]
+CMD ["node", "bin/start.js"]

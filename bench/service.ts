@@ -9,7 +9,6 @@ import { makeRawKey } from '../src/core/config.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { generateKeys } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
-import { npmStartArguments } from './npm-start.ts'
 
 export interface MeasuredService {
   readonly url: string
@@ -67,7 +66,6 @@ export async function startService(
     process.execPath,
     [
       ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
-      ...npmStartArguments,
       ...nodeArguments,
       join(import.meta.dirname, '..', 'src', 'server', 'main.ts'),
     ],

@@ -3,7 +3,6 @@
 import { once } from 'node:events'
 import type { Pool } from 'pg'
 import { watchAuthority } from './jobs/authority.ts'
-import { tuneCollector } from './collector.ts'
 import { ConfigError, readConfig, type Caller, type Config } from '../core/config.ts'
 import { openAudit } from './http/audit.ts'
 import { openAuthentication } from './http/authenticate.ts'
@@ -55,7 +54,6 @@ type Stops = (() => void | Promise<void>)[]
 
 /** Runs the service until a signal has stopped it. out  the exit code: 0 after a clean stop */
 export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
-  tuneCollector()
   const config = configOrProblems(env)
   if (config === undefined) return 1
   // Whoever reads what we say may go away (`| head`): that ends no service.

@@ -46,7 +46,6 @@ export function guard(raw: RawHead): Head | DropReason {
     path,
     query,
     bodyBytes: Number(contentLength ?? 0),
-    // No accessor: V8 makes the pair of getter and setter in the old space, where it keeps its whole request until a full collection.
     remoteAddress() {
       return raw.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '')
     },
