@@ -3,7 +3,7 @@
 import { Client } from 'pg'
 import { errorText } from '../core/error-text.ts'
 import { dataDir, signingKeyDir } from '../core/config.ts'
-import { runningDatabaseUrl } from '../server/embedded/running.ts'
+import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { openProgress } from './fsck/progress.ts'
 import { fsck, type Summary } from './fsck/run.ts'
 import { CannotCheck } from './fsck/schema.ts'

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { databaseUser } from '../../src/server/embedded/user.ts'
 import {
+  aCluster,
   aFolder,
   argumentsOf,
   drive,
@@ -22,6 +23,8 @@ import {
 const refusal = (dataDir: string) =>
   `DATA_DIR ${dataDir} is in use by another Countersign: stop that one, or set another folder.`
 
+const socketDirOf = (url: string) => new URL(url.replace('@/', '@host/')).searchParams.get('host') ?? ''
+
 describe('start and stop', () => {
   test('a stop leaves no process, and the next start finds the data', async () => {
     const dataDir = aFolder()
@@ -36,7 +39,7 @@ describe('start and stop', () => {
   })
 
   test('the cluster is durable, checksummed, UTF-8 in locale C, and closed to the network', async () => {
-    const { url } = await start(aFolder())
+    const { url } = await start(await aCluster())
     const names = [
       'fsync',
       'synchronous_commit',
@@ -78,21 +81,21 @@ describe('start and stop', () => {
   })
 
   test('a data folder with a long path, a space and a comma works, and its socket elsewhere is removed', async () => {
-    const dataDir = join(aFolder(), 'a long, long path '.repeat(6))
+    const dataDir = await aCluster('a long, long path '.repeat(6))
     const first = await start(dataDir)
-    const socketDir = new URL(first.url.replace('@/', '@host/')).searchParams.get('host') ?? ''
+    const socketDir = socketDirOf(first.url)
+    expect(socketDir).not.toContain(dataDir)
     expect(await query(first.url, 'SELECT 1')).toEqual([1])
     await end(first, 'SIGKILL')
     const second = await start(dataDir)
-    expect({ url: second.url, pid: second.pid }).toEqual({ url: first.url, pid: first.pid })
-    await end(second, 'SIGTERM')
+    expect(await query(second.url, 'SELECT 1')).toEqual([1])
     expect(existsSync(socketDir)).toBe(false)
-    expect(await end(await start(dataDir), 'SIGTERM')).toBe(0)
+    expect(await end(second, 'SIGTERM')).toBe(0)
+    expect(existsSync(socketDirOf(second.url))).toBe(false)
   })
 
   test('a large log starts afresh', async () => {
-    const dataDir = aFolder()
-    await end(await start(dataDir), 'SIGTERM')
+    const dataDir = await aCluster()
     const log = join(dataDir, 'postgres/postgres.log')
     writeFileSync(log, 'x'.repeat(10_000_001))
     await start(dataDir)
@@ -101,8 +104,7 @@ describe('start and stop', () => {
   })
 
   test('a lost password is a sentence, and nothing is made in its place', async () => {
-    const dataDir = aFolder()
-    await end(await start(dataDir), 'SIGTERM')
+    const dataDir = await aCluster()
     const file = join(dataDir, 'postgres/password')
     rmSync(file)
     const { said } = await drive(dataDir)
@@ -114,13 +116,15 @@ describe('start and stop', () => {
 })
 
 describe('crashes', () => {
-  test('after kill -9 of the service the next one adopts the database', async () => {
-    const dataDir = aFolder()
+  test('after kill -9 of the service the next one stops the database that still runs, and starts it again', async () => {
+    const dataDir = await aCluster()
     const first = await start(dataDir)
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await end(first, 'SIGKILL')
+    expect(processesOf(dataDir)).toContain(first.pid)
     const second = await start(dataDir)
-    expect(second.pid).toBe(first.pid)
+    expect(second.pid).not.toBe(first.pid)
+    expect(processesOf(dataDir)).not.toContain(first.pid)
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([42])
 
     kill(second.pid, 'SIGKILL')
@@ -130,10 +134,10 @@ describe('crashes', () => {
   })
 
   test('after kill -9 of the database it is restarted, once the last orphaned backend is gone', async () => {
-    const driver = await start(aFolder())
+    const driver = await start(await aCluster())
     const { url, pid } = driver
     await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
-    const orphan = query(url, 'SELECT count(*) FROM generate_series(1, 1000000000)').catch(() => {}) // never looks up from its work
+    const orphan = query(url, 'SELECT count(*) FROM generate_series(1, 1000000000)').catch(() => {}) // never checks whether its client or its postmaster is gone
     const [backend] = await eventually(async () => {
       const backends = await query(
         url,
@@ -149,8 +153,8 @@ describe('crashes', () => {
     await eventually(async () => expect(await query(url, 'SELECT answer FROM kept')).toEqual([42]))
   })
 
-  test('a stop wins over a restart that is underway', async () => {
-    const dataDir = aFolder()
+  test('a stop wins over a restart that is under way', async () => {
+    const dataDir = await aCluster()
     const driver = await start(dataDir)
     writeFileSync(join(dataDir, 'postgres/data/postgresql.conf'), 'no setting')
     kill(driver.pid, 'SIGKILL')
@@ -177,7 +181,7 @@ describe('crashes', () => {
   })
 
   test('a crash between initdb and CREATE DATABASE is made good', async () => {
-    const dataDir = aFolder()
+    const dataDir = await aCluster()
     const first = await start(dataDir)
     await query(first.url.replace('/countersign?', '/postgres?'), 'DROP DATABASE countersign')
     await end(first, 'SIGKILL')
@@ -185,7 +189,7 @@ describe('crashes', () => {
   })
 
   test('a lock file whose pid is now another program stops nothing', async () => {
-    const dataDir = aFolder()
+    const dataDir = await aCluster()
     const first = await start(dataDir)
     const file = join(dataDir, 'postgres/data/postmaster.pid')
     const left = readFileSync(file, 'utf8')
@@ -202,7 +206,7 @@ describe('crashes', () => {
 
 describe('one owner', () => {
   test('a second start refuses, and the first still answers', async () => {
-    const dataDir = aFolder()
+    const dataDir = await aCluster()
     const first = await start(dataDir)
     const second = await drive(dataDir)
     expect(second.said).toEqual({ refusal: refusal(dataDir) })

@@ -57,9 +57,11 @@ const killed: readonly Fault[] = [
   {
     fault: 'kill -9 of a service with the embedded database',
     saw: 'no answer until the next start',
-    stored: 'everything: the next start adopts the database that still runs',
+    stored: 'everything: the next start stops the database that still runs, and starts it again',
     tests: {
-      'embedded/postgres': ['crashes › after kill -9 of the service the next one adopts the database'],
+      'embedded/postgres': [
+        'crashes › after kill -9 of the service the next one stops the database that still runs, and starts it again',
+      ],
     },
   },
   {

@@ -10,7 +10,8 @@ export interface Binaries {
 
 /**
  * Finds the binaries, and completes them where npm ran with --ignore-scripts.
- * fails where there are none for this machine; the sentence says what to do instead
+ *
+ * @throws where there are none for this machine; the sentence says what to do instead
  */
 export function findBinaries(): Binaries {
   const machine = `${process.platform}-${process.arch}`

@@ -1,4 +1,4 @@
-// One run of the PostgreSQL server: its settings, how it is started, found again after a crash, asked whether it answers, and stopped.
+// One run of the PostgreSQL server: its settings, start, readiness and shutdown; and the server that a killed service left.
 import { spawn, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -8,6 +8,7 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   statSync,
   writeSync,
@@ -20,30 +21,31 @@ import type { Cluster } from './cluster.ts'
 
 export interface Postmaster {
   readonly pid: number
-  running(): boolean
-  /** Where its lines in the log begin. */
-  readonly logFrom: number
+  readonly running: () => boolean
 }
 
-const logBytesMax = 10_000_000
-const silenceMsMax = 30_000
-const shutdownMsMax = 10_000 // before a harsher signal
+/** A postmaster that we started. */
+export interface OwnPostmaster extends Postmaster {
+  /** Resolves when it has ended, or could not be started. */
+  readonly ended: Promise<void>
+}
 
+const LOG_BYTES_MAX = 10_000_000
+const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
+
+/** What is left out is PostgreSQL's default. Figures: docs/design-notes.md "What fast means here". */
 const settings = {
   // Durability is the product: a commit that was acknowledged is on disk, and a torn page is repaired.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // Writing 16 MB of zeros before a new segment is used holds every commit up: 1 of 100 batches took 70 ms, without it 24.
+  // 16 MB of zeros before a new segment is used would hold every commit up.
   wal_init_zero: 'off',
-  // Only pglz is compiled in, which costs more CPU than the page images it saves with the rare checkpoints below.
-  wal_compression: 'off',
-  // The execution path writes new rows only: few checkpoints, so that few full pages go into the WAL.
+  // An execution writes new rows only: few checkpoints, so that few full pages go into the log.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   shared_buffers: sharedBuffers(),
-  max_connections: '100',
-  // Nothing listens on the network; the folder of the socket is private to the database user.
+  // No listener on the network; the folder of the socket is private to the database user.
   listen_addresses: '',
   port: '5432',
   unix_socket_permissions: '0700',
@@ -55,26 +57,20 @@ const settings = {
   log_parameter_max_length: '0',
 }
 
-/**
- * An eighth of the memory that there is, from 128 MB to 1 GB. An execution writes to a random page of five indexes, and what of these is
- * not in PostgreSQL's own memory is read and written for it: beside 2 million records, which have 900 MB of indexes, that was 219 µs of its CPU with
- * 256 MB and 151 to 174 with 1 GB.
- */
+/** An eighth of the memory, 128 MB to 1 GB: the indexes of 2 million records do not fit into less. */
 function sharedBuffers(): string {
-  const limit = process.constrainedMemory()
-  const bytes = Math.min(totalmem(), limit > 0 ? limit : Infinity) / 8
-  return `${Math.round(Math.min(Math.max(bytes / 2 ** 20, 128), 1024))}MB`
+  const megabytes = Math.min(totalmem(), process.constrainedMemory() || Infinity) / 2 ** 20
+  return `${Math.round(Math.min(Math.max(megabytes / 8, 128), 1024))}MB`
 }
 
 /**
  * Starts the server in a session of its own: neither Ctrl-C in our terminal nor our own death reaches it.
  * Its output goes to the log file, which starts afresh when it has grown large.
  */
-export function launchPostmaster({ data, log, socketDir, postgres, launch }: Cluster): Postmaster {
+export function launchPostmaster({ data, log, socketDir, postgres, launch }: Cluster): OwnPostmaster {
   disownLockFile(join(data, 'postmaster.pid'))
   disownLockFile(join(socketDir, '.s.PGSQL.5432.lock'))
-  if (logBytes(log) > logBytesMax) renameSync(log, `${log}.1`)
-  const logFrom = logBytes(log)
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(log, `${log}.1`)
   const output = openSync(log, 'a', 0o600)
   const { command, args, options } = launch(postgres, [
     '-D',
@@ -85,47 +81,58 @@ export function launchPostmaster({ data, log, socketDir, postgres, launch }: Clu
   ])
   const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', output, output] })
   closeSync(output)
-  child.on('error', (error) => appendFileSync(log, `${error.message}\n`))
+  const { promise: ended, resolve } = Promise.withResolvers<void>()
+  child.once('exit', () => resolve())
+  child.on('error', (error) => {
+    appendFileSync(log, `${error.message}\n`)
+    resolve()
+  })
   child.unref()
-  const pid = child.pid ?? 0
-  return { pid, logFrom, running: () => pid !== 0 && child.exitCode === null && child.signalCode === null }
+  const { pid = 0 } = child
+  return { pid, ended, running: () => pid !== 0 && child.exitCode === null && child.signalCode === null }
 }
 
 /**
- * PostgreSQL refuses to start while the pid in a lock file that a crash left belongs to any process: another program after a
- * reboot, or the killed server itself until its parent has waited for it. Our own pid it takes for stale, being its parent's.
- * Deleting the file instead would also delete its note of the shared memory, by which it detects orphaned backends.
- * We hold the folder's lock, so no server is starting here.
+ * PostgreSQL refuses to start while the pid in a lock file that a crash left belongs to any process: after a reboot that may be
+ * another program. Our own pid it takes for stale, being its parent's. Deleting the file instead would also delete its note of the
+ * shared memory, by which it detects orphaned backends. We hold the folder's lock, so no server is starting here.
  */
 function disownLockFile(path: string): void {
   if (!existsSync(path)) return
   const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
   const [, ...rest] = readFileSync(file, 'utf8').split('\n')
-  // Over what is there, and cut then: on a full disk a file that was emptied first stays empty.
+  // Overwritten, then cut: on a full disk a file that was emptied first stays empty.
   ftruncateSync(file, writeSync(file, [process.pid, ...rest].join('\n'), 0))
   closeSync(file)
 }
 
-/** The server of this folder that outlived its service. */
+/** The server of this folder that runs now, whoever started it. A lock file whose pid is another program's by now names none. */
 export function findPostmaster(folder: string): Postmaster | undefined {
   const data = join(folder, 'data')
   const file = join(data, 'postmaster.pid')
   if (!existsSync(file)) return undefined
   const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
   const running = () => commandLine(pid).includes(`/postgres -D ${data} `)
-  return running() ? { pid, running, logFrom: logBytes(join(folder, 'postgres.log')) } : undefined
+  return running() ? { pid, running } : undefined
 }
 
 /** Empty when there is no such process, or only its zombie. */
 function commandLine(pid: number): string {
-  if (process.platform !== 'linux') {
+  if (process.platform !== 'linux')
     return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout
-  }
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
   } catch {
     return ''
   }
+}
+
+/** Connection string for the database of the service that runs on this data folder; undefined where none runs. */
+export function runningDatabaseUrl(dataDir: string): string | undefined {
+  const folder = join(dataDir, 'postgres')
+  if (!existsSync(folder) || findPostmaster(realpathSync(folder)) === undefined) return undefined
+  const password = readFileSync(join(folder, 'password'), 'utf8')
+  return urlOf({ password, socketDir: realpathSync(join(folder, 'socket')) })
 }
 
 /** Understood by node-postgres and libpq alike, whatever PG* variables say. */
@@ -138,18 +145,18 @@ export function urlOf(
 }
 
 /**
- * Waits until the server answers with the cluster's password (SCRAM proves both ends) in the database `countersign`, which is made
- * where it is missing. Recovery takes as long as it takes; a server that is silent on its socket does not get better.
- * fails when the server ends, stays silent or refuses the password; when aborted
+ * Waits until the server answers with the cluster's password in the database `countersign`, which is made where it is missing.
+ * Recovery takes as long as it takes.
+ *
+ * @throws when the server ends or refuses the password; when aborted
  */
 export async function untilReady(
   cluster: Cluster,
-  postmaster: Postmaster,
-  abort?: AbortSignal,
+  postmaster: OwnPostmaster,
+  abort: AbortSignal,
 ): Promise<void> {
-  let heardAt = Date.now()
   for (;;) {
-    abort?.throwIfAborted()
+    abort.throwIfAborted()
     try {
       return await run(urlOf(cluster), 'SELECT 1')
     } catch (cause) {
@@ -157,11 +164,10 @@ export async function untilReady(
       if (code === '28P01')
         throw new Error(`The database does not accept ${cluster.passwordFile}: restore that file.`, { cause })
       if (code === '3D000') await run(urlOf(cluster, 'postgres'), 'CREATE DATABASE countersign')
-      if (code === '57P03') heardAt = Date.now() // starting up, recovering or shutting down
-      if (!postmaster.running())
-        throw new Error(`PostgreSQL ended. ${lastLines(cluster.log, postmaster.logFrom)}`, { cause })
-      if (Date.now() - heardAt > silenceMsMax)
-        throw new Error('PostgreSQL runs but does not answer.', { cause })
+      if (!postmaster.running()) {
+        const lines = readFileSync(cluster.log, 'utf8').trim().split('\n')
+        throw new Error(`PostgreSQL ended. ${lines.slice(-10).join('\n')}`, { cause })
+      }
     }
     await sleep(50)
   }
@@ -178,20 +184,12 @@ async function run(url: string, statement: string): Promise<void> {
   }
 }
 
-function logBytes(log: string): number {
-  return statSync(log, { throwIfNoEntry: false })?.size ?? 0
-}
-
-function lastLines(log: string, from: number): string {
-  return readFileSync(log).subarray(from).toString().trim().split('\n').slice(-10).join('\n')
-}
-
 /** A fast shutdown, then harsher ones; returns when the server, which waits for all its processes, is gone. */
 export async function shutdown(postmaster: Postmaster): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!postmaster.running()) return
     process.kill(postmaster.pid, signal)
-    const until = Date.now() + shutdownMsMax
+    const until = Date.now() + SHUTDOWN_MS_MAX
     while (postmaster.running() && Date.now() < until) await sleep(20)
   }
 }

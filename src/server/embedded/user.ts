@@ -9,7 +9,7 @@ export interface DatabaseUser {
   readonly gid: number
 }
 
-/** What node:child_process needs to start a program as the database user. */
+/** What `node:child_process` needs to start a program as the database user. */
 export type Launch = (
   program: string,
   args: readonly string[],
@@ -23,19 +23,21 @@ export type Launch = (
 const surroundings = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
 
 /**
- * The user to drop to, or undefined where we are not root: whoever owns the data, else `postgres`, else `nobody`.
- * fails where root has nobody to drop to
+ * The user to drop to, because PostgreSQL refuses root: the owner of the data, else `postgres`, else `nobody`.
+ *
+ * @returns undefined where we are not root
+ * @throws where root has no user to drop to, with a sentence for the operator
  */
 export function databaseUser(data: string): DatabaseUser | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map(parseUser)
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .map(([name = '', , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
   const owner = statSync(data, { throwIfNoEntry: false })
   if (owner !== undefined && owner.uid !== 0) {
-    return {
-      name: users.find(({ uid }) => uid === owner.uid)?.name ?? `uid ${owner.uid}`,
-      uid: owner.uid,
-      gid: owner.gid,
-    }
+    const { uid, gid } = owner
+    return { name: users.find((user) => user.uid === uid)?.name ?? `uid ${uid}`, uid, gid }
   }
   const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody')
   if (user === undefined) {
@@ -45,11 +47,6 @@ export function databaseUser(data: string): DatabaseUser | undefined {
     )
   }
   return user
-}
-
-function parseUser(line: string): DatabaseUser {
-  const [name = '', , uid, gid] = line.split(':')
-  return { name, uid: Number(uid), gid: Number(gid) }
 }
 
 /** The outermost folder on the way to `folder`, itself included, that the user may not enter. */
@@ -64,25 +61,24 @@ export function closedFolder(folder: string, user: DatabaseUser): string | undef
 
 /**
  * How to start `initdb` and `postgres` as the user, who must reach them and all `folders`. A clone below /root or `mktemp -d` is
- * closed to it; there it keeps one capability of root's, CAP_DAC_READ_SEARCH, which opens folders for passing and reading, never
- * for writing.
- * fails naming the closed folder, where setpriv or the capability is missing (as in a default Docker container)
+ * closed to that user, who there keeps one capability of root's, CAP_DAC_READ_SEARCH: it opens folders for passing and reading only.
+ *
+ * @throws where setpriv or the capability is missing, as in a default Docker container; the sentence names the closed folder
  */
 export function launchAs(user: DatabaseUser | undefined, initdb: string, folders: readonly string[]): Launch {
-  if (user === undefined) return (program, args) => ({ command: program, args, options: surroundings })
+  if (user === undefined) return (command, args) => ({ command, args, options: surroundings })
   const { name, uid, gid } = user
   const closed = [dirname(initdb), ...folders]
     .map((folder) => closedFolder(folder, user))
     .find((folder) => folder)
-  if (closed === undefined) {
-    return (program, args) => ({ command: program, args, options: { uid, gid, ...surroundings } })
-  }
+  if (closed === undefined)
+    return (command, args) => ({ command, args, options: { uid, gid, ...surroundings } })
   const drop = [
     `--reuid=${uid}`,
     `--regid=${gid}`,
     '--clear-groups',
     ...['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_read_search`),
-    '--securebits=+no_setuid_fixup', // else access(2) ignores the capability, and PostgreSQL asks it before running a program
+    '--securebits=+no_setuid_fixup', // else access(2) ignores the capability, and PostgreSQL calls it before running a program
   ]
   if (spawnSync('setpriv', [...drop, initdb, '--version'], surroundings).status !== 0) {
     const way = initdb.startsWith(closed) ? 'move the clone' : 'set DATA_DIR'
