@@ -37,6 +37,7 @@ import { sweepIntents } from './intents/sweep.ts'
 import { openPolicies } from './policies.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
+import { openWebhookJobs } from '../src/core/webhooks/queue.ts'
 import { processWebhooks } from './webhooks/process.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
 import { openPolicyOutcomes } from './outcomes.ts'
@@ -103,6 +104,7 @@ function boot(given: Boot) {
   })
   const webhooks = {
     pool,
+    webhookJobs: openWebhookJobs(pool),
     key: signing.ed25519,
     webhookSecrets: config.webhookSecrets,
   }

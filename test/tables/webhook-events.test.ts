@@ -1,16 +1,25 @@
-// Storing deliveries (decisions §10): an event and its job are one statement, and the job is the one that pg-boss itself would have put in.
+// Storing deliveries (decisions §10): an event and its job are one transaction.
 import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPool } from '../../src/core/tables/sql.ts'
-import { storeWebhookEvents, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
-import { openWebhookQueue, WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { insertWebhookEvents, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
+import {
+  DEAD_WEBHOOK_QUEUE,
+  openWebhookJobs,
+  openWebhookQueue,
+  WEBHOOK_QUEUE,
+  type WebhookJobs,
+} from '../../src/core/webhooks/queue.ts'
+import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase
 let pool: Pool
 let boss: PgBoss
+let jobs: WebhookJobs
 const fail = (error: unknown) => {
   throw error
 }
@@ -18,6 +27,7 @@ beforeAll(async () => {
   database = await createDatabase()
   pool = openPool(database.url, 2)
   boss = await openWebhookQueue(pool, { onError: fail, onWarning: fail })
+  jobs = await openWebhookJobs(pool)()
 })
 afterAll(async () => {
   await boss.stop({ graceful: false })
@@ -38,32 +48,61 @@ function anEvent(text: string, members: Partial<WebhookEventRow> = {}): WebhookE
   }
 }
 
-/** Every column but the id; times only from the job's own start on. */
-async function jobOf(eventKey: string): Promise<Record<string, unknown>> {
-  const { rows } = await pool.query<Record<string, unknown>>(
-    `SELECT to_jsonb(j) - 'id' || jsonb_build_object('created_on', NULL, 'start_after', start_after - created_on,
-       'keep_until', keep_until - created_on) AS job
-     FROM pgboss.job AS j WHERE data ->> 'id' = $1`,
-    [eventKey],
-  )
-  expect(rows).toHaveLength(1)
-  return rows[0]?.['job'] as Record<string, unknown>
+const store = (rows: readonly WebhookEventRow[]) => storeWithJobs(pool, jobs, rows)
+
+const jobsOf = (eventKey: string) => boss.findJobs(WEBHOOK_QUEUE, { data: { id: eventKey } })
+
+async function isStored(eventKey: string): Promise<boolean> {
+  const { rowCount } = await pool.query('SELECT 1 FROM webhook_events WHERE event_key = $1', [eventKey])
+  return rowCount === 1
 }
 
-test('the job of an event is the row that pg-boss makes, column by column', async () => {
+test('an event is stored with its job, which has the settings of the queue', async () => {
   const event = anEvent('{"a":1}')
-  await storeWebhookEvents(pool, WEBHOOK_QUEUE, [event])
-  const id = randomUUID()
-  await boss.insert(WEBHOOK_QUEUE, [{ data: { id, bytes: event.body.byteLength } }])
-  const [ours, theirs] = [await jobOf(event.eventKey), await jobOf(id)]
-  expect({ ...ours, data: null }).toEqual({ ...theirs, data: null })
-  expect(ours['data']).toEqual({ id: event.eventKey, bytes: 7 })
+  await store([event])
+  expect(await isStored(event.eventKey)).toBe(true)
+  expect(await jobsOf(event.eventKey)).toEqual([
+    expect.objectContaining({
+      data: { id: event.eventKey, bytes: 7 },
+      state: 'created',
+      retryLimit: 9,
+      retryBackoff: true,
+      expireInSeconds: 15,
+      deadLetter: DEAD_WEBHOOK_QUEUE,
+    }),
+  ])
+})
+
+test('of a transaction that fails behind the job, neither the event nor the job is stored', async () => {
+  const event = anEvent('undone')
+  const undone = inTransaction(pool, async (transaction) => {
+    await insertWebhookEvents(transaction, [event])
+    await jobs.add(transaction, [{ id: event.eventKey, bytes: 6 }])
+    await transaction.query('SELECT 1 / 0')
+  })
+  await expect(undone).rejects.toThrow('division by zero')
+  expect(await isStored(event.eventKey)).toBe(false)
+  expect(await jobsOf(event.eventKey)).toEqual([])
+})
+
+test('a job is deleted in the transaction that says so, and only by its commit', async () => {
+  const event = anEvent('done')
+  await store([event])
+  const ids = (await jobsOf(event.eventKey)).map(({ id }) => id)
+  const undone = inTransaction(pool, async (transaction) => {
+    await jobs.remove(transaction, ids)
+    await transaction.query('SELECT 1 / 0')
+  })
+  await expect(undone).rejects.toThrow('division by zero')
+  expect(await jobsOf(event.eventKey)).toHaveLength(1)
+  await inTransaction(pool, (transaction) => jobs.remove(transaction, ids))
+  expect(await jobsOf(event.eventKey)).toEqual([])
 })
 
 test('each event gets its own bytes: none, those of others before it, and what is no text', async () => {
   const texts = ['', 'one', '\u0000\u00ff"\\', 'x'.repeat(100_000)]
   const events = texts.map((text) => anEvent(text))
-  const stored = await storeWebhookEvents(pool, WEBHOOK_QUEUE, events)
+  const stored = await store(events)
   expect(stored).toEqual(new Set(events.map(({ eventKey }) => eventKey)))
   for (const { eventKey, body } of events) {
     const { rows } = await pool.query(`SELECT body FROM webhook_events WHERE event_key = $1`, [eventKey])
@@ -71,21 +110,22 @@ test('each event gets its own bytes: none, those of others before it, and what i
   }
 })
 
-test('of the same id and the same bytes one is stored, in one statement as in two, and the others get no job', async () => {
+test('of the same id and the same bytes one is stored, in one transaction as in two, and the others get no job', async () => {
   const first = anEvent('once')
   const again = [anEvent('once'), anEvent('twice', { eventId: first.eventId })]
-  expect(await storeWebhookEvents(pool, WEBHOOK_QUEUE, [first, ...again])).toEqual(new Set([first.eventKey]))
-  expect(await storeWebhookEvents(pool, WEBHOOK_QUEUE, again)).toEqual(new Set())
-  const keys = again.map(({ eventKey }) => eventKey)
-  const { rowCount } = await pool.query(`SELECT 1 FROM pgboss.job WHERE data ->> 'id' = ANY($1)`, [keys])
-  expect(rowCount).toBe(0)
+  expect(await store([first, ...again])).toEqual(new Set([first.eventKey]))
+  expect(await store(again)).toEqual(new Set())
+  for (const { eventKey } of again) expect(await jobsOf(eventKey)).toEqual([])
 })
 
 test('without its queue an event is not stored: nobody would ever process it', async () => {
   const event = anEvent('lost')
-  await expect(storeWebhookEvents(pool, 'no-such-queue', [event])).rejects.toThrow(
-    /null value in column "name"/,
+  await boss.deleteQueue(WEBHOOK_QUEUE)
+  // As a thread finds it that knew the queue, and as one that starts now.
+  await expect(store([event])).rejects.toThrow('no queue webhook-events')
+  const joined = openWebhookJobs(pool)()
+  await expect(joined.then((late) => storeWithJobs(pool, late, [event]))).rejects.toThrow(
+    'Queue webhook-events does not exist',
   )
-  const { rowCount } = await pool.query('SELECT 1 FROM webhook_events WHERE event_key = $1', [event.eventKey])
-  expect(rowCount).toBe(0)
+  expect(await isStored(event.eventKey)).toBe(false)
 })

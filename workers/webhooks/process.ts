@@ -1,5 +1,5 @@
-// The jobs of deliveries (decisions §10): what a delivery was about is written to the audit, signed, and the event marked processed, in
-// one transaction that also takes the job out. A job that is run twice finds nothing left to do.
+// Runs the jobs of deliveries (decisions §10): one transaction writes a signed audit event of what the delivery is about, marks the
+// delivery processed and deletes the job. A job that runs twice finds nothing left to do.
 import type { Pool } from 'pg'
 import { errorText } from '../../src/core/error-text.ts'
 import type { ProcessReply, ProcessRequest } from '../../src/core/messages.ts'
@@ -7,12 +7,8 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import {
-  deleteWebhookJobs,
-  markProcessed,
-  type WebhookEventRow,
-} from '../../src/core/tables/webhook-events.ts'
-import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
+import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
+import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
 import { Answered, type Travelling } from '../execute/road.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
@@ -24,6 +20,7 @@ const TEXT_MAX = 256
 
 interface ProcessWith {
   readonly pool: Pool
+  readonly webhookJobs: () => Promise<WebhookJobs>
   readonly key: SigningKey
 }
 
@@ -79,19 +76,18 @@ async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<[s
   return Array.from(failed, ([{ jobId }, why]) => [jobId, why])
 }
 
-function processAll(jobs: readonly Job[], { pool, key }: ProcessWith): Promise<void> {
-  return inTransaction(pool, async (sql) => {
+async function processAll(jobs: readonly Job[], { pool, webhookJobs, key }: ProcessWith): Promise<void> {
+  const queue = await webhookJobs()
+  await inTransaction(pool, async (transaction) => {
     const at = new Date().toISOString()
     const events = await markProcessed(
-      sql,
+      transaction,
       jobs.map(({ eventKey }) => eventKey),
       at,
     )
-    const rows = events.map((event) => auditEventRow(processed(event, at), key))
-    sql.runLast(insertAuditEvents(rows))
-    await deleteWebhookJobs(
-      sql,
-      WEBHOOK_QUEUE,
+    transaction.runLast(insertAuditEvents(events.map((event) => auditEventRow(processed(event, at), key))))
+    await queue.remove(
+      transaction,
       jobs.map(({ jobId }) => jobId),
     )
   })

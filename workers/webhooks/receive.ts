@@ -1,23 +1,25 @@
-// A batch of deliveries (decisions §10): signature, then event id, and nothing of the body. The events that are new and their jobs are
-// one commit, so what was acknowledged is processed, whoever dies.
+// A batch of deliveries (decisions §10): signature, then event id, and nothing of the body. New events and their jobs are one commit:
+// an acknowledged delivery is processed, whichever process crashes.
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
 import {
   findWebhookEventIds,
-  storeWebhookEvents,
+  insertWebhookEvents,
   type WebhookEventRow,
 } from '../../src/core/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
-import { WEBHOOK_QUEUE } from '../../src/core/webhooks/queue.ts'
+import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
 interface WebhookTools {
   readonly pool: Pool
+  readonly webhookJobs: () => Promise<WebhookJobs>
   readonly webhookSecrets: WebhookSecrets
 }
 
@@ -71,13 +73,13 @@ function deliveryOf(
 
 async function store(
   deliveries: readonly Delivery[],
-  { pool }: WebhookTools,
+  { pool, webhookJobs }: WebhookTools,
 ): Promise<Map<Delivery, Outcome>> {
   // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
   const rows = deliveries
     .map(({ row }) => row)
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
-  const inserted = await storeWebhookEvents(pool, WEBHOOK_QUEUE, rows)
+  const inserted = await storeWithJobs(pool, await webhookJobs(), rows)
   const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
   const known = await findWebhookEventIds(pool, left)
   return new Map(
@@ -87,6 +89,29 @@ async function store(
       return [delivery, known.has(`${provider} ${eventId}`) ? 'acknowledged' : 'replayed']
     }),
   )
+}
+
+/**
+ * Stores new deliveries and their jobs in one transaction.
+ *
+ * @param rows as for `insertWebhookEvents`
+ * @returns keys of the deliveries that were stored
+ */
+export function storeWithJobs(
+  pool: Pool,
+  jobs: WebhookJobs,
+  rows: readonly WebhookEventRow[],
+): Promise<Set<string>> {
+  return inTransaction(pool, async (transaction) => {
+    const inserted = await insertWebhookEvents(transaction, rows)
+    const stored = rows.filter(({ eventKey }) => inserted.has(eventKey))
+    if (stored.length > 0)
+      await jobs.add(
+        transaction,
+        stored.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength })),
+      )
+    return inserted
+  })
 }
 
 function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Answered {

@@ -1,4 +1,4 @@
-// webhook_events: deliveries as they were received, each once (decisions §10); and where their jobs stand.
+// webhook_events: deliveries as they were received, each once (decisions §10); and the state of their jobs.
 import type { Sql } from './sql.ts'
 
 export interface WebhookEventRow {
@@ -13,37 +13,21 @@ export interface WebhookEventRow {
 }
 
 /**
- * Stores deliveries that are new by their event id and by their bytes, each with its job, in one statement that is its own commit:
- * at 1,000 deliveries a second the round trips of a transaction, and pg-boss's own insert, which the server plans anew each time, took
- * as long as the work. The job is the row that pg-boss's insert makes (a test compares them); package.json names its exact version.
- * Without its queue nothing is stored: a job has a name. A delivery that another transaction is storing is waited for.
- * in   rows  in an order that is the same for everybody, so that two batches wait for each other and never both ways
- * out  keys of those that were stored
+ * Stores deliveries that are new by their event id and by their bytes. A delivery that another transaction is storing is waited for.
+ *
+ * @param rows in an order that is the same for everybody, so that two batches never wait for each other both ways
+ * @returns keys of those that were stored
  */
-export async function storeWebhookEvents(
-  sql: Sql,
-  queue: string,
-  rows: readonly WebhookEventRow[],
-): Promise<Set<string>> {
+export async function insertWebhookEvents(sql: Sql, rows: readonly WebhookEventRow[]): Promise<Set<string>> {
   let end = 0
   const { rows: stored } = await sql.query<{ event_key: string }>({
-    name: 'webhook_events_store',
+    name: 'webhook_events_insert',
     text: `
-      WITH stored AS (
-        INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at)
-        SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes), received_at
-        FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[])
-          AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at)
-        ON CONFLICT DO NOTHING RETURNING event_key, octet_length(body) AS body_bytes
-      ), queued AS (
-        INSERT INTO pgboss.job (name, data, expire_seconds, deletion_seconds, keep_until, retry_limit, retry_delay, retry_backoff,
-          retry_delay_max, policy, dead_letter, heartbeat_seconds)
-        SELECT q.name, jsonb_build_object('id', event_key, 'bytes', body_bytes), q.expire_seconds, q.deletion_seconds,
-          now() + q.retention_seconds * interval '1s', q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.policy,
-          q.dead_letter, q.heartbeat_seconds
-        FROM stored LEFT JOIN pgboss.queue AS q ON q.name = $9::text
-      )
-      SELECT event_key FROM stored`,
+      INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at)
+      SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes), received_at
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[])
+        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at)
+      ON CONFLICT DO NOTHING RETURNING event_key`,
     values: [
       rows.map(({ eventKey }) => eventKey),
       rows.map(({ provider }) => provider),
@@ -54,7 +38,6 @@ export async function storeWebhookEvents(
       rows.map(({ body }) => body.byteLength),
       rows.map(({ body }) => (end += body.byteLength)),
       rows.map(({ receivedAt }) => receivedAt),
-      queue,
     ],
   })
   return new Set(stored.map(({ event_key }) => event_key))
@@ -98,15 +81,6 @@ export async function markProcessed(
   return rows.map((row) => ({ ...row, receivedAt: row.receivedAt.toISOString() }))
 }
 
-/** Takes out the jobs of events that are processed. */
-export async function deleteWebhookJobs(sql: Sql, queue: string, jobIds: readonly string[]): Promise<void> {
-  await sql.query({
-    name: 'webhook_jobs_delete',
-    text: `DELETE FROM pgboss.job WHERE name = $1::text AND id = ANY($2::uuid[])`,
-    values: [queue, jobIds],
-  })
-}
-
 const webhookStatuses = ['pending', 'failed', 'dead'] as const
 export type WebhookStatus = (typeof webhookStatuses)[number]
 
@@ -124,8 +98,8 @@ export interface WaitingWebhook {
 }
 
 /**
- * What has not been processed, oldest first. Reads pg-boss's own table, whose exact version package.json names: its API lists jobs
- * without a bound.
+ * What has not been processed, oldest first. Reads pg-boss's own table, whose exact version package.json names: its API lists the jobs
+ * of a queue all at once, and after an outage these can be hundreds of thousands.
  */
 export async function listWaitingWebhooks(
   sql: Sql,

@@ -1,13 +1,14 @@
-// The pg-boss queue of webhook deliveries (decisions §10): a job is inserted in the statement that stores its event and deleted in the
-// transaction that processes it (src/core/tables/webhook-events.ts). What fails is tried again with growing delays and ends in the dead-letter queue, where an operator finds it.
-import { PgBoss, type ConstructorOptions, type Db, type Queue } from 'pg-boss'
+// The pg-boss queue of webhook deliveries (decisions §10). A job is inserted in the transaction that stores its event and deleted in the
+// transaction that processes it. A job that fails is tried again with growing delays and ends in the dead-letter queue, for an operator.
+import { hash } from 'node:crypto'
+import type { ConstructorOptions, Db, PgBoss, Queue } from 'pg-boss'
 import type { Pool } from 'pg'
 import { isUnavailable, type Sql } from '../tables/sql.ts'
 
 export const WEBHOOK_QUEUE = 'webhook-events'
 export const DEAD_WEBHOOK_QUEUE = 'webhook-events-dead'
 
-/** What a job says: which row of webhook_events it is of, and how long its body is. */
+/** Data of a job: the key of its row of webhook_events and the length of the delivery's body. */
 export interface WebhookJob {
   readonly id: string
   readonly bytes: number
@@ -45,13 +46,20 @@ function database(sql: Sql): Db {
   return { executeSql: (text, values) => sql.query(text, values) }
 }
 
-/** pg-boss of the main thread: makes its schema and the queues where they are not there, and looks after them. */
+/** Part of a transaction of ours, prepared: to plan pg-boss's insert takes PostgreSQL as long as to run it. */
+function partOf(transaction: Sql): Db {
+  return {
+    executeSql: (text, values = []) =>
+      transaction.query({ name: `pgboss_${hash('sha256', text).slice(0, 32)}`, text, values }),
+  }
+}
+
+/** pg-boss of the main thread: makes its schema and the queues where they are missing, and supervises them. */
 export async function openWebhookQueue(
   pool: Pool,
   report: { onError: (error: Error) => void; onWarning: (message: string) => void },
 ): Promise<PgBoss> {
-  const boss = new PgBoss({
-    ...options,
+  const boss = await newBoss({
     db: database(pool),
     superviseIntervalSeconds: 5,
     monitorIntervalSeconds: 5,
@@ -62,7 +70,7 @@ export async function openWebhookQueue(
     await boss.start()
     for (const { name, ...queue } of queues) {
       await boss.createQueue(name, queue)
-      // Made by an earlier release, it has that one's settings.
+      // A queue that an earlier release made has that release's settings.
       await boss.updateQueue(name, queue)
     }
     return boss
@@ -72,7 +80,7 @@ export async function openWebhookQueue(
   }
 }
 
-/** pg-boss of whoever only moves jobs: the operator's command. */
+/** pg-boss of a program that only moves jobs: a worker thread, the operator's command. */
 export async function joinWebhookQueue(pool: Pool): Promise<PgBoss> {
   let unavailable: unknown
   const db: Db = {
@@ -85,16 +93,57 @@ export async function joinWebhookQueue(pool: Pool): Promise<PgBoss> {
       }
     },
   }
-  const boss = new PgBoss({ ...options, db, migrate: false, supervise: false })
+  const boss = await newBoss({ db, migrate: false, supervise: false })
   boss.on('error', () => undefined)
   try {
     await boss.start()
-    // It starts without its list of queues where that cannot be read just then, and never inserts a job afterwards.
+    // pg-boss starts without its list of queues where that cannot be read just then, and never inserts a job afterwards.
     // oxlint-disable-next-line typescript/only-throw-error -- what the driver threw
     if (unavailable !== undefined) throw unavailable
     return boss
   } catch (error) {
     await boss.stop({ graceful: false })
     throw error
+  }
+}
+
+/** Loaded where deliveries are taken: the library takes memory in every thread. */
+async function newBoss(more: ConstructorOptions): Promise<PgBoss> {
+  const { PgBoss } = await import('pg-boss')
+  return new PgBoss({ ...options, ...more })
+}
+
+/** The jobs of deliveries, as part of a transaction of ours. */
+export interface WebhookJobs {
+  /** @throws where the queue is missing: the transaction must not commit an event that nobody would process */
+  readonly add: (transaction: Sql, jobs: readonly WebhookJob[]) => Promise<void>
+  readonly remove: (transaction: Sql, jobIds: readonly string[]) => Promise<void>
+}
+
+/**
+ * The jobs as a worker thread knows them.
+ *
+ * @returns a function that joins the queue when it is first called, and again where that has failed. Call it before the transaction,
+ *   which holds a connection that joining may wait for
+ */
+export function openWebhookJobs(pool: Pool): () => Promise<WebhookJobs> {
+  let joined: Promise<WebhookJobs> | undefined
+  return () =>
+    (joined ??= joinWebhookQueue(pool).then(jobsOf, (error: unknown) => {
+      joined = undefined
+      throw error
+    }))
+}
+
+function jobsOf(boss: PgBoss): WebhookJobs {
+  return {
+    async add(transaction, jobs) {
+      const given = jobs.map((data) => ({ data }))
+      const ids = await boss.insert(WEBHOOK_QUEUE, given, { db: partOf(transaction), returnId: true })
+      if (ids?.length !== jobs.length) throw new Error(`pg-boss has no queue ${WEBHOOK_QUEUE}`)
+    },
+    async remove(transaction, jobIds) {
+      await boss.deleteJob(WEBHOOK_QUEUE, [...jobIds], { db: partOf(transaction) })
+    },
   }
 }
