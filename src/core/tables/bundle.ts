@@ -45,9 +45,8 @@ export function sendBundle(client: Pick<ClientBase, 'query'>, steps: readonly St
 const prepared = new WeakMap<Connection, Set<string>>()
 
 /**
- * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. It lets go of what it has
- * sent and received as soon as it can: pg assigns it a function, which V8 makes in the old space, and there a dead one keeps all that
- * it can reach until a full collection (docs/design-notes.md "Performance").
+ * A `Query`, because pg refuses any other class on a connection that pipelines; pg calls what it overrides. It drops its statements and
+ * results as soon as it can: pg's time-out keeps the object until V8's next full collection (docs/design-notes.md "Performance").
  */
 class Bundle extends Query {
   /** pg puts its own around it, for the time-out. */

@@ -33,7 +33,7 @@ export interface OwnPostmaster extends Postmaster {
 const LOG_BYTES_MAX = 10_000_000
 const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
 
-/** What is left out is PostgreSQL's default. Figures: docs/design-notes.md "What fast means here". */
+/** What is left out is PostgreSQL's default. Figures: docs/design-notes.md "Performance". */
 const settings = {
   // Durability is the product: a commit that was acknowledged is on disk, and a torn page is repaired.
   fsync: 'on',
