@@ -72,7 +72,7 @@ function differencesOf(scenario: string, before: Measurement, after: Measurement
     const noise = isKnown
       ? spreadOf(old) + (spreadOf(now) * Math.abs(now.median)) / Math.abs(old.median)
       : undefined
-    const rises = figure === 'per s' || figure === 'rate ÷ empty'
+    const rises = figure === 'per s' || figure.startsWith('rate ÷ ')
     const verdict =
       noise === undefined
         ? 'one round: noise unknown'

@@ -1,10 +1,12 @@
 // `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
 import { constants } from 'node:os'
+import { resolve as absolute } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { compare, differenceTable, readReport, remarks } from './compare.ts'
 import { exportRecords, printedExport, type ExportOptions } from './export.ts'
 import { page, type Comparison } from './html.ts'
 import { markdown } from './markdown.ts'
+import { npmStartOf } from './npm-start.ts'
 import { checkOutputs, json, writeOutputs, type Output } from './outputs.ts'
 import type { Report } from './report.ts'
 import { scenarios } from './scenarios/index.ts'
@@ -27,6 +29,7 @@ interface Options extends TransactionOptions, Thresholds {
   readonly quick?: true
   readonly listener: string
   readonly profile?: string
+  readonly beside?: string
   readonly url?: string
   readonly key?: string
   readonly json?: string
@@ -70,6 +73,10 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
         .default('auto'),
     )
     .option('--profile <folder>', 'write a .cpuprofile of each thread of the fresh service; slows it down')
+    .option(
+      '--beside <checkout>',
+      'folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other',
+    )
     .option('--url <address>', 'measure this deployment; what it executes is real')
     .addOption(new Option('--key <key>', 'API key, for --url').env('COUNTERSIGN_API_KEY'))
     .option('--transaction <file>', 'JSON: execute this; ids and times are replaced')
@@ -141,7 +148,9 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
 }
 
 function suiteOptions(only: readonly string[], options: Options, command: string): SuiteOptions {
-  const { quick, url, key, records, listener, profile, connections: counts } = options
+  const { quick, url, key, records, listener, profile, beside, connections: counts } = options
+  if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
+  if (beside !== undefined) npmStartOf(beside)
   if (url !== undefined && key === undefined)
     throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
   const { seconds, rounds, storedCount, ...base } =
@@ -159,6 +168,7 @@ function suiteOptions(only: readonly string[], options: Options, command: string
     transaction: { action, target, policy, policyVersion, parameters, signals, principal, transaction },
     ...(chosen === undefined ? {} : { connections: chosen }),
     ...(profile === undefined ? {} : { profile }),
+    ...(beside === undefined ? {} : { beside: absolute(beside) }),
     ...(url === undefined || key === undefined ? {} : { deployment: { url, key } }),
   }
 }

@@ -24,7 +24,7 @@ export function describeMachine(): Machine {
     system: `${type()} ${release()}`,
     node: process.version,
     fsyncMs: fsyncMs(),
-    commit: commit(),
+    commit: commitOf(import.meta.dirname),
   }
 }
 
@@ -43,12 +43,13 @@ function fsyncMs(): Machine['fsyncMs'] {
   return { p50: times[100] ?? 0, p99: times[198] ?? 0 }
 }
 
-function commit(): string {
-  const head = git('rev-parse', '--short=12', '--quiet', '--verify', 'HEAD') ?? 'none'
-  return git('status', '--porcelain') === '' ? head : `${head}-dirty`
+/** `-dirty`: with changes that are in no commit. */
+export function commitOf(folder: string): string {
+  const head = git(folder, 'rev-parse', '--short=12', '--quiet', '--verify', 'HEAD') ?? 'none'
+  return git(folder, 'status', '--porcelain') === '' ? head : `${head}-dirty`
 }
 
-function git(...args: string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' })
+function git(cwd: string, ...args: string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined
 }

@@ -5,12 +5,12 @@ import { advice, type Run } from './drive.ts'
 import { checkSample } from './evidence.ts'
 import { sum } from './figures.ts'
 import { openFilling, settle, storedSizes } from './fill.ts'
-import { measurementOf, type Pair } from './measurement.ts'
+import { measurementOf, rateOf, type Pair } from './measurement.ts'
 import type { Progress } from './progress.ts'
 import type { Measurement, ScenarioReport, ServiceAbout } from './report.ts'
 import { filledOnce, type RequestKind } from './request.ts'
 import type { Requests, Scenario } from './scenario.ts'
-import { openSession, WARM_UP_CONNECTIONS, type Session } from './session.ts'
+import { LATENCY_RATE_SHARE, openSession, WARM_UP_CONNECTIONS, type Session } from './session.ts'
 import { call, freshSubject, type Subject } from './subject.ts'
 import type { TransactionOptions } from './transaction.ts'
 import { describeYardsticks, openYardsticks, type YardstickRound } from './yardsticks.ts'
@@ -27,6 +27,8 @@ export interface MeasureOptions {
   readonly storedCount: number
   readonly listener: string
   readonly profile: string | undefined
+  /** Folder of another checkout, whose service is measured in turn with this one's. */
+  readonly beside: string | undefined
   readonly transaction: TransactionOptions
   /** Undefined: a fresh service of the bench's own. */
   readonly deployment: Subject | undefined
@@ -70,7 +72,17 @@ export async function measureScenario(
   const loaded = await opened(subject)
   const { requests, session } = loaded
   const hasLevels = scenario.hasLevels === true && subject.own !== undefined
-  const empty = hasLevels ? await opened(await freshSubject(settings, transaction, stack)) : undefined
+  // Of growth, the same service with an empty database; else that of another checkout.
+  const otherSettings = {
+    listener,
+    ...scenario.service,
+    ...(hasLevels || options.beside === undefined ? {} : { checkout: options.beside }),
+  }
+  const otherName = hasLevels ? 'empty' : 'other'
+  const other =
+    hasLevels || options.beside !== undefined
+      ? await opened(await freshSubject(otherSettings, transaction, stack))
+      : undefined
 
   const yardsticks =
     scenario.hasYardsticks === true && subject.own !== undefined
@@ -79,20 +91,32 @@ export async function measureScenario(
   const measuredYardsticks: YardstickRound[] = []
   const measured = async (records?: number): Promise<Measurement[]> => {
     const pairs: Pair[][] = counts.map(() => [])
-    const besides: Run[][] = counts.map(() => [])
+    const others: Pair[][] = counts.map(() => [])
     const inTurn = async () => {
       for (let round = 0; round < options.rounds; round++) {
         for (const [i, connections] of counts.entries()) {
-          const where = whereText(connections, records)
-          const beside = async () => {
-            const run = await empty?.session.open(connections, `${where}, the empty one beside`)
-            if (run !== undefined) besides[i]?.push(run)
+          const sides = [
+            { session, pairs: pairs[i], where: whereText(connections, records) },
+            ...(other === undefined
+              ? []
+              : [
+                  {
+                    session: other.session,
+                    pairs: others[i],
+                    where: `${whereText(connections, records)}, the ${otherName} one`,
+                  },
+                ]),
+          ]
+          // The first changes from round to round: what it leaves for the disk delays the other.
+          if (round % 2 === 1) sides.reverse()
+          const opens: Run[] = []
+          for (const side of sides) opens.push(await side.session.open(connections, side.where))
+          // Latencies compare at one rate only.
+          const ratePerSecond = Math.min(...opens.map(rateOf)) * LATENCY_RATE_SHARE
+          for (const [at, side] of sides.entries()) {
+            const paced = await side.session.paced(ratePerSecond, connections, side.where)
+            side.pairs?.push({ open: opens[at]!, paced })
           }
-          // The first changes from round to round: what it leaves for the disk is the other's to wait for.
-          if (round % 2 === 1) await beside()
-          const open = await session.open(connections, where)
-          if (round % 2 === 0) await beside()
-          pairs[i]?.push({ open, paced: await session.paced(open, connections, where) })
         }
         if (yardsticks !== undefined)
           measuredYardsticks.push(
@@ -102,7 +126,7 @@ export async function measureScenario(
           )
       }
     }
-    await session.counted(() => (empty === undefined ? inTurn() : empty.session.counted(inTurn)))
+    await session.counted(() => (other === undefined ? inTurn() : other.session.counted(inTurn)))
     const sizes =
       records === undefined || subject.own === undefined ? {} : await storedSizes(subject.own.database)
     return counts.map((connections, i) =>
@@ -111,20 +135,21 @@ export async function measureScenario(
         records,
         pairs: pairs[i] ?? [],
         yardsticks: measuredYardsticks,
-        empty: besides[i] ?? [],
+        other: others[i] ?? [],
+        otherName,
         sizes,
       }),
     )
   }
   const measurements =
     hasLevels && subject.own !== undefined
-      ? await measuredByLevel(subject.own.database, { name, options, session, empty, measured })
+      ? await measuredByLevel(subject.own.database, { name, options, session, empty: other, measured })
       : await measured()
 
   const service = subject.own && (await aboutService(subject.own))
-  const ended = await Promise.all([loaded, ...(empty === undefined ? [] : [empty])].map(end))
+  const ended = await Promise.all([loaded, ...(other === undefined ? [] : [other])].map(end))
   const problems = ended.flatMap((one, i) =>
-    one.problems.map((problem) => (i === 0 ? problem : `with the empty database: ${problem}`)),
+    one.problems.map((problem) => (i === 0 ? problem : `the ${otherName} one: ${problem}`)),
   )
   return {
     report: {

@@ -2,6 +2,7 @@
 import type { CpuTimes } from './cpu.ts'
 import type { Run } from './drive.ts'
 import { figureOf, figureOfAll, sum, type Figure } from './figures.ts'
+import type { Latency } from './load.ts'
 import type { Batches, Cpu, Measurement } from './report.ts'
 import type { YardstickRound } from './yardsticks.ts'
 
@@ -19,21 +20,20 @@ interface MeasurementOptions {
   readonly pairs: readonly Pair[]
   /** One for each round, or none. */
   readonly yardsticks: readonly YardstickRound[]
-  /** Of a service whose database holds only what such runs have stored, in the same rounds, or none. */
-  readonly empty: readonly Run[]
+  /** Of the service beside it, in the same rounds, or none. */
+  readonly other: readonly Pair[]
+  readonly otherName: string
   /** Of the database when it was measured, by their names. */
   readonly sizes: Readonly<Record<string, number>>
 }
 
 export function measurementOf(options: MeasurementOptions): Measurement {
-  const { connections, records, pairs, yardsticks, empty, sizes } = options
+  const { connections, records, pairs, yardsticks, other, otherName, sizes } = options
   const open = pairs.map((pair) => pair.open)
   const paced = pairs.map((pair) => pair.paced)
   const [last] = pairs.slice(-1)
-  const latencies = paced.map(({ load }) => {
-    if (load.latencyMs === undefined) throw new Error('the generator measured no latency')
-    return load.latencyMs
-  })
+  const latencies = paced.map(latencyOf)
+  const ratio = (of: (pair: Pair) => number | undefined) => ratioOf(pairs.map(of), other.map(of))
   return {
     label: records === undefined ? String(connections) : `${connections} · ${inThousands(records)} records`,
     connections,
@@ -56,8 +56,10 @@ export function measurementOf(options: MeasurementOptions): Measurement {
       'RSS MiB': figureOfAll(open.map(({ rssMiB }) => rssMiB)),
       'WAL B': figureOfAll(open.map(({ walBytes }) => walBytes)),
       ...Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, figureOf([size])])),
-      'rate ÷ empty': ratioOf(open.map(rateOf), empty.map(rateOf)),
-      'CPU ÷ empty': ratioOf(open.map(microsOf), empty.map(microsOf)),
+      [`rate ÷ ${otherName}`]: ratio((pair) => rateOf(pair.open)),
+      [`CPU ÷ ${otherName}`]: ratio((pair) => microsOf(pair.open)),
+      [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p50),
+      [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p99),
     }),
     disturbance: worst([...open, ...paced].map(disturbanceOf)),
     overTime: last && { open: last.open.load.overTime, paced: last.paced.load.overTime },
@@ -77,8 +79,14 @@ function ratioOf(
   )
 }
 
-function rateOf({ replies, load }: Run): number {
+/** Replies per second. */
+export function rateOf({ replies, load }: Run): number {
   return replies / load.seconds
+}
+
+function latencyOf({ load }: Run): Latency {
+  if (load.latencyMs === undefined) throw new Error('the generator measured no latency')
+  return load.latencyMs
 }
 
 function microsOf({ cpu }: Run): number | undefined {

@@ -3,12 +3,13 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeRawKey } from '../src/core/config.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { generateKeys } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { CHECKOUT, npmStartOf } from './npm-start.ts'
 
 export interface MeasuredService {
   readonly url: string
@@ -27,6 +28,8 @@ export interface MeasuredService {
 
 export interface ServiceOptions {
   readonly listener: string
+  /** Folder of the checkout whose service is started; this one where it is left out. */
+  readonly checkout?: string
   /** Folder for a CPU profile of each thread. */
   readonly profile?: string
   /** Further arguments of Node. */
@@ -45,9 +48,10 @@ const STOP_MS_MAX = 20_000
 
 /** in  stack  takes what has to be undone: service, database, folder */
 export async function startService(
-  { listener, profile, nodeArguments = [], env = {}, callers = [] }: ServiceOptions,
+  { listener, checkout = CHECKOUT, profile, nodeArguments = [], env = {}, callers = [] }: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<MeasuredService> {
+  const [, ...start] = npmStartOf(checkout)
   const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))
   const starting = startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
@@ -65,11 +69,12 @@ export async function startService(
   const child = spawn(
     process.execPath,
     [
-      ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]),
+      ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]),
       ...nodeArguments,
-      join(import.meta.dirname, '..', 'src', 'server', 'main.ts'),
+      ...start,
     ],
     {
+      cwd: checkout,
       // WORKER_THREADS and POLICY_DIR may be given from outside; what the figures stand on may not.
       env: {
         ...process.env,

@@ -15,8 +15,8 @@ export interface Session {
   warmUp(where: string): Promise<void>
   /** Open throttle. */
   open(connections: number, where: string): Promise<Run>
-  /** A share of what that brought, at a fixed rate. */
-  paced(open: Run, connections: number, where: string): Promise<Run>
+  /** So many requests per second. */
+  paced(ratePerSecond: number, connections: number, where: string): Promise<Run>
   /** Does some of these, and looks whether the database has grown by what they were answered. */
   counted(work: () => Promise<void>): Promise<void>
 }
@@ -71,9 +71,6 @@ export function openSession(
       counted(
         async () => void (await run(where, { connections: warmUpConnections, ratePerSecond: undefined })),
       ),
-    paced(open, connections, where) {
-      const ratePerSecond = (open.replies / open.load.seconds) * LATENCY_RATE_SHARE
-      return run(`${where}, fixed rate`, { connections, ratePerSecond })
-    },
+    paced: (ratePerSecond, connections, where) => run(`${where}, fixed rate`, { connections, ratePerSecond }),
   }
 }

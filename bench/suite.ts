@@ -1,5 +1,5 @@
 // The suite: one scenario after another, and one report of them all.
-import { describeMachine } from './machine.ts'
+import { commitOf, describeMachine } from './machine.ts'
 import { measureScenario, type MeasureOptions } from './measure.ts'
 import { openProgress } from './progress.ts'
 import { REPORT_VERSION, type Report, type ScenarioReport } from './report.ts'
@@ -20,6 +20,8 @@ export interface SuiteOptions {
   readonly storedCount: number
   readonly listener: ServiceOptions['listener']
   readonly profile?: string
+  /** Folder of another checkout. */
+  readonly beside?: string
   /** A deployment to measure in place of a service of the bench's own. */
   readonly deployment?: { readonly url: string; readonly key: string }
   readonly transaction: TransactionOptions
@@ -55,6 +57,7 @@ export async function runSuite(
     storedCount: options.storedCount,
     listener: options.listener,
     profile: options.profile,
+    beside: options.beside,
     transaction,
     deployment: subject,
     progress,
@@ -86,6 +89,7 @@ export async function runSuite(
       'seconds per run': options.seconds,
       'warm-up': `${options.seconds} s at ${subject === undefined ? '' : 'up to '}${WARM_UP_CONNECTIONS} connections`,
       'latency at': `${LATENCY_RATE_SHARE} of the throughput`,
+      ...(options.beside === undefined ? {} : { beside: commitOf(options.beside) }),
       transaction: isSandbox(transaction) ? 'sandbox-echo 1.0.0' : ownTransaction(transaction),
     },
     scenarios: measured,
@@ -108,7 +112,7 @@ function ownTransaction({
 }
 
 /** fails with a sentence for a name that there is not, or where nothing is left */
-function choose({ only, deployment: remote, transaction }: SuiteOptions): Any[] {
+function choose({ only, deployment: remote, transaction, beside }: SuiteOptions): Any[] {
   const unknown = only.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined)
     throw new Error(
@@ -120,7 +124,9 @@ function choose({ only, deployment: remote, transaction }: SuiteOptions): Any[] 
       ? '--url'
       : 'isPossible' in scenario && !scenario.isPossible(transaction)
         ? 'a transaction of your own'
-        : undefined
+        : beside !== undefined && ('measure' in scenario || scenario.hasLevels === true)
+          ? '--beside'
+          : undefined
   const named = scenarios.filter(isNamed)
   const impossible = named.flatMap((scenario) => {
     const by = hindrance(scenario)
@@ -132,16 +138,15 @@ function choose({ only, deployment: remote, transaction }: SuiteOptions): Any[] 
 
 /** Without the filling of a database. */
 export function estimatedSeconds(options: SuiteOptions): number {
-  const { seconds, rounds, connections, levels } = options
+  const { seconds, rounds, connections, levels, beside } = options
   return choose(options)
     .map((scenario) => {
       if ('measure' in scenario) return scenario.estimatedSeconds({ seconds, rounds })
       const counts = (connections ?? scenario.connections).length
       const times = scenario.hasLevels === true ? levels.length : 1
-      const warmUps = scenario.hasLevels === true ? 2 : 1
-      const perRound =
-        (scenario.hasLevels === true ? 3 : 2) * counts + (scenario.hasYardsticks === true ? 3 : 0)
-      return times * (warmUps + rounds * perRound) * seconds
+      const services = scenario.hasLevels === true || beside !== undefined ? 2 : 1
+      const perRound = 2 * services * counts + (scenario.hasYardsticks === true ? 3 : 0)
+      return times * (services + rounds * perRound) * seconds
     })
     .reduce((total, of) => total + of, 0)
 }

@@ -99,6 +99,27 @@ describe('npm run bench -- <scenario>', () => {
     },
   )
 
+  test('--beside: the service of another checkout is measured in turn, and every round has its ratios', async () => {
+    const checkout = join(import.meta.dirname, '..')
+    const { code, output, table } = await startBench('execute', ...short, '--beside', checkout).ended
+    expect(code, output).toBe(0)
+    expect(table).toMatch(/^connections .* rate ÷ other .*CPU ÷ other .*p50 ÷ other .*p99 ÷ other/m)
+    const report = readReport()
+    expect(report.constants['beside']).toBe(report.machine.commit)
+    for (const { more } of report.scenarios[0]?.measurements ?? [])
+      for (const ratio of ['rate ÷ other', 'CPU ÷ other', 'p50 ÷ other', 'p99 ÷ other'])
+        expect(more[ratio]?.values).toEqual([expect.toSatisfy((value: number) => value > 0)])
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('--beside a folder that is no checkout is refused by name', async () => {
+    const { code, output } = await startBench('execute', '--beside', reports).ended
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining(`${reports} is no checkout of this repository`),
+    })
+  })
+
   test('an interrupted run reports nothing and leaves nothing behind', async () => {
     const { bench, ended } = startBench('execute')
     await until(() => readdirSync(folder).length > 0, 'the bench to start')

@@ -174,7 +174,7 @@ test('only columns that stand in the table are explained', () => {
   expect(bare).not.toMatch(/rate ÷ empty|table B|steal|helpers/)
   const grown = printed(aReport(aMeasurement({ more: { 'rate ÷ empty': figureOf([0.95]) } })))
   expect(grown).toMatch(/^connections .* {2}rate ÷ empty$/m)
-  expect(grown).toContain('\nrate ÷ empty, CPU ÷ empty: beside a service whose database holds only')
+  expect(grown).toContain('\nrate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only')
 })
 
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {
