@@ -1,8 +1,8 @@
-// An earlier report beside this one: what has changed by more than the noise of both, and what has not.
-import { readJson } from './json-file.ts'
+// What a report is judged by: an earlier report, where a change counts that exceeds the noise of both, and thresholds.
 import { spreadOf, type Figure } from './figures.ts'
-import { REPORT_VERSION, type Measurement, type Report } from './report.ts'
-import type { Table } from './terminal.ts'
+import { readJson } from './outputs.ts'
+import { named, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
+import type { Table } from './tables.ts'
 
 export interface Difference {
   readonly scenario: string
@@ -18,7 +18,13 @@ export interface Difference {
   readonly verdict: 'better' | 'worse' | 'within noise' | 'one round: noise unknown'
 }
 
-/** fails with a sentence where the file is no report of this version */
+/** Beside an earlier report. */
+export interface Comparison {
+  readonly differences: readonly Difference[]
+  readonly remarks: readonly string[]
+}
+
+/** @throws Error with a sentence where the file is no report of this version */
 export function readReport(file: string): Report {
   const report = readJson(file) as Partial<Report> | null
   if (typeof report?.version !== 'number' || !Array.isArray(report.scenarios))
@@ -28,7 +34,7 @@ export function readReport(file: string): Report {
   return report as Report
 }
 
-/** What is to be known before the differences are read. */
+/** What a reader must know before the differences. */
 export function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
   const unlike = Object.entries(conditions(after)).flatMap(([name, now]) => {
     const then = conditions(before)[name]
@@ -117,4 +123,39 @@ export function differenceTable(differences: readonly Difference[]): Table {
 
 function rounded(value: number): string {
   return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
+}
+
+export interface Thresholds {
+  /** Milliseconds at the fixed rate, of the connection count that brought the most. */
+  readonly maxP99Ms?: number
+  /** Replies per second that it brought. */
+  readonly minRate?: number
+}
+
+/** Returns a sentence for each scenario that missed one, and for a threshold that nothing was measured for; medians decide. */
+export function missed({ scenarios }: Report, { maxP99Ms, minRate }: Thresholds): string[] {
+  const figures = scenarios.map((scenario) => {
+    const best = saturation(scenario)
+    return {
+      where: best === undefined ? scenario.name : `${scenario.name}, ${named(best)}`,
+      rate: best?.perSecond?.median,
+      p99: best?.latency?.p99.median,
+    }
+  })
+  const none = (option: string, what: 'rate' | 'p99') =>
+    figures.every((figure) => figure[what] === undefined)
+      ? [`${option}: nothing was measured that has a ${what}`]
+      : []
+  return [
+    ...(minRate === undefined ? [] : none('--min-rate', 'rate')),
+    ...(maxP99Ms === undefined ? [] : none('--max-p99-ms', 'p99')),
+    ...figures.flatMap(({ where, rate, p99 }) => [
+      ...(minRate !== undefined && rate !== undefined && rate < minRate
+        ? [`${where}: ${rate.toFixed(0)} per second, less than --min-rate ${minRate}`]
+        : []),
+      ...(maxP99Ms !== undefined && p99 !== undefined && p99 > maxP99Ms
+        ? [`${where}: p99 of ${p99.toFixed(1)} ms, more than --max-p99-ms ${maxP99Ms}`]
+        : []),
+    ]),
+  ]
 }

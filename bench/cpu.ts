@@ -1,4 +1,4 @@
-// CPU time of the service's threads and of all of PostgreSQL, from Linux's /proc (proc_pid_stat(5)); elsewhere there is none.
+// CPU time and memory of the service's threads and of PostgreSQL, from Linux's /proc (proc_pid_stat(5)); elsewhere there is none.
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Microseconds since each of them started. */
@@ -10,6 +10,8 @@ export interface CpuTimes {
   readonly helpers: number
   /** The postmaster, its children and those of them that have ended. */
   readonly postgres: number
+  /** Of the four above. */
+  readonly total: number
   /** All processors of the machine: at work for anybody, and taken away by its host. */
   readonly busy: number
   readonly steal: number
@@ -52,7 +54,8 @@ export function cpuTimes({
     .split(' ', 8)
     .map(Number)
   const busy = (user + nice + system + irq + softirq) * TICK_MICROS
-  return { ...times, postgres, busy, steal: steal * TICK_MICROS }
+  const total = times.door + times.workers + times.helpers + postgres
+  return { ...times, postgres, total, busy, steal: steal * TICK_MICROS }
 }
 
 /** Microseconds of a process, of all that descend from it, and of those of them that have ended. */
@@ -81,14 +84,21 @@ export function cpuBetween(
 ): CpuTimes | undefined {
   if (from === undefined || to === undefined) return undefined
   const used = (part: keyof CpuTimes) => (to[part] - from[part]) / by
-  return {
-    door: used('door'),
-    workers: used('workers'),
-    helpers: used('helpers'),
-    postgres: used('postgres'),
-    busy: used('busy'),
-    steal: used('steal'),
-  }
+  const [door, workers, helpers, postgres] = [
+    used('door'),
+    used('workers'),
+    used('helpers'),
+    used('postgres'),
+  ]
+  const total = door + workers + helpers + postgres
+  return { door, workers, helpers, postgres, total, busy: used('busy'), steal: used('steal') }
+}
+
+/** Resident memory of a process. */
+export function rssMiB(pid: number): number | undefined {
+  if (process.platform !== 'linux') return undefined
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
 }
 
 /** Undefined where the process has ended by now. */

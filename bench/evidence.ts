@@ -1,11 +1,12 @@
 // What must be true before a figure is printed: what was answered is stored, and a sample of it verifies offline, with the published
-// keys and the code that any reader uses (src/verifier, an implementation other than the service's).
+// keys and the code that any reader uses (src/core/verifier, an implementation other than the service's).
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
 import { sum } from './figures.ts'
 import type { LoadResult } from './load.ts'
 import type { RequestKind } from './request.ts'
-import { call, type Subject } from './subject.ts'
+import { call } from './calls.ts'
+import type { Subject } from './scenario.ts'
 
 /** What the bench's requests write to. */
 const TABLES = [
@@ -17,10 +18,15 @@ const TABLES = [
   'refusal_records',
 ] as const
 
+/** And those that only some of them write to. */
+function tablesOf(kinds: readonly RequestKind[]): string[] {
+  return [...new Set([...TABLES, ...kinds.flatMap(({ stores = {} }) => Object.keys(stores))])]
+}
+
 export type Rows = Readonly<Record<string, number>>
 
-export async function countRows(database: Client): Promise<Rows> {
-  const counts = TABLES.map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`)
+export async function countRows(database: Client, kinds: readonly RequestKind[]): Promise<Rows> {
+  const counts = tablesOf(kinds).map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`)
   const finalized = `(SELECT count(*)::integer FROM execution_intents WHERE state = 'FINALIZED') AS finalized`
   const { rows } = await database.query<Rows>(`SELECT ${[...counts, finalized].join(', ')}`)
   return rows[0] ?? {}
@@ -28,7 +34,7 @@ export async function countRows(database: Client): Promise<Rows> {
 
 export type Replies = LoadResult['replies']
 
-/** out  every table that has grown by another number of rows than the acknowledged replies say */
+/** Returns every table that has grown by another number of rows than the acknowledged replies say */
 export function miscounted(
   { from, to }: { from: Rows; to: Rows },
   kinds: readonly RequestKind[],
@@ -41,7 +47,7 @@ export function miscounted(
       must[table] = (must[table] ?? 0) + rows * answered(name, status)
   // An intent that is not finalized is in doubt.
   must['finalized'] = must['execution_intents'] ?? 0
-  return [...TABLES, 'finalized'].flatMap((table) => {
+  return [...tablesOf(kinds), 'finalized'].flatMap((table) => {
     const grown = (to[table] ?? 0) - (from[table] ?? 0)
     const expected = must[table] ?? 0
     const what = table === 'finalized' ? 'intents were finalized' : `rows were stored in ${table}`
@@ -53,7 +59,8 @@ const PATHS = { 'trust-record': '/trust-records/', 'refusal-record': '/refusal/'
 
 /**
  * Fetches evidence by its id and verifies it with what GET /.well-known/jwks.json publishes.
- * out  verified  how many pieces were looked at, the receipt of a record with it
+ *
+ * @returns how many pieces were looked at, each record with its receipt
  */
 export async function checkSample(
   subject: Pick<Subject, 'url' | 'key'>,
@@ -73,7 +80,7 @@ export async function checkSample(
   return { verified: sample.length, problems }
 }
 
-/** out  what does not hold of one piece of evidence */
+/** Returns what does not hold of one piece of evidence. */
 export function checkEvidence(
   { id, evidence, text }: { id: string; evidence: keyof typeof PATHS; text: string },
   keys: string,

@@ -4,9 +4,11 @@ import { Client } from 'pg'
 import { openFilling } from './fill.ts'
 import { percentile } from './figures.ts'
 import { describeMachine } from './machine.ts'
-import { rssMiB } from './memory.ts'
+import { call } from './calls.ts'
+import { rssMiB } from './cpu.ts'
 import { startService, type MeasuredService, type ServiceOptions } from './service.ts'
 import { filledOnce } from './request.ts'
+import { aligned, constantsText, text } from './tables.ts'
 import { transactionBody } from './transaction.ts'
 
 export interface ExportOptions extends ServiceOptions {
@@ -40,14 +42,15 @@ const SHARES = [0, 0.25, 0.5, 0.75, 0.99]
 /** Executed for real; the others are copies of them (bench/fill.ts). */
 const EXECUTED = 100
 
-/** out  problems  what was not as it must be: with any of them the report is worth nothing */
+/** Measures; with any problem the report is worth nothing. */
 export async function exportRecords(
   { records, pages, ...serviceOptions }: ExportOptions,
   stack: AsyncDisposableStack,
 ): Promise<{ report: ExportReport; problems: string[] }> {
   const startedAt = new Date().toISOString()
   const service = await startService(serviceOptions, stack)
-  for (let i = 0; i < EXECUTED; i++) await executed(service)
+  for (let i = 0; i < EXECUTED; i++)
+    await call(service, 'POST', '/execute', { body: filledOnce(transactionBody({})), expect: 200 })
   const newest = await filled(service.databaseUrl, records)
 
   const problems: string[] = []
@@ -81,25 +84,14 @@ export async function exportRecords(
 
 /** Text for the terminal. */
 export function printedExport({ service, constants, depths }: ExportReport): string {
-  const rows = depths.map(({ above, pages, pageMs, offsetPageMs, rssMiB: rss }) =>
-    [
-      above,
-      pages,
-      pageMs.p50.toFixed(1),
-      pageMs.p99.toFixed(1),
-      offsetPageMs.toFixed(1),
-      rss === undefined ? 'n/a' : Math.round(rss),
-    ]
-      .map((cell) => String(cell).padStart(14))
-      .join(''),
-  )
+  const rows = depths.map(({ above, pages, pageMs, offsetPageMs, rssMiB: rss }) => [
+    String(above),
+    String(pages),
+    ...[pageMs.p50, pageMs.p99, offsetPageMs].map((ms) => text(ms, 1)),
+    text(rss),
+  ])
   const head = ['records above', 'pages', 'page p50 ms', 'p99 ms', 'by page= ms', 'RSS MiB']
-  const given = Object.entries(constants).map(([name, value]) => `${name} ${value}`)
-  return `${[
-    `export · ${service.listener} · ${given.join(' · ')}`,
-    head.map((cell) => cell.padStart(14)).join(''),
-    ...rows,
-  ].join('\n')}\n`
+  return `export: listener ${service.listener}, ${constantsText(constants)}\n${aligned([head, ...rows])}\n`
 }
 
 function pageTimes(times: readonly number[]): Depth['pageMs'] {
@@ -107,16 +99,7 @@ function pageTimes(times: readonly number[]): Depth['pageMs'] {
   return { p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) }
 }
 
-async function executed(service: MeasuredService): Promise<void> {
-  const reply = await fetch(`${service.url}/execute`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${service.key}`, 'Content-Type': 'application/json' },
-    body: filledOnce(transactionBody({})),
-  })
-  if (reply.status !== 200) throw new Error(`an execution answered ${reply.status}: ${await reply.text()}`)
-}
-
-/** Copies records until there are so many, each a millisecond older than the one before. out  the newest one's time */
+/** Copies records until there are so many, each a millisecond older than the one before; returns the newest one's time. */
 async function filled(databaseUrl: string, records: number): Promise<Date> {
   const client = new Client(databaseUrl)
   await client.connect()
@@ -135,7 +118,7 @@ async function filled(databaseUrl: string, records: number): Promise<Date> {
   }
 }
 
-/** Follows the Link headers down from `until`. in  pages  that must be there. out  milliseconds of each page */
+/** Follows the Link headers down from `until` for that many pages, and returns the milliseconds of each. */
 async function chain(
   service: MeasuredService,
   { until, pages, problems }: { until: string; pages: number; problems: string[] },
@@ -156,17 +139,15 @@ async function chain(
 }
 
 async function timed(
-  { url, key }: MeasuredService,
+  service: MeasuredService,
   path: string,
 ): Promise<{ ms: number; next: string | undefined; count: number; lastAt: string | undefined }> {
-  const start = performance.now()
-  const reply = await fetch(url + path, { headers: { Authorization: `Bearer ${key}` } })
-  const text = await reply.text()
-  const ms = performance.now() - start
-  if (reply.status !== 200) throw new Error(`${path} answered ${reply.status}: ${text}`)
+  const startMs = performance.now()
+  const { text: page, headers } = await call(service, 'GET', path, { expect: 200 })
+  const ms = performance.now() - startMs
   // Of a copy only the row's time is its own, and pages are in that order: the cursor holds the time of the page's last row.
-  const next = /<([^>]*)>; rel="next"/.exec(reply.headers.get('link') ?? '')?.[1]
+  const next = /<([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1]
   const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor')
   const lastAt = cursor === null ? undefined : Buffer.from(cursor, 'base64url').toString().split(' ')[0]
-  return { ms, next, count: (JSON.parse(text) as unknown[]).length, lastAt }
+  return { ms, next, count: (JSON.parse(page) as unknown[]).length, lastAt }
 }

@@ -39,3 +39,8 @@ export function percentile(sorted: readonly number[], share: number): number {
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
+
+/** The shares of all requests at which a latency distribution is kept. */
+export const DISTRIBUTION_SHARES = [
+  0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9999, 1,
+] as const

@@ -53,7 +53,7 @@ const evidence = rowsOf('floor_evidence')
 
 process.on('message', (job: FloorJob) => void floor(job).then((result) => process.send?.(result)))
 
-/** Kept from job to job: CPU time of a backend that ends while it is looked at may be missed. */
+/** Kept from job to job: the CPU time of a backend that ends between two samples is lost. */
 let connection: Promise<Client> | undefined
 
 async function connected(databaseUrl: string): Promise<Client> {

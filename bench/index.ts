@@ -2,21 +2,17 @@
 import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { compare, differenceTable, readReport, remarks } from './compare.ts'
+import { compare, missed, readReport, remarks, type Comparison, type Thresholds } from './compare.ts'
 import { exportRecords, printedExport, type ExportOptions } from './export.ts'
-import { page, type Comparison } from './html.ts'
-import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
 import { checkOutputs, json, writeOutputs, type Output } from './outputs.ts'
+import { markdown, page, printed } from './render.ts'
 import type { Report } from './report.ts'
-import { scenarios } from './scenarios/index.ts'
+import { scenarios } from './scenarios.ts'
 import { soak, type SoakOptions } from './soak.ts'
 import { printedSoak } from './soak/report.ts'
-import { estimatedSeconds, runSuite, type SuiteOptions } from './suite.ts'
-import { aligned, printed } from './terminal.ts'
-import { missed, type Thresholds } from './thresholds.ts'
+import { runSuite, type SuiteOptions } from './suite.ts'
 import type { TransactionOptions } from './transaction.ts'
-import { printedWebhook, webhook, type WebhookOptions } from './webhook.ts'
 
 /** All was measured and right, and a threshold was missed. */
 const MISSED = 3
@@ -27,7 +23,7 @@ interface Options extends TransactionOptions, Thresholds {
   readonly connections?: readonly number[]
   readonly records?: readonly number[]
   readonly quick?: true
-  readonly listener: string
+  readonly rate?: number
   readonly profile?: string
   readonly beside?: string
   readonly url?: string
@@ -40,9 +36,12 @@ interface Options extends TransactionOptions, Thresholds {
 
 /** What the options stand for where they are left out. */
 const WHOLE = { seconds: 5, rounds: 3, levels: [0, 500_000, 2_000_000], storedCount: 2_000 }
-const QUICK = { seconds: 1, rounds: 1, levels: [0, 20_000], storedCount: 200, connections: [1, 64] }
+const QUICK = { seconds: 1, rounds: 1, levels: [0, 20_000], storedCount: 50, connections: [1, 64] }
 
-/** in  name  what was typed before the arguments. out  the exit code: 0, 1 something was wrong, 3 a threshold was missed */
+/**
+ * @param name what was typed before the arguments
+ * @returns the exit code: 0, 1 something was wrong, 3 a threshold was missed
+ */
 export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
   let exitCode = 1
   const ends = async (work: Promise<number>) => {
@@ -67,10 +66,10 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
       connections,
     )
     .option('--records <list>', `stored records of growth (default: ${WHOLE.levels.join(',')})`, levels)
-    .addOption(
-      new Option('--listener <name>', 'the HTTP server of the fresh service')
-        .choices(['auto', 'uWebSockets.js', 'node:http'])
-        .default('auto'),
+    .option(
+      '--rate <n>',
+      'requests per second of the latency runs (default: half of the throughput)',
+      number(0.1, 1e6),
     )
     .option('--profile <folder>', 'write a .cpuprofile of each thread of the fresh service; slows it down')
     .option(
@@ -114,21 +113,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
     .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
     .option('--json <file>', 'write the report as JSON too')
-    .action(({ json: file, ...options }: Omit<ExportOptions, 'listener'> & { json?: string }) =>
-      ends(
-        run((stack) => exportRecords({ ...options, listener: 'auto' }, stack), printedExport, [json(file)]),
-      ),
-    )
-  program
-    .command('webhook')
-    .description('signed deliveries at a fixed rate and at open throttle: CPU per delivery, backlog and lag')
-    .option('--seconds <n>', 'length of each measurement', number(0.1, 3600), 20)
-    .option('--rate <n>', 'deliveries per second at the fixed rate', number(1, 100_000), 1000)
-    .option('--connections <n>', 'of the provider', number(1, 9999), 64)
-    .option('--profile <folder>', 'write a .cpuprofile of each thread of the service; slows it down')
-    .option('--json <file>', 'write the report as JSON too')
-    .action(({ json: file, ...options }: Omit<WebhookOptions, 'listener'> & { json?: string }) =>
-      ends(run((stack) => webhook({ ...options, listener: 'auto' }, stack), printedWebhook, [json(file)])),
+    .action(({ json: file, ...options }: ExportOptions & { json?: string }) =>
+      ends(run((stack) => exportRecords(options, stack), printedExport, [json(file)])),
     )
   program
     .command('soak')
@@ -136,8 +122,8 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
     .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
     .option('--json <file>', 'write the report as JSON too')
-    .action(({ json: file, ...options }: Omit<SoakOptions, 'listener'> & { json?: string }) =>
-      ends(run((stack) => soak({ ...options, listener: 'auto' }, stack), printedSoak, [json(file)])),
+    .action(({ json: file, ...options }: SoakOptions & { json?: string }) =>
+      ends(run((stack) => soak(options, stack), printedSoak, [json(file)])),
     )
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -148,50 +134,46 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
 }
 
 function suiteOptions(only: readonly string[], options: Options, command: string): SuiteOptions {
-  const { quick, url, key, records, listener, profile, beside, connections: counts } = options
-  if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
-  if (beside !== undefined) npmStartOf(beside)
+  const { quick, url, key, records, rate, profile, beside, connections: counts } = options
   if (url !== undefined && key === undefined)
     throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
-  const { seconds, rounds, storedCount, ...base } =
-    quick === true ? QUICK : { ...WHOLE, connections: undefined }
-  const chosen = counts ?? base.connections
+  if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
+  if (beside !== undefined) npmStartOf(beside)
+  const base = quick === true ? QUICK : { ...WHOLE, connections: undefined }
   const { action, target, policy, policyVersion, parameters, signals, principal, transaction } = options
   return {
     only,
     command,
-    seconds: options.seconds ?? seconds,
-    rounds: options.rounds ?? rounds,
+    isShared: quick === true,
+    seconds: options.seconds ?? base.seconds,
+    rounds: options.rounds ?? base.rounds,
+    connections: counts ?? base.connections,
     levels: records ?? base.levels,
-    storedCount: url === undefined ? storedCount : QUICK.storedCount,
-    listener,
+    storedCount: url === undefined ? base.storedCount : QUICK.storedCount,
+    rate,
+    profile,
+    beside: beside === undefined ? undefined : absolute(beside),
     transaction: { action, target, policy, policyVersion, parameters, signals, principal, transaction },
-    ...(chosen === undefined ? {} : { connections: chosen }),
-    ...(profile === undefined ? {} : { profile }),
-    ...(beside === undefined ? {} : { beside: absolute(beside) }),
-    ...(url === undefined || key === undefined ? {} : { deployment: { url, key } }),
+    deployment: url === undefined || key === undefined ? undefined : { url, key },
   }
 }
 
-/** out  the exit code */
+/** Returns the exit code. */
 async function suite(options: SuiteOptions, asked: Options): Promise<number> {
   const earlier = asked.compare === undefined ? undefined : readReport(asked.compare)
-  process.stderr.write(
-    `bench: about ${duration(estimatedSeconds(options))}, and what starts and filling take\n`,
-  )
+  const compared = (report: Report): Comparison | undefined => {
+    if (earlier === undefined) return undefined
+    const differences = compare(earlier, report)
+    return { differences, remarks: remarks(earlier, report, differences) }
+  }
   let misses: string[] = []
   const print = (report: Report) => {
     misses = missed(report, asked)
-    const comparison = comparedWith(earlier, report)
-    return printed(report) + (comparison === undefined ? '' : changesText(comparison, asked.compare))
+    return printed(report, compared(report), asked.compare)
   }
   const outputs: Output<Report>[] = [
     json(asked.json),
-    {
-      option: '--html',
-      file: asked.html,
-      render: (report) => page(report, comparedWith(earlier, report)),
-    },
+    { option: '--html', file: asked.html, render: (report) => page(report, compared(report)) },
     { option: '--markdown', file: asked.markdown, render: markdown },
   ]
   const exitCode = await run((stack) => runSuite(options, stack), print, outputs)
@@ -199,18 +181,7 @@ async function suite(options: SuiteOptions, asked: Options): Promise<number> {
   return exitCode === 0 && misses.length > 0 ? MISSED : exitCode
 }
 
-function comparedWith(earlier: Report | undefined, report: Report): Comparison | undefined {
-  if (earlier === undefined) return undefined
-  const differences = compare(earlier, report)
-  return { differences, remarks: remarks(earlier, report, differences) }
-}
-
-function changesText({ differences, remarks: notes }: Comparison, file = ''): string {
-  const figures = differences.length === 0 ? [] : [aligned(differenceTable(differences))]
-  return `\n${[`Compared with ${file}`, ...notes, ...figures].join('\n')}\n`
-}
-
-/** Runs something, and prints its report where nothing was wrong with it. out  the exit code */
+/** Runs something, prints its report if it has no problem, and returns the exit code. */
 async function run<Result>(
   work: (stack: AsyncDisposableStack) => Promise<{ report: Result; problems: string[] }>,
   print: (report: Result) => string,
@@ -246,10 +217,6 @@ function interrupted(): Promise<{ report?: never; problems: string[]; signalled:
         resolve({ problems: [`stopped by ${signal}`], signalled: 128 + constants.signals[signal] }),
       )
   })
-}
-
-function duration(seconds: number): string {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`
 }
 
 function scenarioHelp(): string {

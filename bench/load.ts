@@ -1,9 +1,8 @@
 // The load generator, a program of its own: open throttle for throughput, a fixed rate for latency; never both from one run.
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { openConnection, type Connection } from './connection.ts'
-import { percentile } from './figures.ts'
+import { DISTRIBUTION_SHARES, percentile } from './figures.ts'
 import { messagesOf, type Message, type RequestKind } from './request.ts'
-import { DISTRIBUTION_SHARES } from './shares.ts'
 
 export interface LoadJob {
   readonly url: string
@@ -38,7 +37,7 @@ export interface Latency {
   readonly p50: number
   readonly p99: number
   readonly max: number
-  /** Milliseconds at each of `DISTRIBUTION_SHARES` (bench/shares.ts). */
+  /** Milliseconds at each of `DISTRIBUTION_SHARES` . */
   readonly distribution: readonly number[]
 }
 

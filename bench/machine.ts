@@ -46,7 +46,7 @@ function fsyncMs(): Machine['fsyncMs'] {
 /** `-dirty`: with changes that are in no commit. */
 export function commitOf(folder: string): string {
   const head = git(folder, 'rev-parse', '--short=12', '--quiet', '--verify', 'HEAD') ?? 'none'
-  return git(folder, 'status', '--porcelain') === '' ? head : `${head}-dirty`
+  return head === 'none' || git(folder, 'status', '--porcelain') === '' ? head : `${head}-dirty`
 }
 
 function git(cwd: string, ...args: string[]): string | undefined {

@@ -1,10 +1,9 @@
 // One line of a scenario from its runs: throughput and cost from open throttle, latency from the fixed rate, never both from one.
-import type { CpuTimes } from './cpu.ts'
-import type { Run } from './drive.ts'
 import { figureOf, figureOfAll, sum, type Figure } from './figures.ts'
+import type { FloorRound } from './floor-round.ts'
 import type { Latency } from './load.ts'
-import type { Batches, Cpu, Measurement } from './report.ts'
-import type { YardstickRound } from './yardsticks.ts'
+import type { Measurement } from './report.ts'
+import type { Run } from './run.ts'
 
 /** Both runs of one connection count in one round. */
 export interface Pair {
@@ -12,30 +11,45 @@ export interface Pair {
   readonly paced: Run
 }
 
-interface MeasurementOptions {
+interface Measured {
   readonly connections: number
   /** Stored before. */
   readonly records: number | undefined
   /** One for each round. */
   readonly pairs: readonly Pair[]
-  /** One for each round, or none. */
-  readonly yardsticks: readonly YardstickRound[]
   /** Of the service beside it, in the same rounds, or none. */
-  readonly other: readonly Pair[]
+  readonly others: readonly Pair[]
   readonly otherName: string
+  /** One for each round, or none. */
+  readonly floors: readonly FloorRound[]
   /** Of the database when it was measured, by their names. */
   readonly sizes: Readonly<Record<string, number>>
 }
 
-export function measurementOf(options: MeasurementOptions): Measurement {
-  const { connections, records, pairs, yardsticks, other, otherName, sizes } = options
+const part = (
+  of: readonly NonNullable<Run['cpu']>[],
+  name: 'door' | 'workers' | 'helpers' | 'postgres' | 'total',
+) => figureOf(of.map((cpu) => cpu[name]))
+
+export function measurementOf(measured: Measured): Measurement {
+  const { connections, records, pairs, others, otherName, floors, sizes } = measured
   const open = pairs.map((pair) => pair.open)
   const paced = pairs.map((pair) => pair.paced)
-  const [last] = pairs.slice(-1)
+  const last = pairs.at(-1)
   const latencies = paced.map(latencyOf)
-  const ratio = (of: (pair: Pair) => number | undefined) => ratioOf(pairs.map(of), other.map(of))
+  const ratio = (of: (pair: Pair) => number | undefined) => ratioOf(pairs.map(of), others.map(of))
+  const cpus = figureOfAll(open.map(({ cpu }) => cpu?.total)) && open.flatMap(({ cpu }) => cpu ?? [])
+  const timesFloor = ratioOf(
+    open.map(({ cpu }) => cpu?.total),
+    floors.map(({ total }) => (Number.isNaN(total) ? undefined : total)),
+  )
+  const batches = batchesOf(open.flatMap(({ batchSizes }) => batchSizes))
+  const disturbances = [...open, ...paced].flatMap((run) => disturbanceOf(run) ?? [])
   return {
-    label: records === undefined ? String(connections) : `${connections} · ${inThousands(records)} records`,
+    label:
+      records === undefined
+        ? String(connections)
+        : `${connections} · ${records.toLocaleString('en-US')} records`,
     connections,
     ...(records === undefined ? {} : { records }),
     perSecond: figureOf(open.map(rateOf)),
@@ -44,25 +58,48 @@ export function measurementOf(options: MeasurementOptions): Measurement {
       p50: figureOf(latencies.map(({ p50 }) => p50)),
       p99: figureOf(latencies.map(({ p99 }) => p99)),
       max: figureOf(latencies.map(({ max }) => max)),
-      distribution: latencies.at(-1)?.distribution,
+      distribution: latencies.at(-1)?.distribution ?? [],
     },
-    cpu: cpuOf(open, yardsticks),
+    ...(cpus === undefined
+      ? {}
+      : {
+          cpu: {
+            door: part(cpus, 'door'),
+            workers: part(cpus, 'workers'),
+            helpers: part(cpus, 'helpers'),
+            postgres: part(cpus, 'postgres'),
+            total: part(cpus, 'total'),
+            ...(timesFloor === undefined ? {} : { timesFloor }),
+          },
+        }),
     generator: {
       micros: figureOf(open.map(({ load }) => load.cpuMicros)),
       coreShare: figureOf(open.map(({ load }) => load.coreShare)),
     },
-    batches: batchesOf(open.flatMap(({ batchSizes }) => batchSizes)),
-    more: given({
-      'RSS MiB': figureOfAll(open.map(({ rssMiB }) => rssMiB)),
-      'WAL B': figureOfAll(open.map(({ walBytes }) => walBytes)),
+    ...(batches === undefined ? {} : { batches }),
+    more: {
+      ...figuresOf(open, ''),
+      // Memory and log are taken from open throttle alone.
+      ...Object.fromEntries(
+        Object.entries(figuresOf(paced, ', paced')).filter(([name]) => !/^(RSS|WAL)/.test(name)),
+      ),
       ...Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, figureOf([size])])),
-      [`rate ÷ ${otherName}`]: ratio((pair) => rateOf(pair.open)),
-      [`CPU ÷ ${otherName}`]: ratio((pair) => microsOf(pair.open)),
-      [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p50),
-      [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p99),
-    }),
-    disturbance: worst([...open, ...paced].map(disturbanceOf)),
-    overTime: last && { open: last.open.load.overTime, paced: last.paced.load.overTime },
+      ...given({
+        [`rate ÷ ${otherName}`]: ratio((pair) => rateOf(pair.open)),
+        [`CPU ÷ ${otherName}`]: ratio((pair) => pair.open.cpu?.total),
+        [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p50),
+        [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced).p99),
+      }),
+    },
+    ...(disturbances.length === 0
+      ? {}
+      : {
+          disturbance: {
+            steal: Math.max(...disturbances.map(({ steal }) => steal)),
+            others: Math.max(...disturbances.map(({ others: percent }) => percent)),
+          },
+        }),
+    ...(last && { overTime: { open: last.open.load.overTime, paced: last.paced.load.overTime } }),
   }
 }
 
@@ -72,7 +109,7 @@ function ratioOf(
   to: readonly (number | undefined)[],
 ): Figure | undefined {
   return figureOfAll(
-    to.map((value, round) => {
+    to.slice(0, of.length).map((value, round) => {
       const mine = of[round]
       return value === undefined || mine === undefined ? undefined : mine / value
     }),
@@ -89,75 +126,29 @@ function latencyOf({ load }: Run): Latency {
   return load.latencyMs
 }
 
-function microsOf({ cpu }: Run): number | undefined {
-  return cpu && totalOf(cpu)
+function figuresOf(runs: readonly Run[], suffix: string): Record<string, Figure> {
+  const names = Object.keys(runs[0]?.more ?? {})
+  return given(
+    Object.fromEntries(names.map((name) => [name + suffix, figureOfAll(runs.map(({ more }) => more[name]))])),
+  )
 }
 
-function cpuOf(runs: readonly Run[], yardsticks: readonly YardstickRound[]): Cpu | undefined {
-  const times = runs.flatMap(({ cpu }) => (cpu === undefined ? [] : [cpu]))
-  if (times.length < runs.length || times.length === 0) return undefined
-  const part = (name: 'door' | 'workers' | 'helpers' | 'postgres') => figureOf(times.map((cpu) => cpu[name]))
-  const ratios = times.map((cpu, round) => {
-    const floor = yardsticks[round]?.floor
-    return floor?.postgresMicros === undefined
-      ? undefined
-      : totalOf(cpu) / (floor.programMicros + floor.postgresMicros)
-  })
-  return {
-    door: part('door'),
-    workers: part('workers'),
-    helpers: part('helpers'),
-    postgres: part('postgres'),
-    total: figureOf(times.map(totalOf)),
-    timesFloor: figureOfAll(ratios),
-  }
-}
-
-function totalOf({ door, workers, helpers, postgres }: CpuTimes): number {
-  return door + workers + helpers + postgres
-}
-
-/** in  sizes  one for each request, of the batch it travelled in: a batch of n stands there n times */
-function batchesOf(sizes: readonly number[]): Batches | undefined {
+/** @param sizes one for each request, of its batch: a batch of n stands there n times */
+function batchesOf(sizes: readonly number[]): Measurement['batches'] {
   if (sizes.length === 0) return undefined
-  const sorted = sizes.toSorted((a, b) => a - b)
-  const shares = Array.from({ length: 8 }, () => 0)
-  for (const size of sizes) shares[Math.min(7, Math.ceil(Math.log2(size)))]! += 1 / sizes.length
-  return {
-    mean: sizes.length / sum(sizes.map((size) => 1 / size)),
-    p50: sorted[sorted.length >> 1] ?? 0,
-    max: sorted.at(-1) ?? 0,
-    shares,
-  }
+  return { mean: sizes.length / sum(sizes.map((size) => 1 / size)), max: Math.max(...new Set(sizes)) }
 }
 
-type Disturbance = NonNullable<Measurement['disturbance']>
-
-function disturbanceOf({ cpu, load, coreMicros }: Run): Disturbance | undefined {
+function disturbanceOf({ cpu, load, coreMicros }: Run): Measurement['disturbance'] {
   if (cpu === undefined) return undefined
-  const ours = totalOf(cpu) + load.cpuMicros
   return {
     steal: (100 * cpu.steal) / coreMicros,
-    others: Math.max(0, (100 * (cpu.busy - ours)) / coreMicros),
+    others: Math.max(0, (100 * (cpu.busy - cpu.total - load.cpuMicros)) / coreMicros),
   }
-}
-
-function worst(all: readonly (Disturbance | undefined)[]): Disturbance | undefined {
-  const known = all.filter((one) => one !== undefined)
-  return known.length < all.length
-    ? undefined
-    : {
-        steal: Math.max(...known.map(({ steal }) => steal)),
-        others: Math.max(...known.map(({ others }) => others)),
-      }
 }
 
 function given(figures: Readonly<Record<string, Figure | undefined>>): Record<string, Figure> {
   const known: Record<string, Figure> = {}
   for (const [name, figure] of Object.entries(figures)) if (figure !== undefined) known[name] = figure
   return known
-}
-
-function inThousands(count: number): string {
-  return count.toLocaleString('en-US')
 }

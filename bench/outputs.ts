@@ -1,5 +1,5 @@
-// The files that a report is written to: looked at before anything is measured, written when the table stands in the terminal.
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
+// Files of the command line: a report's are checked before anything is measured, and written when the table is printed.
+import { accessSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 export interface Output<Result> {
@@ -10,7 +10,7 @@ export interface Output<Result> {
   readonly render: (report: Result) => string
 }
 
-/** fails with a sentence that names the option: a run of half an hour must not end without its report */
+/** @throws Error that names the option: a run of half an hour must not end without its report */
 export function checkOutputs(outputs: readonly Output<never>[]): void {
   for (const { option, file } of outputs) {
     if (file === undefined) continue
@@ -25,7 +25,7 @@ export function checkOutputs(outputs: readonly Output<never>[]): void {
   }
 }
 
-/** Each by itself: where one cannot be written, the others are. out  a sentence for each that could not */
+/** Writes each by itself, and returns a sentence for each that could not be written. */
 export function writeOutputs<Result>(report: Result, outputs: readonly Output<Result>[]): string[] {
   return outputs.flatMap(({ option, file, render }) => {
     if (file === undefined) return []
@@ -43,3 +43,12 @@ export const json = (file: string | undefined): Output<unknown> => ({
   file,
   render: (report) => `${JSON.stringify(report, null, 2)}\n`,
 })
+
+/** @throws Error that names the file */
+export function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new Error(`${file} cannot be read as JSON: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -17,9 +17,14 @@ process.on('message', ({ delayMs }: ReceiverJob) => {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const { release } = JSON.parse(Buffer.concat(chunks).toString()) as {
-        release: { businessTransactionId: string; capability: string }
+        release: { businessTransactionId: string; capability: string; parameters: { drop?: boolean } }
       }
-      const { businessTransactionId, capability } = release
+      const { businessTransactionId, capability, parameters } = release
+      // The soak's: hangs up in the middle.
+      if (parameters.drop === true) {
+        request.socket.destroy()
+        return
+      }
       setTimeout(() => {
         const answer = {
           businessTransactionId,

@@ -1,5 +1,5 @@
 // What the load generator sends, as data that crosses to its process: requests with places that are filled in for each one.
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 
 /**
  * A kind of request. Places in `path`, `body` and `headers`: `{{0}}` to `{{9}}` are fresh random UUIDs, equal numbers the same one;
@@ -11,6 +11,8 @@ export interface RequestKind {
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** A header with the HMAC-SHA256 of the body, in hexadecimal. */
+  readonly hmac?: { readonly header: string; readonly secret: string }
   /** Requests of all kinds are sent in these proportions; 1 where it is left out. */
   readonly weight?: number
   /** What every one of them must be answered. */
@@ -28,7 +30,7 @@ export interface Message {
   readonly id: string
 }
 
-/** out  makes one message after the other */
+/** Returns a function that makes one message after the other. */
 export function messagesOf(
   kind: RequestKind,
   { url, key, stored }: { url: string; key: string; stored: readonly string[] },
@@ -52,8 +54,14 @@ export function messagesOf(
   const isFresh = [kind.path, kind.body, given].some((text) => text?.includes('{{0}}'))
   return () => {
     const place = places()
+    const content = body(place)
+    const { hmac } = kind
+    const signature =
+      hmac === undefined
+        ? ''
+        : `${hmac.header}: ${createHmac('sha256', hmac.secret).update(content).digest('hex')}\r\n`
     return {
-      text: `${kind.method} ${path(place)} HTTP/1.1\r\n${head(place)}${length}\r\n${body(place)}`,
+      text: `${kind.method} ${path(place)} HTTP/1.1\r\n${head(place)}${signature}${length}\r\n${content}`,
       id: isFresh ? place('0') : stored.length > 0 ? place('stored') : '',
     }
   }

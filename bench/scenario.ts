@@ -1,41 +1,47 @@
-// The shape of a scenario, and what it may use while it sets itself up.
-import type { MeasureOptions, Measured } from './measure.ts'
-import { filledOnce, type RequestKind } from './request.ts'
-import type { ServiceOptions } from './service.ts'
-import { call, type Subject } from './subject.ts'
-import { transactionBody, type TransactionOptions } from './transaction.ts'
+// The shape of a scenario: what it sends, what must be answered, and which rows each reply leaves. All types and no imports of
+// what measures it, so that every part of the bench may import this file.
+import type { Client } from 'pg'
+import type { RequestKind } from './request.ts'
+import type { ScenarioReport } from './report.ts'
+import type { MeasuredService, ServiceOptions } from './service.ts'
+import type { TransactionOptions } from './transaction.ts'
 
 export interface Scenario {
   readonly name: string
   /** One sentence for the reader of a report. */
   readonly description: string
-  /** Only against a service of the bench's own: it needs other settings of it, or its database. */
+  /** Needs a service of the bench's own: other settings of it, or its database. */
   readonly isLocal?: true
   /** Settings of that service. */
-  readonly service?: Partial<ServiceOptions>
+  readonly env?: Readonly<Record<string, string>>
   /** Connection counts, one after another, where the command line names none. */
   readonly connections: readonly number[]
-  /** Measured with that many stored records, one level after another. */
+  /** Measured at each of `--records` stored records, with the same service over an empty database beside it. */
   readonly hasLevels?: true
-  /** The floor and the yardsticks are measured beside it in every round. */
-  readonly hasYardsticks?: true
-  /** Where it is not for every transaction of a caller. */
+  /** The floor is measured in every round. */
+  readonly hasFloor?: true
+  /** Where it does not fit every transaction of a caller. */
   readonly isPossible?: (transaction: TransactionOptions) => boolean
   readonly setUp: (setting: Setting) => Promise<Requests>
+  /**
+   * Waits for what a run has left to be done, as part of the run's CPU.
+   *
+   * @returns further figures of the run, by their names with units
+   */
+  readonly settle?: (database: Client, since: Date) => Promise<Record<string, number>>
 }
 
-/** One whose figures are others than those of a load: it measures them itself. */
+/** A scenario whose figures are not those of a load: it measures them itself. */
 export interface SelfMeasured {
   readonly name: string
   readonly description: string
   readonly isLocal: true
-  readonly estimatedSeconds: (options: Pick<MeasureOptions, 'seconds' | 'rounds'>) => number
   readonly measure: (options: MeasureOptions, stack: AsyncDisposableStack) => Promise<Measured>
 }
 
 export interface Setting {
   readonly subject: Subject
-  /** How many records a scenario that reads stores beforehand. */
+  /** Records that a scenario of reads stores beforehand. */
   readonly storedCount: number
   /** Takes what has to be undone. */
   readonly stack: AsyncDisposableStack
@@ -43,43 +49,49 @@ export interface Setting {
 
 export interface Requests {
   readonly kinds: readonly RequestKind[]
+  /** Ids that `{{stored}}` stands for. */
   readonly stored: readonly string[]
 }
 
-/** Rows of one approved execution. */
-export const EXECUTION_ROWS = {
-  business_transactions: 1,
-  execution_intents: 1,
-  trust_records: 1,
-  verifications: 1,
-  receipts: 1,
+/** What is under measurement: a fresh service of the bench's own, or a deployment that somebody else runs. */
+export interface Subject {
+  readonly url: string
+  /** Raw API key. */
+  readonly key: string
+  readonly transaction: TransactionOptions
+  /** What a deployment says of its build. */
+  readonly version?: string | undefined
+  /** Undefined for a deployment: nothing is known of its processes and its database. */
+  readonly own: { readonly service: MeasuredService; readonly database: Client } | undefined
 }
 
-export function executions(transaction: TransactionOptions): RequestKind {
-  return {
-    name: 'execute',
-    method: 'POST',
-    path: '/execute',
-    body: transactionBody(transaction),
-    status: 200,
-    stores: EXECUTION_ROWS,
-    evidence: 'trust-record',
-  }
+export interface MeasureOptions {
+  /** Of each run. */
+  readonly seconds: number
+  readonly rounds: number
+  /** In place of the scenario's own. */
+  readonly connections: readonly number[] | undefined
+  /** Stored records of the scenarios that have levels. */
+  readonly levels: readonly number[]
+  readonly storedCount: number
+  /** Requests per second of the latency runs, in place of a share of the throughput. */
+  readonly rate: number | undefined
+  /** Folder of another checkout, whose service is measured in turn with this one's. */
+  readonly beside: string | undefined
+  readonly transaction: TransactionOptions
+  /** Undefined: a fresh service of the bench's own. */
+  readonly deployment: Subject | undefined
+  /** Starts a service; `isFresh` never returns one that another scenario has used. */
+  readonly start: (
+    options: ServiceOptions & { readonly isFresh?: boolean },
+    stack: AsyncDisposableStack,
+  ) => Promise<Subject>
+  /** Tells a person what is done now. */
+  readonly say: (what: string) => void
 }
 
-const STORING_AT_ONCE = 16
-
-/** Executes so many. out  their ids · fails with what was answered in place of a 200 */
-export async function storedRecords({ subject, storedCount }: Setting): Promise<string[]> {
-  const body = transactionBody(subject.transaction)
-  const ids: string[] = []
-  const one = async () => {
-    const filled = filledOnce(body)
-    const { status, text } = await call(subject, 'POST', '/execute', filled)
-    if (status !== 200) throw new Error(`POST /execute answered ${status}: ${text}`)
-    ids.push((JSON.parse(filled) as { businessTransactionId: string }).businessTransactionId)
-  }
-  for (let left = storedCount; left > 0; left -= STORING_AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(left, STORING_AT_ONCE) }, one))
-  return ids
+export interface Measured {
+  readonly report: ScenarioReport
+  /** Anything that is not as it must be; with any of them the report is worth nothing. */
+  readonly problems: string[]
 }

@@ -1,10 +1,12 @@
-// The service under measurement: a fresh process and a fresh database, as an operator would start them, in a folder that goes away.
+// The service under measurement: a fresh process and a fresh database in a folder that goes away, started as an operator starts it.
 import { spawn, type ChildProcess } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from 'pg'
 import { makeRawKey } from '../src/core/config.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { generateKeys } from '../src/core/signing/keys.ts'
@@ -20,14 +22,13 @@ export interface MeasuredService {
   readonly listener: string
   readonly threads: number
   readonly pids: { readonly service: number; readonly postmaster: number }
-  /** Of each request that has travelled in a batch since the last call: how many shared it. Waits until the log rests. */
+  /** Of each request in a batch since the last call: how many requests shared it. Waits until the log is quiet. */
   takeBatchSizes(): Promise<number[]>
-  /** SIGTERM. out  what was wrong with how it ended */
+  /** Sends SIGTERM and returns what was wrong with how it ended. */
   stop(): Promise<string[]>
 }
 
 export interface ServiceOptions {
-  readonly listener: string
   /** Folder of the checkout whose service is started; this one where it is left out. */
   readonly checkout?: string
   /** Folder for a CPU profile of each thread. */
@@ -38,7 +39,19 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Further entries of SERVICE_API_KEYS. */
   readonly callers?: readonly object[]
+  /** A server for the database, which several services may share; its own where it is left out. */
+  readonly server?: DatabaseServer
 }
+
+/** An embedded PostgreSQL server. */
+export interface DatabaseServer {
+  readonly url: string
+  readonly pid: () => number
+}
+
+/** The one webhook provider of every service that the bench starts. */
+export const PROVIDER = 'razorpay'
+export const WEBHOOK_SECRET = 'whsec_of-the-bench-alone'
 
 const START_MS_MAX = 60_000
 const LOG_MS_MAX = 5_000
@@ -46,75 +59,124 @@ const LOG_MS_MAX = 5_000
 const LOG_RESTS_MS = 250
 const STOP_MS_MAX = 20_000
 
-/** in  stack  takes what has to be undone: service, database, folder */
-export async function startService(
-  { listener, checkout = CHECKOUT, profile, nodeArguments = [], env = {}, callers = [] }: ServiceOptions,
-  stack: AsyncDisposableStack,
-): Promise<MeasuredService> {
-  const [, ...start] = npmStartOf(checkout)
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+/** @param stack takes what has to be undone: server and folder */
+export async function startServer(stack: AsyncDisposableStack): Promise<DatabaseServer> {
+  const folder = temporaryFolder(stack)
   const starting = startEmbeddedPostgres({ dataDir: folder, log: () => undefined })
   // Before it is there: an interruption meanwhile must not leave a server behind.
   stack.defer(() => starting.then((started) => started.stop()))
-  const postgres = await starting
+  return starting
+}
 
+export function temporaryFolder(stack: AsyncDisposableStack): string {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-bench-'))
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** An empty database of its own on the server. */
+async function createDatabase({ url }: DatabaseServer): Promise<string> {
+  const name = `bench_${randomUUID().replaceAll('-', '')}`
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(`CREATE DATABASE ${name}`)
+  } finally {
+    await client.end()
+  }
+  // No URL parser takes it: its host is a folder with a socket.
+  return url.replace('/countersign?', `/${name}?`)
+}
+
+/**
+ * Starts the process the way `npm start` of its checkout does.
+ *
+ * @param env what the measurement depends on; everything else may be given from outside
+ * @returns the process, what it has written so far, and how it ends
+ */
+export function spawnService(
+  { checkout = CHECKOUT, profile, nodeArguments = [] }: ServiceOptions,
+  env: Readonly<Record<string, string>>,
+  { folder, stack }: { folder: string; stack: AsyncDisposableStack },
+) {
+  const [, ...start] = npmStartOf(checkout)
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]
+  const logFile = join(folder, `${randomUUID()}.log`)
+  const log = openSync(logFile, 'a+')
+  stack.defer(() => closeSync(log))
+  const child = spawn(process.execPath, [...profiling, ...nodeArguments, ...start], {
+    cwd: checkout,
+    env: { ...process.env, DATA_DIR: folder, SERVICE_AUTH_DISABLED: '', LOG_LEVEL: 'info', ...env },
+    stdio: ['ignore', log, log],
+  })
+  const { running, stop } = watched(child)
+  stack.defer(async () => void (await stop()))
+  const startMs = performance.now()
+  return {
+    pid: child.pid ?? 0,
+    log,
+    stop,
+    /** @throws Error with the log, where it does not start */
+    untilStarted: async <Found>(
+      look: () => Found | undefined | Promise<Found | undefined>,
+      everyMs: number,
+    ) => {
+      for (;;) {
+        const found = await look()
+        if (found !== undefined) return found
+        if (!running() || performance.now() - startMs > START_MS_MAX)
+          throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
+        await sleep(everyMs)
+      }
+    },
+  }
+}
+
+/** An entry of SERVICE_API_KEYS that may do everything. */
+export function anyCapability(key: string): object {
+  return { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
+}
+
+/** @param stack takes what has to be undone: service, database, folder */
+export async function startService(
+  options: ServiceOptions,
+  stack: AsyncDisposableStack,
+): Promise<MeasuredService> {
+  const { env = {}, callers = [] } = options
+  const folder = temporaryFolder(stack)
+  const server = options.server ?? (await startServer(stack))
+  const databaseUrl = await createDatabase(server)
   const keys = join(folder, 'keys')
   generateKeys({ dir: keys, now: new Date() })
   const key = makeRawKey()
-  const caller = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
-  const logFile = join(folder, 'service.log')
-  const log = openSync(logFile, 'a+')
-  stack.defer(() => closeSync(log))
-  const child = spawn(
-    process.execPath,
-    [
-      ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]),
-      ...nodeArguments,
-      ...start,
-    ],
+  const { pid, log, stop, untilStarted } = spawnService(
+    options,
     {
-      cwd: checkout,
-      // WORKER_THREADS and POLICY_DIR may be given from outside; what the figures stand on may not.
-      env: {
-        ...process.env,
-        PORT: '0',
-        DATABASE_URL: postgres.url,
-        DATA_DIR: folder,
-        SIGNING_KEY_DIR: keys,
-        SERVICE_API_KEYS: JSON.stringify([caller, ...callers]),
-        SERVICE_AUTH_DISABLED: '',
-        RECEIPT_ALGORITHMS: 'ed25519',
-        RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
-        RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
-        LISTENER: listener,
-        LOG_LEVEL: 'info',
-        ...env,
-      },
-      stdio: ['ignore', log, log],
+      PORT: '0',
+      DATABASE_URL: databaseUrl,
+      SIGNING_KEY_DIR: keys,
+      SERVICE_API_KEYS: JSON.stringify([anyCapability(key), ...callers]),
+      RECEIPT_ALGORITHMS: 'ed25519',
+      RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
+      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
+      [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: WEBHOOK_SECRET,
+      // Production takes no external connector over plain HTTP.
+      NODE_ENV: '',
+      ...env,
     },
+    { folder, stack },
   )
-  const { running, stop } = watched(child)
-  stack.defer(async () => void (await stop()))
-
   const takeLines = followLines(log)
-  const startedMs = performance.now()
-  let listening: Record<string, unknown> | undefined
-  while (listening === undefined) {
-    if (!running() || performance.now() - startedMs > START_MS_MAX)
-      throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
-    await sleep(20)
-    listening = takeLines().find(({ msg }) => msg === 'listening')
-  }
+  const listening = await untilStarted(() => takeLines().find(({ msg }) => msg === 'listening'), 20)
 
   return {
     url: String(listening['url']),
     key,
-    databaseUrl: postgres.url,
+    databaseUrl,
     signingKeyDir: keys,
     listener: String(listening['server']),
     threads: Number(listening['threads']),
-    pids: { service: child.pid ?? 0, postmaster: postgres.pid() },
+    pids: { service: pid, postmaster: server.pid() },
     async takeBatchSizes() {
       const sizes: number[] = []
       const deadlineMs = performance.now() + LOG_MS_MAX
@@ -147,7 +209,7 @@ function followLines(file: number): () => Record<string, unknown>[] {
   }
 }
 
-/** A service's process: whether it runs, and SIGTERM. out of `stop`  what was wrong with how it ended */
+/** A service's process: whether it runs, and `stop`, which sends SIGTERM and returns what was wrong with how it ended. */
 export function watched(child: ChildProcess): { running: () => boolean; stop: () => Promise<string[]> } {
   const ended = once(child, 'exit') as Promise<[number | null]>
   const running = () => child.exitCode === null && child.signalCode === null

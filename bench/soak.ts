@@ -129,7 +129,7 @@ export async function soak(
     saturation,
     soak: { seconds: (toMs - fromMs) / 1000, calls, callsPerSecond: (calls * 1000) / (toMs - fromMs) },
     threads: threadSeries(lines, fromMs),
-    cpu: cpu && { ...cpu, total: cpu.door + cpu.workers + cpu.helpers + cpu.postgres },
+    cpu,
     memory,
     descriptors,
     lagMs: worstLag(lines.filter(({ at }) => at >= fromMs && at <= toMs)),

@@ -1,5 +1,5 @@
 // What the bench executes: a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
-import { readJson } from './json-file.ts'
+import { readJson } from './outputs.ts'
 
 /** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
 export interface TransactionOptions {
@@ -16,7 +16,7 @@ export interface TransactionOptions {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** out  JSON with places; ids and times are new for each request, everything else is as given */
+/** Returns JSON with places; ids and times are new for each request, everything else is as given */
 export function transactionBody(options: TransactionOptions): string {
   const given = options.transaction === undefined ? {} : readTransaction(options.transaction)
   const of = (name: string) => (given[name] ?? {}) as Members
@@ -78,7 +78,7 @@ function named(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-/** fails with a sentence */
+/** @throws Error with a sentence */
 function readTransaction(file: string): Members {
   const value = readJson(file)
   if (typeof value !== 'object' || value === null || Array.isArray(value))

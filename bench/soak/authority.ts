@@ -1,9 +1,10 @@
 // Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
 // for good, so those are few and the soak says how many.
 import { generateKeyPairSync } from 'node:crypto'
-import { propose, resolve, type Change } from './people.ts'
+import { aPolicy, type Change } from '../calls.ts'
+import { propose, resolve } from './people.ts'
 import type { Story, World } from './story.ts'
-import { aPolicy, EXTERNAL } from './transactions.ts'
+import { EXTERNAL } from './transactions.ts'
 
 function proposedPolicy(world: World): Promise<Change> {
   const policy = { name: 'soak-proposed', version: `1.0.${world.next()}` }

@@ -1,10 +1,8 @@
 // Stories of a provider's deliveries (interface §6): new, repeated, replayed, forged.
 import { createHmac, randomUUID } from 'node:crypto'
+import { PROVIDER, WEBHOOK_SECRET } from '../service.ts'
 import type { Call } from './client.ts'
 import { must, type Story } from './story.ts'
-
-export const PROVIDER = 'razorpay'
-export const WEBHOOK_SECRET = 'whsec_of-the-soak-alone'
 
 const route = 'POST /webhooks/{provider}'
 

@@ -1,17 +1,12 @@
 // What the soak's humans and its approver sign (decisions §7), and the changes that they carry through.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
 import type { RouteName } from '../../src/server/routes/index.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import type { Human } from '../humans.ts'
+import { stepUpFor, type Change } from '../calls.ts'
 import type { World } from './story.ts'
 
 type Area = '/policies/pending-changes' | '/approvers/changes' | '/external-connectors/changes'
-
-export interface Change {
-  readonly changeId: string
-  readonly changeHash: string
-}
 
 export async function propose(
   { client, maker }: World,
@@ -34,24 +29,10 @@ export async function resolve(
     params: { id: change.changeId },
     key: checker.key,
     body: {
-      stepUpAuthorization: aStepUp(checker, change, action),
+      stepUpAuthorization: stepUpFor(checker, change, action),
       ...(action === 'reject' ? { rejectionReason: 'Only a soak.' } : {}),
     },
   })
-}
-
-function aStepUp({ stepUp }: Human, { changeId, changeHash }: Change, action: string) {
-  const now = Date.now()
-  const payload = {
-    version: 1,
-    nonce: randomBytes(16).toString('hex'),
-    changeId,
-    changeHash,
-    action,
-    authorizedAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + 60_000).toISOString(),
-  }
-  return signed('step-up', payload, stepUp)
 }
 
 /** For one execution of `sandbox:echo` with these parameters on this target. */
@@ -69,15 +50,6 @@ export function aSignedApproval({ approverId, key }: World['approver'], target: 
     expiresAt: new Date(now + 600_000).toISOString(),
     nonce: randomBytes(16).toString('hex'),
   }
-  const { keyId: _, ...approval } = signed('approval', payload, key)
-  return approval
-}
-
-function signed<Payload extends { readonly [member: string]: Json }>(
-  artifact: 'step-up' | 'approval',
-  payload: Payload,
-  key: Human['stepUp'],
-) {
-  const { value } = signEd25519(artifact, canonicalize(payload), key)
-  return { payload, keyId: 'soak', algorithm: 'ed25519', signature: value }
+  const { value } = signEd25519('approval', canonicalize(payload), key)
+  return { payload, algorithm: 'ed25519', signature: value }
 }

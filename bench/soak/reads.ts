@@ -1,7 +1,8 @@
 // Stories of those who read, check and export evidence (interface §4.3, decisions §5, §9), and of those who look at pages.
 import type { RouteName } from '../../src/server/routes/index.ts'
+import { aPolicy } from '../calls.ts'
 import { must, type Story, type World } from './story.ts'
-import { aPolicy, aTransaction, ECHO } from './transactions.ts'
+import { aTransaction, ECHO } from './transactions.ts'
 
 /** A route that takes the id of an execution. */
 const ofExecuted = (route: RouteName, weight: number): Story => ({

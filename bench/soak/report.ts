@@ -1,6 +1,7 @@
 // What a soak has to say: as a table for people and as JSON.
 import type { CpuTimes } from '../cpu.ts'
 import type { Machine } from '../machine.ts'
+import { aligned, constantsText } from '../tables.ts'
 import type { RouteTally } from './client.ts'
 import type { Outside, Slope, ThreadSeries } from './samples.ts'
 
@@ -13,7 +14,7 @@ export interface SoakReport {
   readonly saturation: { readonly storiesPerSecond: number; readonly callsPerSecond: number } | undefined
   readonly soak: { readonly seconds: number; readonly calls: number; readonly callsPerSecond: number }
   /** Microseconds per call. Undefined where the system does not tell. */
-  readonly cpu: (CpuTimes & { readonly total: number }) | undefined
+  readonly cpu: CpuTimes | undefined
   readonly memory: {
     /** After the warm-up. Undefined where the run was too short to tell. */
     readonly heap: Slope | undefined
@@ -79,21 +80,18 @@ export function printedSoak(report: SoakReport): string {
   const { machine, service, constants, saturation, soak, cpu, memory, descriptors, lagMs, routes, fsck } =
     report
   const rows = routes.map(({ route, calls, statuses, ms }) => [
-    route.padEnd(50),
-    ...[calls, ...[ms.p50, ms.p99, ms.max].map((each) => each.toFixed(1))].map((cell) =>
-      `${cell}`.padStart(9),
-    ),
-    `  ${Object.entries(statuses)
+    route,
+    String(calls),
+    ...[ms.p50, ms.p99, ms.max].map((each) => each.toFixed(1)),
+    Object.entries(statuses)
       .map(([status, count]) => `${status}×${count}`)
-      .join(' ')}`,
+      .join(' '),
   ])
   const about = {
     machine: `${machine.cpu}, ${machine.cores} cores, ${machine.system}, fsync of 8 KiB p50 ${machine.fsyncMs.p50.toFixed(2)} ms`,
     versions: `commit ${machine.commit}, Node ${machine.node}`,
     service: `listener ${service.listener}, worker threads ${service.threads}`,
-    constants: Object.entries(constants)
-      .map((constant) => constant.join(' '))
-      .join(', '),
+    constants: constantsText(constants),
     saturation:
       saturation === undefined
         ? 'not looked for: the rate was given'
@@ -120,8 +118,7 @@ ${Object.entries(about)
   .map(([name, text]) => `${name.padEnd(12)}${text}`)
   .join('\n')}
 
-${'route'.padEnd(50)}    calls   p50 ms   p99 ms   max ms  statuses
-${rows.map((row) => row.join('')).join('\n')}
+${aligned([['route', 'calls', 'p50 ms', 'p99 ms', 'max ms', 'statuses'], ...rows])}
 `
 }
 

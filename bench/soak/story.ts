@@ -2,7 +2,7 @@
 import type { Client } from 'pg'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { RouteName } from '../../src/server/routes/index.ts'
-import type { Human } from '../humans.ts'
+import type { Human } from '../calls.ts'
 import type { Client as ServiceClient, Elsewhere } from './client.ts'
 
 export interface Story {

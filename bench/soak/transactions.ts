@@ -37,24 +37,3 @@ export function aTransaction({
     signals,
   }
 }
-
-/** A policy document for `capability`, by what else it says. */
-export function aPolicy(
-  { name, version }: { name: string; version: string },
-  capability: string,
-  more: object = {},
-) {
-  return {
-    policyId: name,
-    policyVersion: version,
-    schemaVersion: '1.0.0',
-    description: 'A policy of the soak.',
-    capabilities: [capability],
-    signals: { approved: 'boolean', amount: 'number' },
-    bindings: { amount: 'intent.parameters.amount' },
-    rules: [
-      { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved in the soak.' },
-    ],
-    ...more,
-  }
-}

@@ -6,14 +6,14 @@ import { Client } from 'pg'
 import { makeRawKey } from '../../src/core/config.ts'
 import { ed25519SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { aHuman } from '../humans.ts'
+import { aPolicy, humans } from '../calls.ts'
+import { openProgram } from '../program.ts'
+import type { ReceiverJob, ReceiverReady } from '../receiver.ts'
 import { startService, type MeasuredService, type ServiceOptions } from '../service.ts'
 import { openClient } from './client.ts'
-import { PROVIDER, WEBHOOK_SECRET } from './deliveries.ts'
 import { propose, resolve } from './people.ts'
-import { openReceiver } from './receiver.ts'
 import { recent, type World } from './story.ts'
-import { aPolicy, APPROVED_BY_A_HUMAN, EXTERNAL } from './transactions.ts'
+import { APPROVED_BY_A_HUMAN, EXTERNAL } from './transactions.ts'
 
 /** Below what the mix asks of them, so that both answers are part of it. */
 const HEALTH_PER_MINUTE = 300
@@ -24,7 +24,7 @@ export async function openWorld(
   { probeFile, connectionsMax, ...options }: ServiceOptions & { probeFile: string; connectionsMax: number },
   stack: AsyncDisposableStack,
 ): Promise<{ world: World; service: MeasuredService }> {
-  const [maker, checker] = [aHuman('soak-maker'), aHuman('soak-checker')]
+  const { maker, checker } = humans
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
   const service = await startService(
     {
@@ -38,11 +38,8 @@ export async function openWorld(
       ],
       env: {
         BENCH_PROBE_FILE: probeFile,
-        [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: WEBHOOK_SECRET,
         RATE_LIMIT_HEALTH_PER_MINUTE: String(HEALTH_PER_MINUTE),
         RATE_LIMIT_PUBLIC_PER_MINUTE: NO_LIMIT,
-        // Production takes no connector that speaks plain http.
-        NODE_ENV: '',
       },
     },
     stack,
@@ -53,6 +50,8 @@ export async function openWorld(
   const client = openClient(service.url, { connectionsMax })
   stack.defer(() => client.close())
 
+  const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
+  const receiverUrl = `${(await receiver.run({ delayMs: 0 }, { withinMs: 20_000 })).origin}/`
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const approver = { approverId: 'soak-approver', key: ed25519SigningKey('k1', pem) }
@@ -64,7 +63,7 @@ export async function openWorld(
     checker,
     approver,
     database,
-    receiverUrl: await openReceiver(stack),
+    receiverUrl: receiverUrl,
     publicKeyIds: publicKeyIds(service.signingKeyDir),
     executed: recent(),
     next: () => ++number,

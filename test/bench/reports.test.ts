@@ -1,15 +1,11 @@
 // What is made of measured figures: their spread, the comparison with an earlier report, thresholds, the page and the Markdown.
 import { describe, expect, test } from 'vitest'
-import { compare, remarks } from '../../bench/compare.ts'
+import { compare, missed, remarks } from '../../bench/compare.ts'
 import { figureOf, spreadOf } from '../../bench/figures.ts'
-import { page } from '../../bench/html.ts'
-import { markdown } from '../../bench/markdown.ts'
+import { markdown, page, printed } from '../../bench/render.ts'
 import { messagesOf, type RequestKind } from '../../bench/request.ts'
 import type { Measurement, Report } from '../../bench/report.ts'
-import { printed } from '../../bench/terminal.ts'
-import { missed } from '../../bench/thresholds.ts'
 import { transactionBody } from '../../bench/transaction.ts'
-import { trendText } from '../../bench/trend.ts'
 
 function aMeasurement(members: Partial<Measurement> = {}): Measurement {
   return {
@@ -23,19 +19,14 @@ function aMeasurement(members: Partial<Measurement> = {}): Measurement {
       max: figureOf([40, 40, 40]),
       distribution: [1, 1, 2, 3, 4, 5, 6, 8, 20, 25, 30, 40, 40],
     },
-    cpu: undefined,
-    generator: undefined,
-    batches: undefined,
     more: {},
-    disturbance: undefined,
-    overTime: undefined,
     ...members,
   }
 }
 
 function aReport(...measurements: Measurement[]): Report {
   return {
-    version: 2,
+    version: 3,
     subject: 'http://<b>example',
     startedAt: '2026-11-21T01:00:00.000Z',
     seconds: 60,
@@ -56,7 +47,6 @@ function aReport(...measurements: Measurement[]): Report {
         description: 'executions',
         service: { listener: 'node:http', threads: 1, postgres: '18' },
         measurements,
-        yardsticks: undefined,
         checked: { replies: 3000, rows: ['trust_records'], verifiedOffline: 50 },
       },
     ],
@@ -139,33 +129,11 @@ test('a threshold is missed by the median, at the connection count that brought 
     'execute, 64 connections: 1000 per second, less than --min-rate 1001',
     'execute, 64 connections: p99 of 20.0 ms, more than --max-p99-ms 19.9',
   ])
-  const starts = aReport(aMeasurement({ perSecond: undefined, latency: undefined }))
+  const starts = aReport({ label: 'empty folder', more: {} })
   expect(missed(starts, { minRate: 1, maxP99Ms: 1 })).toEqual([
     '--min-rate: nothing was measured that has a rate',
     '--max-p99-ms: nothing was measured that has a p99',
   ])
-})
-
-function aLevel(records: number, micros: readonly number[]): Measurement {
-  const total = figureOf(micros)
-  const none = figureOf([0])
-  const cpu = { door: none, workers: none, helpers: none, postgres: none, total, timesFloor: undefined }
-  return aMeasurement({ records, cpu, more: { 'index B': figureOf([400]) } })
-}
-
-test('from two levels of stored records the cost at 100 million is told, with its noise', () => {
-  const report = aReport(
-    aLevel(0, [200]),
-    aLevel(1_000_000, [300, 310, 320]),
-    aLevel(10_000_000, [330, 340, 350]),
-  )
-  const [growth] = report.scenarios
-  // 30 µs a decade, give or take 20.
-  expect(growth && trendText(growth)).toContain(
-    'from 1,000,000 to 10,000,000 records, an execution beside 100 M costs 370 µs',
-  )
-  expect(growth && trendText(growth)).toContain('(340 to 400 by the noise). Indexes take 40 GB')
-  expect(growth && trendText({ ...growth, measurements: growth.measurements.slice(0, 2) })).toBeUndefined()
 })
 
 test('only columns that stand in the table are explained', () => {
@@ -174,7 +142,9 @@ test('only columns that stand in the table are explained', () => {
   expect(bare).not.toMatch(/rate ÷ empty|table B|steal|helpers/)
   const grown = printed(aReport(aMeasurement({ more: { 'rate ÷ empty': figureOf([0.95]) } })))
   expect(grown).toMatch(/^connections .* {2}rate ÷ empty$/m)
-  expect(grown).toContain('\nrate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only')
+  expect(grown).toContain(
+    '\nrate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only',
+  )
 })
 
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {
@@ -187,12 +157,7 @@ test('the page stands alone: no script, nothing from elsewhere, and what a deplo
   expect(html).toContain('nothing was &lt;b&gt;measured')
   expect(html).not.toMatch(/<script|<link|<img|src=|href=|url\(|@import/)
   expect(html).not.toContain('<b>')
-  for (const title of [
-    'Throughput by connections',
-    'Latency distribution',
-    'Throughput over time',
-    'Latency over time',
-  ])
+  for (const title of ['Throughput', 'Latency distribution', 'Throughput over time', 'Latency over time'])
     expect(html).toContain(`<figcaption>${title}`)
   expect(html).not.toContain('NaN')
 })
