@@ -1,5 +1,5 @@
 // CPU time and memory of the service's threads and of PostgreSQL, from Linux's /proc (proc_pid_stat(5)); elsewhere there is none.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 /** Microseconds since each of them started. */
 export interface CpuTimes {
@@ -33,14 +33,15 @@ export function cpuTimes({
   if (process.platform !== 'linux') return undefined
   const times = { door: 0, workers: 0, helpers: 0 }
   for (const tid of readdirSync(`/proc/${service}/task`)) {
-    const stat = readStat(`/proc/${service}/task/${tid}/stat`)
+    const stat = readStat(`/proc/${service}/task/${tid}`, { isOneThread: true })
     if (stat === undefined) continue
     const part = Number(tid) === service ? 'door' : HELPERS.has(stat.name) ? 'helpers' : 'workers'
     times[part] += stat.micros
   }
   let postgres = 0
   for (const entry of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(entry) ? readStat(`/proc/${entry}/stat`) : undefined
+    // A process of PostgreSQL is one thread.
+    const stat = /^\d+$/.test(entry) ? readStat(`/proc/${entry}`, { isOneThread: true }) : undefined
     if (stat?.parent === postmaster) postgres += stat.micros
     if (Number(entry) === postmaster) postgres += (stat?.micros ?? 0) + (stat?.endedChildrenMicros ?? 0)
   }
@@ -64,7 +65,7 @@ export function treeMicros(root: number): number | undefined {
   const stats = new Map(
     readdirSync('/proc')
       .filter((entry) => /^\d+$/.test(entry))
-      .map((entry) => [Number(entry), readStat(`/proc/${entry}/stat`)]),
+      .map((entry) => [Number(entry), readStat(`/proc/${entry}`)]),
   )
   const isOfTree = (pid: number): boolean => {
     const parent = stats.get(pid)?.parent
@@ -101,11 +102,19 @@ export function rssMiB(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
 }
 
-/** Undefined where the process has ended by now. */
-function readStat(path: string) {
+/**
+ * @param folder of a process, or of a thread
+ * @param isOneThread whether it has one thread: then its time is known to the nanosecond and not to the tick
+ * @returns undefined where it has ended by now
+ */
+function readStat(folder: string, { isOneThread = false } = {}) {
   let text: string
+  let nanoseconds: number | undefined
   try {
-    text = readFileSync(path, 'utf8')
+    text = readFileSync(`${folder}/stat`, 'utf8')
+    const schedstat = `${folder}/schedstat`
+    // Some kernels are built without it.
+    if (isOneThread && existsSync(schedstat)) nanoseconds = Number.parseInt(readFileSync(schedstat, 'utf8'))
   } catch {
     return undefined
   }
@@ -116,7 +125,7 @@ function readStat(path: string) {
   return {
     name: text.slice(text.indexOf('(') + 1, end),
     parent: Number(fields[1]),
-    micros: ticks(14) * TICK_MICROS,
+    micros: nanoseconds === undefined ? ticks(14) * TICK_MICROS : nanoseconds / 1000,
     endedChildrenMicros: ticks(16) * TICK_MICROS,
   }
 }
