@@ -28,6 +28,3 @@ export function npmStartOf(checkout: string): string[] {
 export const CHECKOUT = join(import.meta.dirname, '..')
 
 export const npmStart: readonly string[] = npmStartOf(CHECKOUT)
-
-/** Node's arguments alone. */
-export const npmStartArguments: readonly string[] = npmStart.slice(1, -1)

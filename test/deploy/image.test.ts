@@ -14,7 +14,7 @@ import {
 import { dirname, join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
-import { npmStart } from './npm-start.ts'
+import { npmStart } from '../../bench/npm-start.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'

@@ -9,10 +9,10 @@ from types import ModuleType
 
 from countersign import ed25519, ml_dsa_65
 
-VECTORS = Path(__file__).resolve().parents[4] / "shared" / "vectors" / "wycheproof"
+VECTORS = Path(__file__).resolve().parents[3] / "test" / "vectors" / "wycheproof"
 
 
-@unittest.skipUnless(VECTORS.exists(), "the folder of public vectors is not beside the project")
+@unittest.skipUnless(VECTORS.exists(), "the vectors of the repository are not here")
 class Wycheproof(unittest.TestCase):
     def run_all(self, name: str, algorithm: ModuleType) -> None:
         valid = invalid = 0
