@@ -1,7 +1,7 @@
 // Requests outside the load: single calls, the caller's own identity, and the two humans who put a policy and an external
 // connector into effect the way an operator's do (decisions §7).
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { makeRawKey } from '../src/core/config.ts'
+import { makeRawKey } from '../src/core/callers.ts'
 import { canonicalize } from '../src/core/json/canonical.ts'
 import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'

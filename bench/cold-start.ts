@@ -1,7 +1,7 @@
 // From the start of the process to its first answers, with the embedded PostgreSQL, on an empty folder and on an existing one.
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
-import { makeRawKey } from '../src/core/config.ts'
+import { makeRawKey } from '../src/core/callers.ts'
 import { call } from './calls.ts'
 import { treeMicros } from './cpu.ts'
 import { checkSample } from './evidence.ts'

@@ -3,7 +3,9 @@ import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
-import { ConfigError, Environment, makeRawKey, parseCallers, readConfig } from '../src/core/config.ts'
+import { makeRawKey, parseCallers } from '../src/core/callers.ts'
+import { ConfigError } from '../src/core/config-schema.ts'
+import { Environment, readConfig } from '../src/core/config.ts'
 
 const keyHash = 'a'.repeat(64)
 const anEntry = (members: object = {}) => ({ callerId: 'acme', keyHash, ...members })

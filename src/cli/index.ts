@@ -7,7 +7,9 @@ import { errorText } from '../core/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
 import { collected } from './collected.ts'
-import { ConfigError, makeRawKey, parseCallers, signingKeyDir } from '../core/config.ts'
+import { makeRawKey, parseCallers } from '../core/callers.ts'
+import { ConfigError } from '../core/config-schema.ts'
+import { signingKeyDir } from '../core/config.ts'
 import {
   algorithms,
   generateKeys,

@@ -1,35 +1,15 @@
-// Configuration: the environment read once at start into one frozen object (decisions §1), and the callers in it (§2).
-import { randomBytes } from 'node:crypto'
+// Configuration: the environment read once at start into one frozen object (decisions §1).
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { Client } from 'pg'
 import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import packageJson from '../../package.json' with { type: 'json' }
+import { parseCallers, type Caller } from './callers.ts'
+import { ConfigError, describe, oneOf, perMinute, text, wholeNumber } from './config-schema.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
-import { algorithms, ed25519PublicKey, type Algorithm } from './signing/keys.ts'
+import { algorithms, type Algorithm } from './signing/keys.ts'
 import { readWebhookSecrets, type WebhookSecrets } from './webhooks/providers.ts'
-
-/** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
-export interface Caller {
-  readonly callerId: string
-  /** SHA-256 of the raw key, 64 lowercase hex characters. */
-  readonly keyHash: string
-  readonly allowedPrincipalIds: readonly string[]
-  /** As configured, `*` included. */
-  readonly allowedCapabilities: readonly string[]
-  readonly unrestrictedCapabilities: boolean
-  readonly credentialHolderType: 'USER' | 'ROLE' | 'SERVICE' | 'ORGANIZATION'
-  /** PEM, Ed25519. */
-  readonly stepUpPublicKey?: string
-  readonly readAll: boolean
-}
-
-/** Whose rows a caller may read: its own; null, everybody's, for humans, auditors and disabled authentication (decisions §2). */
-export function readableOwner(caller: Caller | undefined): string | null {
-  if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
-  return caller.callerId
-}
 
 export interface Config {
   readonly host: string
@@ -74,27 +54,6 @@ export interface Config {
   readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
 }
 
-/** Every mistake of a configuration at once, each a sentence that begins with the variable's name. */
-export class ConfigError extends Error {
-  readonly problems: readonly string[]
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.name = 'ConfigError'
-    this.problems = problems
-  }
-}
-
-const text = (pattern: string, description: string) => Type.String({ pattern, description })
-
-const oneOf = <const Values extends string[]>(...values: Values) =>
-  Type.Enum<Values>([...values], { description: `one of: ${values.join(' | ')}` })
-
-const wholeNumber = (minimum: number, maximum: number) =>
-  Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` })
-
-/** No upper bound (decisions §1); what a double can count is the only one. */
-const perMinute = () => Type.Integer({ minimum: 1, description: 'a whole number, 1 or more' })
-
 /** Every variable that is read. A mistake is reported as its name, "must be" and its description. */
 export const Environment = Type.Partial(
   Type.Object({
@@ -131,31 +90,11 @@ export const Environment = Type.Partial(
 )
 const environment = Compile(Environment)
 
-const strings = () =>
-  Type.Array(Type.String({ minLength: 1 }), { description: 'an array of non-empty strings' })
-
-/** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
-const CallerEntry = Type.Object(
-  {
-    callerId: text(
-      '^(?!anonymous$)[!-~]{1,128}$',
-      "1 to 128 printable ASCII characters without spaces, and not 'anonymous'",
-    ),
-    keyHash: text('^[0-9a-f]{64}$', 'the SHA-256 of the raw key, 64 lowercase hex characters'),
-    allowedPrincipalIds: Type.Optional(strings()),
-    allowedCapabilities: Type.Optional(strings()),
-    credentialHolderType: Type.Optional(oneOf('USER', 'ROLE', 'SERVICE', 'ORGANIZATION')),
-    stepUpPublicKey: Type.Optional(Type.String({ description: 'a PEM Ed25519 public key' })),
-    readAll: Type.Optional(Type.Boolean({ description: 'true or false' })),
-  },
-  { additionalProperties: false, description: 'an object' },
-)
-const callerEntry = Compile(CallerEntry)
-
 /**
  * The configuration of a process. An empty variable counts as unset, which is how Compose files write "not given".
- * in    env  `process.env` or the like; nothing else reads the environment
- * fails ConfigError with every mistake, by variable name; values are not repeated, some of them are secrets
+ *
+ * @param env `process.env` or the like; nothing else reads the environment
+ * @throws ConfigError with every mistake, by variable name; values are not repeated, some of them are secrets
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given: Record<string, string> = {}
@@ -231,90 +170,6 @@ export function dataDir(env: Readonly<Record<string, string | undefined>>): stri
   return resolve(env['DATA_DIR'] || '.data')
 }
 
-/**
- * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key is one
- * caller's alone.
- * in    source  what the problems begin with
- * fails ConfigError with every mistake, by index and member
- */
-export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[] {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(json)
-  } catch {
-    // The parser's own message quotes its input.
-  }
-  if (!Array.isArray(parsed) || parsed.length === 0)
-    throw new ConfigError([`${source} must be a JSON array with at least one caller.`])
-
-  const problems: string[] = []
-  const callers: Caller[] = []
-  const indexOf = new Map<string, number>()
-  const spelled = new Map<string, { readonly callerId: string; readonly index: number }>()
-  const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
-  for (const [index, entry] of (parsed as unknown[]).entries()) {
-    const at = `${source}[${index}]`
-    if (!callerEntry.Check(entry)) {
-      problems.push(...Array.from(entryMistakes(entry), (mistake) => `${at}${mistake}`))
-      continue
-    }
-    const earlier = indexOf.get(entry.keyHash)
-    if (earlier !== undefined) problems.push(`${at}.keyHash is that of ${source}[${earlier}] too.`)
-    indexOf.set(entry.keyHash, index)
-    const folded = entry.callerId.toLowerCase()
-    const namesake = spelled.get(folded) ?? { callerId: entry.callerId, index }
-    // Two names that a reader takes for one: they could be the two humans of a change (decisions §7).
-    if (namesake.callerId !== entry.callerId)
-      problems.push(
-        `${at}.callerId '${entry.callerId}' and '${namesake.callerId}' of ${source}[${namesake.index}] differ only in case.`,
-      )
-    spelled.set(folded, namesake)
-    if (entry.stepUpPublicKey !== undefined) {
-      const pem = ed25519Pem(entry.stepUpPublicKey)
-      if (pem === undefined)
-        problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
-      else {
-        const holder = holderOf.get(pem) ?? { callerId: entry.callerId, index }
-        // Two names for one human would let that human approve what he proposed himself (decisions §7).
-        if (holder.callerId !== entry.callerId)
-          problems.push(`${at}.stepUpPublicKey is that of ${source}[${holder.index}], another caller.`)
-        holderOf.set(pem, holder)
-      }
-    }
-    callers.push({
-      allowedPrincipalIds: [entry.callerId],
-      allowedCapabilities: [],
-      credentialHolderType: 'SERVICE',
-      readAll: false,
-      ...entry,
-      unrestrictedCapabilities: entry.allowedCapabilities?.includes('*') ?? false,
-    })
-  }
-  if (problems.length > 0) throw new ConfigError(problems)
-  return callers
-}
-
-/** 32 random bytes, base64url, prefixed `csk_`: a leaked one is found by its prefix. */
-export function makeRawKey(): string {
-  return `csk_${randomBytes(32).toString('base64url')}`
-}
-
-function entryMistakes(entry: unknown): Set<string> {
-  const mistakes = new Set<string>()
-  for (const error of callerEntry.Errors(entry)) {
-    const member = error.instancePath.split('/')[1]
-    if (error.keyword === 'required')
-      for (const name of error.params.requiredProperties) mistakes.add(`.${name} is required.`)
-    else if (error.keyword === 'additionalProperties')
-      for (const name of error.params.additionalProperties)
-        mistakes.add(`.${name} is not a member of a caller.`)
-    else if (member === undefined) mistakes.add(' must be an object.')
-    else if (Object.hasOwn(CallerEntry.properties, member))
-      mistakes.add(`.${member} must be ${describe(CallerEntry, member)}.`)
-  }
-  return mistakes
-}
-
 /** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. What is no whole number stays text and fails the schema. */
 function typed(name: string, value: string): string | number {
   const schemas: Readonly<Record<string, TSchema>> = Environment.properties
@@ -372,26 +227,12 @@ function isOrigin(value: string, { production }: { production: boolean }): boole
   )
 }
 
-function describe({ properties }: { properties: Readonly<Record<string, TSchema>> }, name: string): string {
-  const property = properties[name]
-  return property !== undefined && 'description' in property ? String(property.description) : 'text'
-}
-
 /** As the driver reads it, which takes socket folders that no URL parser does. Nothing is connected. */
 function isConnectionString(connectionString: string): boolean {
   try {
     return new Client({ connectionString }) instanceof Client
   } catch {
     return false
-  }
-}
-
-/** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */
-function ed25519Pem(pem: string): string | undefined {
-  try {
-    return ed25519PublicKey('step-up', pem).pem
-  } catch {
-    return undefined
   }
 }
 

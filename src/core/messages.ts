@@ -1,6 +1,7 @@
 // The only types that cross between the door and the worker threads, and how the bodies of requests are packed to cross by transfer.
 import type { AuthorityState } from './authority-state.ts'
-import type { Caller, Config } from './config.ts'
+import type { Caller } from './callers.ts'
+import type { Config } from './config.ts'
 import type { Audited, Ruling } from './errors.ts'
 import type { LoopReport } from './event-loop.ts'
 import type { StoreFaultMemory } from './store-fault.ts'

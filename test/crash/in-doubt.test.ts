@@ -2,7 +2,7 @@
 // again. Load alone leaves nothing in doubt.
 import { once } from 'node:events'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeRawKey } from '../../src/core/config.ts'
+import { makeRawKey } from '../../src/core/callers.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { notedInDoubt } from '../intents.ts'
 import { aSlowTransaction, forEach, startLoad } from '../load.ts'

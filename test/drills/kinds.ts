@@ -1,6 +1,6 @@
 // What is executed before a backup, one of each kind, and how each of them must stand after it was restored.
 import { expect } from 'vitest'
-import { makeRawKey } from '../../src/core/config.ts'
+import { makeRawKey } from '../../src/core/callers.ts'
 import { aHuman, anApprover, aSignedApproval, enrolled } from '../authority.ts'
 import type { Sent } from '../load.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'

@@ -1,7 +1,8 @@
 // First start without a database of its own: one local caller and one key of each algorithm (decisions §1 "Embedded start").
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeRawKey, parseCallers, type Caller, type Config } from '../../core/config.ts'
+import { makeRawKey, parseCallers, type Caller } from '../../core/callers.ts'
+import type { Config } from '../../core/config.ts'
 import { LOCAL_CALLER, type FirstKey } from '../first-steps.ts'
 import { generateMissingKeys } from '../../core/signing/keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'

@@ -1,6 +1,6 @@
 // Who calls: a bearer key, compared by its SHA-256 in constant time with every configured one (interface §5).
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { Caller } from '../../core/config.ts'
+import type { Caller } from '../../core/callers.ts'
 
 export interface AuthenticatedCaller {
   readonly caller: Caller

@@ -1,6 +1,6 @@
 // Audit events (decisions §9).
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { failures, Failure } from '../../core/errors.ts'
 import {
   AuditEventPage,

@@ -1,6 +1,6 @@
 // The verifications and receipts of a record: the latest (interface §4.3) or all (decisions §12). Reads answer stored text.
 import { Type, type TSchema } from 'typebox'
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { Receipt } from '../../core/schemas/receipt.ts'

@@ -1,5 +1,5 @@
 // Execution intents: what was released to a connector, and how it ended (decisions §8).
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { intentText, readIntentText } from '../../core/intents/shown.ts'
 import {

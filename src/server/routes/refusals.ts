@@ -1,5 +1,5 @@
 // Refusal Records (decisions §9). A read answers the stored text as it was signed.
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'

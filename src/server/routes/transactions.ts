@@ -1,6 +1,6 @@
 // Executing transactions, and reading them back (interface §4.2). A read answers the stored text as it was signed.
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { BusinessTransaction, SubmittedTransaction } from '../../core/schemas/business-transaction.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'

@@ -1,6 +1,6 @@
 // One Execution Trust Record (interface §4.3), and the export of all in bulk (decisions §5).
 import { Type } from 'typebox'
-import { readableOwner } from '../../core/config.ts'
+import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
