@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { failures } from '../src/core/errors.ts'
 import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
 import { truthful } from '../workers/blame.ts'
-import { Answered } from '../workers/execute/road.ts'
+import { Answered } from '../workers/execute/pipeline.ts'
 import { aRequest } from './road/thread.ts'
 
 const answers = () => {

@@ -1,14 +1,14 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
 import { failureOf } from '../src/core/failure-of.ts'
-import { Answered, type Request, type Travelling } from './execute/road.ts'
+import { Answered, type Request, type InFlight } from './execute/pipeline.ts'
 
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2
 
 /** Each alone: one that fails takes no other with it. */
 export function answerEach(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   work: (request: Request) => Promise<ConstructorParameters<typeof Answered>[1]>,
 ): Promise<Answered[]> {
   return pLimit(AT_ONCE).map(batch, async ({ request }) => {

@@ -1,6 +1,6 @@
-// Counts what the policies said of the executions that were admitted, until the next replies take the counts to the door.
+// Counts what the policies said of the executions that were admitted, until the next replies take the counts to the front end.
 import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/messages.ts'
-import { Answered } from './execute/road.ts'
+import { Answered } from './execute/pipeline.ts'
 
 export interface PolicyOutcomes {
   /** in  policyName  of a policy that is loaded; admitted  what `admit` made of the transaction */

@@ -1,4 +1,4 @@
-// How long a batch spent in each stage of the road: one look at the clock per stage and batch, whether anyone asks or not.
+// How long a batch spent in each stage of the pipeline: one look at the clock per stage and batch, whether anyone asks or not.
 import { stageNames, type StageName, type StageTimes } from '../src/core/messages.ts'
 
 const NOT_COME_TO = -1

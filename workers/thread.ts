@@ -21,16 +21,16 @@ import { openApprovers } from './approvers.ts'
 import { truthful } from './blame.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
-import { openTurns } from './execute/admit-proven.ts'
+import { openSemaphores } from './execute/admit-proven.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { receipt } from './evidence/receipt.ts'
 import { replay } from './evidence/replay.ts'
 import { verify } from './evidence/verify.ts'
 import { execute, finish, type ExecutionContext } from './execute/index.ts'
-import { openLateLane } from './execute/late.ts'
-import { openOwed } from './execute/owed.ts'
-import { Answered, packReplies, type Caller, type Travelling } from './execute/road.ts'
+import { openDeferred } from './execute/deferred.ts'
+import { openPendingEvidence } from './execute/pending-evidence.ts'
+import { Answered, packReplies, type Caller, type InFlight } from './execute/pipeline.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
@@ -56,14 +56,15 @@ import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 const BACKGROUND_NICENESS = 5
 
 function boot(given: Boot) {
-  const { lane, config, database, callers, authority, authorityChannel, owed, reportChannel } = given
+  const { lane, config, database, callers, authority, authorityChannel, pendingEvidence, reportChannel } =
+    given
   // Elsewhere the priority is that of the whole process.
   if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
   const lateness = watchLateness()
   const { signingKeyDir } = config
   const pool = openPool(database, connectionsOf(lane))
   const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
-  // A file that cannot be read is reported by the door; here its key is unknown, and nothing verifies by it.
+  // A file that cannot be read is reported by the front end; here its key is unknown, and nothing verifies by it.
   const published = publishedKeys(signingKeyDir, { onError: () => undefined })
   const findKey = published.get
   const policies = openPolicies(authority.policies)
@@ -77,12 +78,17 @@ function boot(given: Boot) {
   const storeFault = openStoreFault(given.storeFault)
   const thread: ExecutionContext = {
     pool,
-    owed: openOwed({ pool, key: signing.ed25519, count: owed, fault: storeFault }),
+    pendingEvidence: openPendingEvidence({
+      pool,
+      key: signing.ed25519,
+      count: pendingEvidence,
+      fault: storeFault,
+    }),
     storeFault,
     policies,
     approvers,
     connectors,
-    turns: openTurns(),
+    semaphores: openSemaphores(),
     outcomes: openPolicyOutcomes(),
     signingKeys: signing.receipt,
     key: signing.ed25519,
@@ -109,7 +115,7 @@ function boot(given: Boot) {
     webhookSecrets: config.webhookSecrets,
   }
   const scopes = callers.map(callerScope)
-  const late = openLateLane(
+  const deferred = openDeferred(
     (performed, watch) => finish(performed, thread, watch),
     (answered, watch) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
@@ -130,10 +136,10 @@ function boot(given: Boot) {
   channel.postMessage(ASKS_AUTHORITY)
   if (reportChannel !== undefined) answerReports(reportChannel, lane, pool)
 
-  const roads: Readonly<Record<Operation, Road>> = {
+  const handlers: Readonly<Record<Operation, Handler>> = {
     async execute(batch, watch) {
       const { answered, later } = await execute(batch, thread, watch)
-      late.add(later)
+      deferred.add(later)
       return answered
     },
     verify: (batch) => verify(batch, thread),
@@ -159,7 +165,7 @@ function boot(given: Boot) {
     if (task.requests.length === 0) return { replies: [] }
     const startedMs = performance.now()
     const watch = openStopwatch()
-    const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): Travelling => ({
+    const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): InFlight => ({
       request: {
         ticket,
         caller: scopes[caller] ?? ANONYMOUS,
@@ -184,11 +190,11 @@ function boot(given: Boot) {
 
   async function answers(
     operation: Operation,
-    batch: readonly Travelling[],
+    batch: readonly InFlight[],
     watch: Stopwatch,
   ): Promise<Answered[]> {
     try {
-      return await roads[operation](batch, watch)
+      return await handlers[operation](batch, watch)
     } catch (error) {
       // The one catch. What gets here from an execution is a mistake of ours, and how far the batch had come is not known.
       return batch.map(({ request }) => new Answered(request, lost(operation, error)))
@@ -196,7 +202,7 @@ function boot(given: Boot) {
   }
 }
 
-type Road = (batch: readonly Travelling[], watch: Stopwatch) => Answered[] | Promise<Answered[]>
+type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Answered[] | Promise<Answered[]>
 
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, error: unknown): Failure {

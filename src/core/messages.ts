@@ -1,4 +1,4 @@
-// The only types that cross between the door and the worker threads, and how the bodies of requests are packed to cross by transfer.
+// The messages between the front end and the worker threads, and how the bodies of requests are packed to cross by transfer.
 import type { AuthorityState } from './authority-state.ts'
 import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
@@ -21,8 +21,8 @@ export interface Boot {
   readonly authority: AuthorityState
   /** Name of the BroadcastChannel on which each later AuthorityState comes. */
   readonly authorityChannel: string
-  /** One number, shared: how many executions' evidence the threads have yet to store. One that dies takes its own to the grave. */
-  readonly owed: Int32Array<SharedArrayBuffer>
+  /** Shared counter of executions whose evidence is not stored yet. A thread that crashes loses its share. */
+  readonly pendingEvidence: Int32Array<SharedArrayBuffer>
   /** Of the instance, shared: why the database refuses to store evidence (src/core/store-fault.ts). */
   readonly storeFault: StoreFaultMemory
   /** Name of the BroadcastChannel on which a thread is asked how it fares (src/server/metrics/threads.ts); undefined: nobody asks. */
@@ -32,7 +32,7 @@ export interface Boot {
 /** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
 export const ASKS_AUTHORITY = 'what is in effect?'
 
-/** What a thread can be asked to do; each has its own road in thread.ts. */
+/** What a thread can be asked to do; each has a handler in workers/thread.ts. */
 export type Operation =
   | 'execute'
   | 'verify'
@@ -81,7 +81,7 @@ export interface Task {
 }
 
 interface TaskRequest {
-  /** The door's own number for the request; its reply names it. */
+  /** The number of the request, by which its reply names it. */
   readonly ticket: number
   /** Index into `Boot.callers`; -1 is `anonymous`. */
   readonly caller: number
@@ -100,7 +100,7 @@ export interface Replies {
   readonly report?: BatchReport
 }
 
-/** The stages of the road, in order (workers/execute/index.ts). */
+/** The stages of the pipeline, in order (workers/execute/index.ts). */
 export const stageNames = [
   'validate',
   'decide',
@@ -140,7 +140,7 @@ export interface TaskReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   /**
-   * Text, which is copied on its way. A buffer that is transferred belongs to the door's external memory, of which V8 lets some
+   * Text, which is copied on its way. A buffer that is transferred belongs to the main thread's external memory, of which V8 lets some
    * megabytes pass before it collects everything: above a thousand replies a second that was every 1.4 seconds.
    */
   readonly body: string

@@ -14,7 +14,7 @@ import { openMemoryLimits, type Limits } from './http/limit.ts'
 import { listen } from './http/listen/index.ts'
 import { openOverload } from './http/overload.ts'
 import { openFrontEnd } from './http/front-end.ts'
-import { openRoom } from './http/room.ts'
+import { openAdmission } from './http/admission.ts'
 import { openSharedLimits } from './http/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
@@ -178,7 +178,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   })
   stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
   if (metrics !== undefined) stops.push(() => metrics.close())
-  const room = openRoom(config.queueRequestsMax)
+  const admission = openAdmission(config.queueRequestsMax)
   let stopping = false
   const onRequest = openFrontEnd({
     service: {
@@ -198,7 +198,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     authenticate: openAuthentication(callers),
     limits,
     compute,
-    room,
+    admission,
     audit,
     log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
     watch: metrics?.replies,
@@ -217,10 +217,11 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
   stops.push(async () => {
     stopping = true
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
-    const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), room.empty()]))
-    // And evidence be owed although its caller has been answered.
+    const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), admission.empty()]))
+    // Evidence can be pending although its caller has been answered.
     await within(config.shutdownTimeoutMs, drained.then(dispatcher.settled), undefined)
-    if (dispatcher.owed() > 0) logger.error({ executions: dispatcher.owed() }, 'evidence lost: in doubt')
+    if (dispatcher.pendingEvidence() > 0)
+      logger.error({ executions: dispatcher.pendingEvidence() }, 'evidence lost: in doubt')
     await listener.close()
   })
 
@@ -231,7 +232,7 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     const named = { ...pools, export: replica, limits: limitPool, webhooks: webhookWork?.pool }
     const scraped = {
       dispatcher,
-      room,
+      admission,
       storeFault,
       pool: pools.read,
       pools: named,

@@ -325,7 +325,7 @@ const doubt: readonly Abuse[] = [
         'gone before the claim: 503 at once, and nothing executed; gone after the effect: 502, the evidence once it is back, and never executed again',
         'gone for a moment while the connector works: the evidence is stored once it is back',
       ],
-      'crash/owed': [
+      'crash/pending-evidence': [
         'is stored once the database is back, without a human: FINALIZED or ERRORED, whole, once, and off the list',
       ],
     },
@@ -681,7 +681,7 @@ const neighbours: readonly Abuse[] = [
       'a body takes a place when it is complete; of what is announced one client has a quarter, then 503 `OVERLOADED`',
     tests: {
       'abuse/neighbours': [`${unharmed} › 4,096 connections announce a body to %s and never send it`],
-      'door/room': ['a body that is announced › holds no place until it is there'],
+      'door/admission': ['a body that is announced › holds no place until it is there'],
     },
   },
   {

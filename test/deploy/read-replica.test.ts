@@ -60,7 +60,9 @@ describeWithPostgres('the bulk export of a service with a replica', () => {
     const id = await execute()
     for (const path of [`/trust-records/${id}`, '/transactions', '/ready'])
       expect((await service.get(path, alice)).status, path).toBe(200)
-    expect(service.lines()).toContainEqual(expect.objectContaining({ status: 503, path: '/trust-records' }))
+    const isLogged = () =>
+      service.lines().some(({ status, path }) => status === 503 && path === '/trust-records')
+    await until(isLogged, 'the line of the 503')
 
     await standby.start()
     await until(async () => (await service.get('/trust-records', alice)).status === 200, 'the replica')

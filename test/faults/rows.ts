@@ -102,14 +102,18 @@ const stopped: readonly Fault[] = [
     fault: 'SIGTERM while evidence waits for a database that is away, and comes back in time',
     saw: '502 `EXECUTION_OUTCOME_UNKNOWN`, before the stop',
     stored: 'the record, before the exit',
-    tests: { 'crash/owed': ['a clean stop waits for a database that comes back within the drain'] },
+    tests: {
+      'crash/pending-evidence': ['a clean stop waits for a database that comes back within the drain'],
+    },
   },
   {
     fault: 'SIGTERM while evidence waits for a database that stays away',
     saw: '502 `EXECUTION_OUTCOME_UNKNOWN`, before the stop',
     stored: 'an intent in doubt; the log says how many',
     tests: {
-      'crash/owed': ['a clean stop without a database ends with the drain, and says what it leaves in doubt'],
+      'crash/pending-evidence': [
+        'a clean stop without a database ends with the drain, and says what it leaves in doubt',
+      ],
     },
   },
   {
@@ -334,7 +338,7 @@ const away: readonly Fault[] = [
       'http/unavailable': [
         'POST /execute 502 outcomeUnknown › a database that is lost during the effect and stays away: no answer but this, and the evidence once it is back',
       ],
-      'crash/owed': [
+      'crash/pending-evidence': [
         'is stored once the database is back, without a human: FINALIZED or ERRORED, whole, once, and off the list',
       ],
     },
@@ -343,13 +347,13 @@ const away: readonly Fault[] = [
     fault: 'The same, and a human closes the intent in the meantime',
     saw: '502 `EXECUTION_OUTCOME_UNKNOWN`',
     stored: 'what the human said; the late evidence is in the audit',
-    tests: { 'crash/owed': ['what a human has resolved in the meantime stays so'] },
+    tests: { 'crash/pending-evidence': ['what a human has resolved in the meantime stays so'] },
   },
   {
     fault: 'The same, with more evidence than is kept in memory',
     saw: '502 `EXECUTION_OUTCOME_UNKNOWN`',
     stored: 'beyond 10,000 or 64 MB an intent in doubt',
-    tests: { 'crash/owed': ['what is kept is bounded, by count and by size'] },
+    tests: { 'crash/pending-evidence': ['what is kept is bounded, by count and by size'] },
   },
   {
     fault: 'The database is gone for a moment while the connector works',
@@ -569,7 +573,7 @@ const trouble: readonly Fault[] = [
       'http/evidence-refused': [
         'after one 502 nothing more is executed, GET /ready says why, and both end when the evidence is stored',
       ],
-      'crash/owed': [
+      'crash/pending-evidence': [
         'a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds',
       ],
     },

@@ -8,10 +8,10 @@ import { openStoreFault } from '../../src/core/store-fault.ts'
 import { openPool } from '../../src/core/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
-import { openTurns } from '../../workers/execute/admit-proven.ts'
+import { openSemaphores } from '../../workers/execute/admit-proven.ts'
 import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
-import { openOwed } from '../../workers/execute/owed.ts'
-import type { Answered, Travelling } from '../../workers/execute/road.ts'
+import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
+import type { Answered, InFlight } from '../../workers/execute/pipeline.ts'
 import { openPolicyOutcomes } from '../../workers/outcomes.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import { publishedCrypto } from '../evidence.ts'
@@ -19,7 +19,7 @@ import { publishedCrypto } from '../evidence.ts'
 const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
 
 /** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
-export type Road = Omit<ExecutionContext, 'pool' | 'owed' | 'storeFault' | 'turns'>
+export type Road = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'storeFault' | 'semaphores'>
 
 /** in  receiptAlgorithms  default ed25519 */
 export function openRoad(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Road {
@@ -52,12 +52,12 @@ export function openThread(databaseUrl: string): ExecutionContext {
   const pool = openPool(databaseUrl, 4)
   const storeFault = openStoreFault()
   const count = new Int32Array(new SharedArrayBuffer(4))
-  const owed = openOwed({ pool, key: road.key, count, fault: storeFault })
-  return { ...road, pool, owed, storeFault, turns: openTurns() }
+  const pendingEvidence = openPendingEvidence({ pool, key: road.key, count, fault: storeFault })
+  return { ...road, pool, pendingEvidence, storeFault, semaphores: openSemaphores() }
 }
 
 /** A request as a thread unpacks it. */
-export function aRequest(transaction: object): Travelling {
+export function aRequest(transaction: object): InFlight {
   return {
     request: {
       ticket: 0,
@@ -77,6 +77,6 @@ export async function executeAll(
   const batch = transactions.map(aRequest)
   const { answered, later } = await execute(batch, thread)
   const all = [...answered, ...(await finish(await Promise.all(later), thread))]
-  const answerTo = ({ request }: Travelling) => all.find((answer) => answer.request === request) as Answered
+  const answerTo = ({ request }: InFlight) => all.find((answer) => answer.request === request) as Answered
   return batch.map(answerTo).map(({ status, body }) => ({ status, body: JSON.parse(body) }))
 }

@@ -1,4 +1,4 @@
-// What differs between the kinds of maker/checker changes (decisions §7); everything else is the same road for all of them.
+// What differs between the kinds of maker/checker changes (decisions §7); everything else is the same code for all of them.
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'

@@ -16,14 +16,14 @@ import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Answered, Request, Travelling } from '../execute/road.ts'
+import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
 
 /** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
 
-export function deliverApprovals(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
+export function deliverApprovals(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
   return answerEach(batch, (request) => deliver(request, thread))
 }
 

@@ -9,7 +9,7 @@ import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Answered, Request, Travelling } from '../execute/road.ts'
+import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
 import { changeEvent, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
@@ -19,7 +19,7 @@ interface ProposeWith {
   readonly changeKinds: ChangeKinds
 }
 
-export function proposeChanges(batch: readonly Travelling[], tools: ProposeWith): Promise<Answered[]> {
+export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): Promise<Answered[]> {
   return answerEach(batch, (request) => propose(request, tools))
 }
 

@@ -18,7 +18,7 @@ import {
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Answered, Request, Travelling } from '../execute/road.ts'
+import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
 import { changeEvent, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
@@ -34,7 +34,7 @@ type Action = 'approve' | 'reject'
 
 const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
 
-export function resolveChanges(batch: readonly Travelling[], tools: ResolveWith): Promise<Answered[]> {
+export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): Promise<Answered[]> {
   return answerEach(batch, (request) => resolve(request, tools))
 }
 

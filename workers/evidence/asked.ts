@@ -4,9 +4,9 @@ import { parseBody, requiredField } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
-import { forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
+import { forward, stillGoing, type Answered, type InFlight } from '../execute/pipeline.ts'
 
-interface Asked extends Travelling {
+interface Asked extends InFlight {
   /** Lower case. */
   readonly id: string
 }
@@ -20,7 +20,7 @@ export interface Found extends Asked {
  * in  notAnId  what stands there and is no UUID: POST /verify and POST /receipt say so (400); POST /replay asks "only presence of
  *              the field", there it is the id of no record (404)
  */
-export function asked(notAnId: () => Failure): (item: Travelling) => Asked | Failure {
+export function asked(notAnId: () => Failure): (item: InFlight) => Asked | Failure {
   return ({ request }) => {
     const body = parseBody(request.body)
     if (body instanceof Failure) return body

@@ -1,4 +1,4 @@
-// Audit events (decisions §9), signed: of what was refused, which the door tells of, and of what was done, in the commit that does it.
+// Audit events (decisions §9), signed: of refusals, which the front end reports, and of what was done, in the commit that does it.
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import type { AuditType } from '../../src/core/schemas/audit-event.ts'
@@ -7,17 +7,17 @@ import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, stillGoing, type Answered, type InFlight } from '../execute/pipeline.ts'
 
 /** A row of the route table, as `METHOD /path/{parameter}`. */
 export type RoutePattern = `${'GET' | 'POST'} /${string}`
 
 /**
- * in   bodies of the door's own making: an event each, as JSON
+ * in   bodies made by the front end: an event each, as JSON
  * out  200 once all of them are stored; 500 for one that cannot be signed, which is nothing to the others
  */
 export async function recordAuditEvents(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   { pool, key }: ThreadContext,
 ): Promise<Answered[]> {
   const signed = forward(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))

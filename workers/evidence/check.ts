@@ -6,13 +6,13 @@ import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
 import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
 import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
 import type { ThreadContext } from '../context.ts'
-import { arriveWithText, forward, type Answered, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, type Answered, type InFlight } from '../execute/pipeline.ts'
 
-export function verifyRefusals(batch: readonly Travelling[], { crypto }: ThreadContext): Answered[] {
+export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Answered[] {
   return answered(batch, crypto, checkRefusalRecord)
 }
 
-export function verifyAuditEvents(batch: readonly Travelling[], { crypto }: ThreadContext): Answered[] {
+export function verifyAuditEvents(batch: readonly InFlight[], { crypto }: ThreadContext): Answered[] {
   return answered(batch, crypto, checkAuditEvent)
 }
 
@@ -21,7 +21,7 @@ export function verifyAuditEvents(batch: readonly Travelling[], { crypto }: Thre
  * Anybody may ask: each check walks the body once, and stops at the first signature that does not hold.
  */
 function answered(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   crypto: Crypto,
   check: (evidence: Json, crypto: Crypto) => Check[],
 ): Answered[] {

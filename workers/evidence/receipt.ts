@@ -8,21 +8,21 @@ import {
   arriveWithText,
   forward,
   forwardAsync,
-  leftTheRoad,
+  answeredOf,
   stillGoing,
   type Answered,
-  type Travelling,
-} from '../execute/road.ts'
+  type InFlight,
+} from '../execute/pipeline.ts'
 import { verifyStored, type Verification } from '../execute/verify.ts'
 import { asked, find, idsInOrder, type Found } from './asked.ts'
 import { numbering } from './numbered.ts'
 
 type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
 
-export async function receipt(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
+export async function receipt(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), thread.pool) // 400 404
   const ids = idsInOrder(stillGoing(found))
-  if (ids.length === 0) return leftTheRoad(found)
+  if (ids.length === 0) return answeredOf(found)
   return inTransaction(thread.pool, async (sql) => {
     // Until the commit no verification can come between the one that is read here and the receipt for it.
     await lockRecords(sql, ids)

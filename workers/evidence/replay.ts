@@ -5,11 +5,11 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { checkTrustRecord } from '../../src/core/verifier/trust-record.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { ThreadContext } from '../context.ts'
-import { Answered, forward, type Travelling } from '../execute/road.ts'
+import { Answered, forward, type InFlight } from '../execute/pipeline.ts'
 import { asked, find, type Found } from './asked.ts'
 
 export async function replay(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
 ): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.noRecordToVerify)), pool) // 400 404

@@ -3,14 +3,14 @@ import { failures } from '../../src/core/errors.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { appendRows, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
-import { arriveWithText, forward, stillGoing, type Answered, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, stillGoing, type Answered, type InFlight } from '../execute/pipeline.ts'
 import { verifyStored } from '../execute/verify.ts'
 import { asked, find, idsInOrder, type Found } from './asked.ts'
 import { numbering } from './numbered.ts'
 
 /** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). 409 where it is full. */
 export async function verify(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
 ): Promise<Answered[]> {
   const found = await find(forward(batch, asked(failures.invalidBusinessTransactionId)), pool) // 400 404

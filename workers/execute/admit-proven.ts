@@ -1,5 +1,5 @@
 // The fourth step for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
-// that it rests on can be used or changed in between. Off the common road: one transaction each, a few at a time.
+// that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
@@ -12,7 +12,7 @@ import type { Authorized, Unproven } from './decide.ts'
 import { gate } from './gate.ts'
 import type { ThreadContext } from '../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
-import { Answered } from './road.ts'
+import { Answered } from './pipeline.ts'
 
 /** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
 export const PROVEN_AT_ONCE = 2
@@ -21,26 +21,26 @@ const OBSERVED_AT_ONCE = 16
 /** How long one may wait for its turn. What was observed for it, and the caller's patience, grow old. */
 const QUEUED_MAX_MS = 10_000
 
-/** The turns of a thread: `observe` for looking outside, `claim` for the transactions. */
-export interface Turns {
+/** Concurrency limits of a thread: `observe` for requests to a provider, `claim` for the transactions. */
+export interface Semaphores {
   readonly observe: LimitFunction
   readonly claim: LimitFunction
 }
 
-export function openTurns(): Turns {
+export function openSemaphores(): Semaphores {
   return { observe: pLimit(OBSERVED_AT_ONCE), claim: pLimit(PROVEN_AT_ONCE) }
 }
 
 /** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
 export async function admitProven(
   item: Unproven,
-  thread: ThreadContext & { turns: Turns },
+  thread: ThreadContext & { semaphores: Semaphores },
 ): Promise<Authorized | Answered> {
-  const { turns, pool } = thread
+  const { semaphores, pool } = thread
   try {
-    const observed = await inTurn(turns.observe, () => observeOne(item, thread))
+    const observed = await withinLimit(semaphores.observe, () => observeOne(item, thread))
     if (observed instanceof Failure) return new Answered(item.request, observed)
-    const outcome = await inTurn(turns.claim, () =>
+    const outcome = await withinLimit(semaphores.claim, () =>
       inTransaction(pool, (sql) => admitOne(item, observed, { ...thread, sql })),
     )
     return outcome instanceof Failure ? new Answered(item.request, outcome) : outcome
@@ -50,7 +50,7 @@ export async function admitProven(
 }
 
 /** fails as 503 where its turn comes too late: nothing is claimed yet, and the caller may try again */
-function inTurn<T>(turn: LimitFunction, work: () => Promise<T>): Promise<T | Failure> {
+function withinLimit<T>(turn: LimitFunction, work: () => Promise<T>): Promise<T | Failure> {
   const since = performance.now()
   return turn<[], T | Failure>(() => {
     const late = performance.now() - since > QUEUED_MAX_MS

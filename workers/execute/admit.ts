@@ -12,7 +12,7 @@ import { inTransaction, type Transaction } from '../../src/core/tables/transacti
 import type { Authorized, Decided } from './decide.ts'
 import type { StoreFault } from '../../src/core/store-fault.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
-import { Answered, stillGoing } from './road.ts'
+import { Answered, stillGoing } from './pipeline.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000
@@ -91,7 +91,7 @@ export async function claimAll(
 
 /**
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
- * without the road: its unique violation rolls everything back, and it is not executed again.
+ * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
 function released(claimed: readonly Decided[], now: Date): Step[] {
   const authorized = claimed.filter((item) => item.outcome === 'authorized')

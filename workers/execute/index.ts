@@ -1,14 +1,14 @@
-// The road of one execution, a batch at a time, in the order that interface §4.2 and decisions §3 fix.
+// The pipeline of an execution, a batch at a time, in the order that interface §4.2 and decisions §3 fix.
 import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
-import { Answered, forward, forwardAsync, leftTheRoad, stillGoing, type Travelling } from './road.ts'
+import { Answered, forward, forwardAsync, answeredOf, stillGoing, type InFlight } from './pipeline.ts'
 import { admit } from './admit.ts'
-import { admitProven, type Turns } from './admit-proven.ts'
+import { admitProven, type Semaphores } from './admit-proven.ts'
 import { decide, type Decided, type Unproven } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
-import type { Owed } from './owed.ts'
+import type { PendingEvidence } from './pending-evidence.ts'
 import { perform, performOne, type Performed } from './perform.ts'
 import { receipt } from './receipt.ts'
 import { seal } from './seal.ts'
@@ -18,17 +18,17 @@ import { verify } from './verify.ts'
 
 /** What an execution needs beside: evidence that the database has yet to take, and who may wait for verified state. */
 export interface ExecutionContext extends ThreadContext {
-  readonly owed: Owed
-  readonly turns: Turns
+  readonly pendingEvidence: PendingEvidence
+  readonly semaphores: Semaphores
 }
 
 /**
- * Takes a batch down the road. Items are independent: each ends with its own answer, in any order.
+ * Runs a batch through the pipeline. Items are independent: each ends with its own answer, in any order.
  * out  answered  those that are through
  *      later     those that wait for verified state or for their connector; `finish` takes each further as it comes
  */
 export async function execute(
-  batch: readonly Travelling[],
+  batch: readonly InFlight[],
   thread: ExecutionContext,
   watch: Stopwatch = openStopwatch(),
 ): Promise<{ answered: Answered[]; later: Promise<Performed | Answered>[] }> {
@@ -48,7 +48,7 @@ export async function execute(
   const { atOnce, later } = perform(stillGoing(admitted)) // the only outside effect
   lap('perform')
   return {
-    answered: [...leftTheRoad(admitted), ...(await finish(atOnce, thread, watch))],
+    answered: [...answeredOf(admitted), ...(await finish(atOnce, thread, watch))],
     later: [...later, ...decided.filter(isUnproven).map((item) => performProven(item, thread))],
   }
 }
@@ -84,7 +84,7 @@ export async function finish(
   { lap }: Stopwatch = openStopwatch(),
 ): Promise<Answered[]> {
   if (performed.length === 0) return []
-  const { signingKeys, pool, key, owed } = thread
+  const { signingKeys, pool, key, pendingEvidence } = thread
   const { outcomeUnknown } = failures
   const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
   lap('seal')
@@ -92,7 +92,7 @@ export async function finish(
   lap('verify')
   const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
   lap('receipt')
-  const answered = await store(receipted, { pool, key, owed }) // one transaction; 200 500 502
+  const answered = await store(receipted, { pool, key, pendingEvidence }) // one transaction; 200 500 502
   lap('store')
   await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
   return answered

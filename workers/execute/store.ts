@@ -4,9 +4,9 @@ import { failures } from '../../src/core/errors.ts'
 import { trustRecordText } from '../../src/core/sealed.ts'
 import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
-import type { Owed } from './owed.ts'
+import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
-import { Answered, stillGoing } from './road.ts'
+import { Answered, stillGoing } from './pipeline.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. The rest is `owed`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
@@ -20,11 +20,11 @@ const RETRY_MAX_MS = 2_500
  */
 export async function store(
   executions: readonly (ReceiptedExecution | Answered)[],
-  { owed, ...tools }: CommitWith & { owed: Owed },
+  { pendingEvidence, ...tools }: CommitWith & { pendingEvidence: PendingEvidence },
 ): Promise<Answered[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
   const causes = await commit([...evidence.values()], tools, withRetries)
-  owed.add(causes)
+  pendingEvidence.add(causes)
   return executions.map((item) => {
     if (item instanceof Answered) return item
     const cause = causes.get(evidence.get(item) as Evidence)

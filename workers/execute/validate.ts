@@ -1,4 +1,4 @@
-// First step of the road: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
+// First step of the pipeline: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
 import { isBlank, isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
 import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
@@ -14,10 +14,10 @@ import {
 } from '../../src/core/schemas/business-transaction.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
-import type { Request, Travelling } from './road.ts'
+import type { Request, InFlight } from './pipeline.ts'
 
 /** A transaction that will be stored as RECEIVED, with the canonical text of itself and of the parts that are signed again. */
-export interface Accepted extends Travelling {
+export interface Accepted extends InFlight {
   readonly transaction: BusinessTransactionInput
   /** ISO 8601; `createdAt` of the stored transaction. */
   readonly createdAt: string
@@ -31,7 +31,7 @@ export interface Accepted extends Travelling {
 }
 
 /** Checks one request in the order of decisions §3. Pure, but that it names the transaction in the request, for the log. */
-export function validate({ request }: Travelling, now: string): Accepted | Failure {
+export function validate({ request }: InFlight, now: string): Accepted | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const rebuilt = rebuild(body)

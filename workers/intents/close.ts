@@ -10,7 +10,7 @@ import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Request } from '../execute/road.ts'
+import type { Request } from '../execute/pipeline.ts'
 import { signTransition, type End } from './transition.ts'
 
 /** By what a human closes an intent, and as what the audit knows it. */

@@ -4,13 +4,13 @@ import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Answered, Request, Travelling } from '../execute/road.ts'
+import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from './proof.ts'
 
 const resolutionOf = bodyOf(IntentResolution)
 
-export function resolveIntents(batch: readonly Travelling[], thread: ThreadContext): Promise<Answered[]> {
+export function resolveIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
   return answerEach(batch, (request) => resolve(request, thread))
 }
 

@@ -9,7 +9,7 @@ import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intent
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import { Answered, type Travelling } from '../execute/road.ts'
+import { Answered, type InFlight } from '../execute/pipeline.ts'
 
 /** Of one transaction: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
@@ -20,7 +20,7 @@ interface SweepWith {
 }
 
 /** Sweeps once for all requests of the batch. out  {noticed}, told to the first of them alone */
-export async function sweepIntents(batch: readonly Travelling[], tools: SweepWith): Promise<Answered[]> {
+export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith): Promise<Answered[]> {
   const noticed = await sweep(tools)
   return batch.map(
     ({ request }, i) => new Answered(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),

@@ -6,7 +6,7 @@ import { capabilityProblem, type Evaluation, type PolicySubject } from '../../sr
 import type { Connectors } from '../connectors/index.ts'
 import { failureOfEvaluation, ruling } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
-import { arriveWithText, forward, type Answered, type Caller, type Travelling } from '../execute/road.ts'
+import { arriveWithText, forward, type Answered, type Caller, type InFlight } from '../execute/pipeline.ts'
 import { rebuild } from '../execute/validate.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import {
@@ -24,7 +24,7 @@ interface SandboxWith {
   readonly connectors: Connectors
 }
 
-export function evaluateInSandbox(batch: readonly Travelling[], tools: SandboxWith): Answered[] {
+export function evaluateInSandbox(batch: readonly InFlight[], tools: SandboxWith): Answered[] {
   const now = new Date()
   return arriveWithText(
     forward(batch, ({ request }) => {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
-import { Answered, forward, type Travelling } from '../execute/road.ts'
+import { Answered, forward, type InFlight } from '../execute/pipeline.ts'
 import { redecide, type Flip } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
 
@@ -18,7 +18,7 @@ const WORK_MS = 100
 const SLICE_MS = 5
 
 /** Each after the other: the requests of a batch share the pace of one. */
-export async function simulate(batch: readonly Travelling[], { pool }: { pool: Pool }): Promise<Answered[]> {
+export async function simulate(batch: readonly InFlight[], { pool }: { pool: Pool }): Promise<Answered[]> {
   const answered: Answered[] = []
   const workMs = WORK_MS / batch.length
   for (const travelling of batch) {

@@ -5,7 +5,7 @@ import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
 import { isTimestamp, storedInstant } from '../../src/core/schemas/primitives.ts'
 import { cursorText, readCursor, type Position } from '../../src/core/tables/position.ts'
-import type { Travelling } from '../execute/road.ts'
+import type { InFlight } from '../execute/pipeline.ts'
 
 /** The part of the past that is looked at, fixed by the first chunk: ISO 8601, milliseconds, `until` excluded. */
 export interface Range {
@@ -13,7 +13,7 @@ export interface Range {
   readonly until: string
 }
 
-export interface Simulation extends Travelling {
+export interface Simulation extends InFlight {
   readonly policy: CompiledPolicy
   /** As asked for. */
   readonly since: string | null
@@ -23,7 +23,7 @@ export interface Simulation extends Travelling {
 }
 
 /** fails as a 400 that names the field; for the document with the first of its mistakes */
-export function readSimulation({ request }: Travelling): Simulation | Failure {
+export function readSimulation({ request }: InFlight): Simulation | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const document = requiredField(body, 'policy')

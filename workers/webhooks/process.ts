@@ -10,7 +10,7 @@ import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
-import { Answered, type Travelling } from '../execute/road.ts'
+import { Answered, type InFlight } from '../execute/pipeline.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
@@ -31,7 +31,7 @@ type Job = ProcessRequest['jobs'][number]
  * out   ProcessReply
  * fails where the database is away: the jobs are then as they were
  */
-export async function processWebhooks(batch: readonly Travelling[], tools: ProcessWith): Promise<Answered[]> {
+export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Answered[]> {
   const answers: Answered[] = []
   for (const { request } of batch) {
     const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as ProcessRequest

@@ -13,7 +13,7 @@ import {
 } from '../../src/core/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
-import { Answered, forward, stillGoing, type Request, type Travelling } from '../execute/road.ts'
+import { Answered, forward, stillGoing, type Request, type InFlight } from '../execute/pipeline.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
@@ -23,7 +23,7 @@ interface WebhookTools {
   readonly webhookSecrets: WebhookSecrets
 }
 
-interface Delivery extends Travelling {
+interface Delivery extends InFlight {
   readonly row: WebhookEventRow
 }
 
@@ -31,10 +31,7 @@ interface Delivery extends Travelling {
 type Outcome = 'accepted' | 'acknowledged' | 'replayed'
 
 /** out  200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
-export async function receiveWebhooks(
-  batch: readonly Travelling[],
-  tools: WebhookTools,
-): Promise<Answered[]> {
+export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Answered[]> {
   const receivedAt = new Date().toISOString()
   const read = forward(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
   const outcomes = await togetherOrAlone(stillGoing(read), {

@@ -1,4 +1,4 @@
-// What is written down once and read by nobody on the road: audit events, transitions of intents, deliveries, what limits count.
+// What is written once and never read by the pipeline: audit events, transitions of intents, deliveries, counts of rate limits.
 import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'

@@ -6,7 +6,7 @@ import type { SignalVerifier } from '../schemas/policy.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
 
-/** What a policy sees of a transaction (interface §2.1); the door has checked its shape. */
+/** What a policy sees of a transaction (interface §2.1); its shape has been checked. */
 export interface PolicySubject {
   readonly intent: Members & { readonly action: string; readonly parameters: Members }
   readonly authority: Members

@@ -65,7 +65,7 @@ export type BusinessTransactionInput = Type.Static<typeof BusinessTransactionInp
 
 /**
  * The body of POST /execute as callers may send it: what has a default may be left out, and whatever else is sent is dropped
- * (interface §2.1 rule 1). For the OpenAPI document; the road checks the rebuilt transaction above.
+ * (interface §2.1 rule 1). For the OpenAPI document; the pipeline checks the rebuilt transaction above.
  */
 export const SubmittedTransaction = Type.Object({
   ...BusinessTransactionInput.properties,

@@ -184,7 +184,7 @@ export async function findInDoubt(
   return result.rows.map(({ id }) => id)
 }
 
-/** What is told of an intent that is found in doubt; nulls where the gateway released it without the road. */
+/** Data for the audit event of an in-doubt intent. Null columns: released through `passGateway`, without a stored transaction. */
 export interface DoubtedIntent {
   readonly id: string
   readonly deadline: Date

@@ -1,4 +1,4 @@
-// The door's side of the audit (decisions §9): what was refused becomes an event, is signed and stored by a thread, and only then
+// The front end's side of the audit (decisions §9): a refusal becomes an event, a thread signs and stores it, and only then
 // is the caller answered. What can be provoked without a key is counted before it is written, so that no flood fills the database.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +6,7 @@ import type { Audited } from '../../core/errors.ts'
 import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
-/** What the door knows of the refused request. */
+/** What the front end knows of the refused request. */
 export interface AuditContext {
   readonly route: { readonly method: string; readonly path: string } | undefined
   readonly callerId: string | undefined

@@ -16,8 +16,8 @@ import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
-import type { Room } from './room.ts'
-import { respond, type Told } from './respond.ts'
+import type { Admission } from './admission.ts'
+import { respond, type Observers } from './respond.ts'
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 /** Smaller ones are left to the sockets' own buffers. */
@@ -27,12 +27,12 @@ const ANONYMOUS = 'anonymous'
 /** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export interface FrontEndParts extends Told {
+export interface FrontEndParts extends Observers {
   readonly service: Service
   readonly authenticate: Authenticate
   readonly limits: Limits
   readonly compute: Compute
-  readonly room: Room
+  readonly admission: Admission
   readonly audit: Audit
 }
 
@@ -46,14 +46,14 @@ interface Received {
  * @returns the handler of every request. It resolves to undefined where the client went away before its body came, and never rejects.
  */
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
-  const { service, authenticate, limits, compute, room, audit, ...told } = parts
+  const { service, authenticate, limits, compute, admission, audit, ...observers } = parts
   const { config } = service
   const match = openMatching(routes, (route, params) => route.mounted?.(params, config) ?? true)
   const limitOf = configuredLimits(config)
 
   /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
   async function handle(request: HttpRequest): Promise<Reply | undefined> {
-    const exchange = openExchange(request, told.spans)
+    const exchange = openExchange(request, observers.spans)
     const matched = match(request.method, request.path)
     if (matched.kind === 'no such path') return reply(failures.pathNotFound(), exchange)
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow), exchange)
@@ -111,7 +111,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
 
   /** Undefined: the client went away first. A body takes its place when all of it is there. */
   async function receive(request: HttpRequest, client: string): Promise<Received | Failure | undefined> {
-    const announced = room.announce(request.bodyBytes, client)
+    const announced = admission.announce(request.bodyBytes, client)
     if (announced === undefined) return failures.overloaded()
     const body = await request.readBody()
     if (body === undefined) {
@@ -137,7 +137,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const bodyBytes = Buffer.byteLength(outcome.body)
     if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
     if (bodyBytes < LARGE_REPLY_BYTES) return outcome
-    const sent = room.take(bodyBytes, client)
+    const sent = admission.take(bodyBytes, client)
     return sent === undefined ? failures.overloaded() : { ...outcome, sent }
   }
 
@@ -164,10 +164,10 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   async function reply(outcome: Answer | Failure, exchange: Exchange): Promise<Reply> {
     if (outcome.audit !== undefined) {
       const stored = audit.record(outcome.audit, exchange)
-      told.watch?.audited(outcome.audit.type, stored !== undefined)
+      observers.watch?.audited(outcome.audit.type, stored !== undefined)
       await stored
     }
-    return respond(outcome, exchange, told)
+    return respond(outcome, exchange, observers)
   }
 
   function addressOf(request: HttpRequest): string {

@@ -11,13 +11,17 @@ import type { Reply } from './listen/listener.ts'
 export type LogRequest = (line: Record<string, unknown>, failed: boolean) => void
 
 /** Who is told of a reply: the log always, the others where they are wanted. */
-export interface Told {
+export interface Observers {
   readonly log: LogRequest
   readonly watch?: ReplyWatch | undefined
   readonly spans?: Spans | undefined
 }
 
-export function respond(outcome: Answer | Failure, exchange: Exchange, { log, watch, spans }: Told): Reply {
+export function respond(
+  outcome: Answer | Failure,
+  exchange: Exchange,
+  { log, watch, spans }: Observers,
+): Reply {
   const ms = performance.now() - exchange.startedMs
   const times = outcome instanceof Failure ? undefined : outcome.times
   const { status, cause, ...json } =

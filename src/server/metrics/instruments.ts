@@ -75,13 +75,13 @@ export function openInstruments() {
     batchesRunning: gauge('batches_running', 'Batches that threads have.', ['operation']),
     stageSeconds: histogram(
       'stage_duration_seconds',
-      'How long a batch of executions was in a stage of the road; late: how long one execution waited outside of its batch.',
+      'How long a batch of executions was in a stage of the pipeline; late: how long a deferred execution waited outside its batch.',
       ['stage'],
       STAGE_SECONDS,
     ),
     decisions: counter('policy_decisions_total', 'What policies said of executions.', ['policy', 'outcome']),
 
-    owed: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
+    pendingEvidence: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
     refused: gauge(
       'evidence_refused',
       '1 while the database refuses to store evidence and no execution is admitted.',

@@ -1,4 +1,4 @@
-// What the door sees of each reply.
+// What the front end reports of each reply.
 import { dropReasons, type DropReason } from '../http/listen/listener.ts'
 import { Failure } from '../../core/errors.ts'
 import type { Answer, Route } from '../routes/route.ts'

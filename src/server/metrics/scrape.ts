@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { PoolUse } from '../../core/messages.ts'
 import type { Dispatcher } from '../threads/dispatch.ts'
-import type { Room } from '../http/room.ts'
+import type { Admission } from '../http/admission.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 import { openDatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
@@ -11,7 +11,7 @@ import type { Threads } from './threads.ts'
 
 export interface Scraped {
   readonly dispatcher: Dispatcher
-  readonly room: Room
+  readonly admission: Admission
   readonly storeFault: StoreFault
   /** For reads. */
   readonly pool: Pool
@@ -64,10 +64,10 @@ export function openScrape(
 
 /** What the main thread knows by itself. */
 function look(
-  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, owed, refused }: Instruments,
+  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, pendingEvidence, refused }: Instruments,
   scraped: Scraped,
 ): void {
-  const { dispatcher, room, storeFault } = scraped
+  const { dispatcher, admission, storeFault } = scraped
   const { waiting, running } = dispatcher.load()
   queued.reset()
   for (const [operation, count] of running) {
@@ -75,10 +75,10 @@ function look(
     queued.set({ operation }, 0)
   }
   for (const [operation, count] of waiting) queued.set({ operation }, count)
-  inFlight.set(room.places().requests)
-  inFlightBytes.set(room.places().bytes)
-  bodiesAnnounced.set(room.announced().requests)
-  owed.set(dispatcher.owed())
+  inFlight.set(admission.places().requests)
+  inFlightBytes.set(admission.places().bytes)
+  bodiesAnnounced.set(admission.announced().requests)
+  pendingEvidence.set(dispatcher.pendingEvidence())
   refused.set(Number(storeFault.sqlState() !== undefined))
 }
 

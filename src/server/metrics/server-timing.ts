@@ -6,7 +6,7 @@ export function wantsTiming(prefer: string | undefined): boolean {
   return prefer !== undefined && /(?:^|,)[ \t]*server-timing[ \t]*(?:[,;=]|$)/i.test(prefer)
 }
 
-/** The header, empty where no batch of the road was taken part in. Stages are of the whole batch: what a request waited for, not what it cost. */
+/** The header, empty for a request that no batch of executions held. Stages are the whole batch's: what a request waited for, not what it cost. */
 export function timingHeaders(
   times: RequestTimes | undefined,
   { startedMs, ms }: { startedMs: number; ms: number },

@@ -28,7 +28,7 @@ export interface Dispatcher {
   /** Hands every thread what is in effect from now on. */
   readonly setAuthority: (authority: AuthorityState) => void
   /** How many executions' evidence the threads keep until the database takes it. */
-  readonly owed: () => number
+  readonly pendingEvidence: () => number
   /** Resolves when that is none. */
   readonly settled: () => Promise<void>
   readonly close: () => Promise<void>
@@ -37,7 +37,7 @@ export interface Dispatcher {
 type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsLate'>
 
 export interface DispatcherOptions {
-  readonly boot: Omit<Boot, 'authorityChannel' | 'owed' | 'lane'>
+  readonly boot: Omit<Boot, 'authorityChannel' | 'pendingEvidence' | 'lane'>
   readonly meter: Meter
   readonly onError: (error: unknown) => void
   /** Told of every batch, where somebody wants to know. */
@@ -54,8 +54,8 @@ export async function openDispatcher({
   onError,
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
-  const owed = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const shared = { ...start, owed, authorityChannel: `countersign authority ${randomUUID()}` }
+  const pendingEvidence = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const shared = { ...start, pendingEvidence, authorityChannel: `countersign authority ${randomUUID()}` }
   const { workerThreads } = start.config
   const sizes: Record<LaneName, LaneSize> = {
     // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
@@ -100,10 +100,10 @@ export async function openDispatcher({
     executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
     threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
     setAuthority: broadcast.set,
-    owed: () => Atomics.load(owed, 0),
+    pendingEvidence: () => Atomics.load(pendingEvidence, 0),
     async settled() {
-      for (let left = Atomics.load(owed, 0); left > 0; left = Atomics.load(owed, 0))
-        await Atomics.waitAsync(owed, 0, left).value
+      for (let left = Atomics.load(pendingEvidence, 0); left > 0; left = Atomics.load(pendingEvidence, 0))
+        await Atomics.waitAsync(pendingEvidence, 0, left).value
     },
     async close() {
       broadcast.close()

@@ -11,7 +11,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'workers/execute/commit.ts:whyNotStorable:1',
       'workers/execute/commit.ts:whyNotStorable:2',
       'workers/execute/commit.ts:whyNotStorable:3',
-      'workers/execute/owed.ts:openOwed.probe:1',
+      'workers/execute/pending-evidence.ts:openPendingEvidence.probe:1',
     ],
 
   'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':

@@ -27,7 +27,7 @@ const execution = new AsyncLocalStorage<true>()
 
 /** How often anything came in or went out, over any connection. */
 let exchanged = 0
-/** Turns of the event loop in which something was marked. */
+/** Semaphores of the event loop in which something was marked. */
 let turn = 0
 let endOfTurn: NodeJS.Immediate | undefined
 

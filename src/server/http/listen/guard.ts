@@ -1,4 +1,4 @@
-// The guard before the door, for both servers: lets in only requests whose end no two parsers can disagree on (RFC 9112 §6.3, §11.2).
+// The guard before the front end, for both servers: lets in only requests on whose end all parsers agree (RFC 9112 §6.3, §11.2).
 import type { DropReason, Head } from './listener.ts'
 
 /** Request line and headers together. Over it a parser answers 431 where it can, else the guard drops the connection. */
@@ -12,12 +12,12 @@ export interface RawHead {
   readonly query: string
   /** Lower-case name and value of every line, in the order they came: a merged list would hide duplicates. */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Asked only when the door does. */
+  /** Computed only when it is asked for. */
   readonly remoteAddress: () => string
 }
 
 /**
- * The head the door may see, or why not: then drop the connection without reading on and without a reply, for what follows on it may
+ * The head that the front end may see, or why not: then drop the connection without reading on and without a reply, for what follows on it may
  * be a body in one reading and a second request in the other.
  * What both parsers refuse is not repeated here: folded lines, a space before the colon, bare line ends, control characters.
  */

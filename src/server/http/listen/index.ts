@@ -1,4 +1,4 @@
-// Opens the door's address: uWebSockets.js where its binary loads, node:http elsewhere (docs/design-notes.md "Limits of the listeners").
+// Listens on the service's address: uWebSockets.js where its binary loads, node:http elsewhere (docs/design-notes.md "Limits of the listeners").
 import type UWebSockets from 'uWebSockets.js'
 import { headBytesMax } from './guard.ts'
 import type { ListenOptions, Listener } from './listener.ts'

@@ -8,7 +8,7 @@ import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
 import { openPool, refusedBy } from '../../src/core/tables/sql.ts'
 import type { Evidence } from '../../workers/execute/commit.ts'
-import { openOwed } from '../../workers/execute/owed.ts'
+import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
 import { notedInDoubt, passDeadline } from '../intents.ts'
@@ -141,7 +141,7 @@ test('what is kept is bounded, by count and by size', () => {
   const kept = (evidence: readonly Evidence[]) => {
     const count = new Int32Array(new SharedArrayBuffer(4))
     const away = new Error('Connection terminated')
-    openOwed({ pool, key: openRoad().key, count, fault: openStoreFault() }).add(
+    openPendingEvidence({ pool, key: openRoad().key, count, fault: openStoreFault() }).add(
       new Map(evidence.map((item) => [item, away])),
     )
     return count[0]
@@ -159,7 +159,7 @@ test('a thread that starts while evidence is refused tries what a store does, ke
   let refused = 0
   pool.on('remove', () => refused++)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  openOwed({ pool, key: openRoad().key, count, fault: openStoreFault(found.memory) })
+  openPendingEvidence({ pool, key: openRoad().key, count, fault: openStoreFault(found.memory) })
   await until(() => refused > 0, 'an attempt')
   expect(found.sqlState()).toBe('42P01')
   await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')

@@ -1,19 +1,19 @@
 // The late lane: what comes while a batch is being finished travels together in the next one, and everything is delivered once.
 import { expect, test } from 'vitest'
-import { openLateLane } from '../../workers/execute/late.ts'
+import { openDeferred } from '../../workers/execute/deferred.ts'
 import type { Performed } from '../../workers/execute/perform.ts'
-import { Answered, type Travelling } from '../../workers/execute/road.ts'
+import { Answered, type InFlight } from '../../workers/execute/pipeline.ts'
 import { until } from '../service.ts'
 import { aRequest } from './thread.ts'
 
 /** As far as the lane looks at it. */
 const aPerformed = () => aRequest({}) as Performed
-const answerTo = ({ request }: Travelling) => new Answered(request, { body: '{}' })
+const answerTo = ({ request }: InFlight) => new Answered(request, { body: '{}' })
 
 test('what has come by then is finished together, 128 at most, never two batches at a time', async () => {
   const finishing: { size: number; done: () => void }[] = []
   const delivered: Answered[] = []
-  const lane = openLateLane(
+  const lane = openDeferred(
     (performed) =>
       new Promise((resolve) => {
         finishing.push({ size: performed.length, done: () => resolve(performed.map(answerTo)) })

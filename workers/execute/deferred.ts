@@ -1,19 +1,19 @@
-// Executions that wait longer than their batch, for verified state or their connector: finished in batches of whatever has come by then.
+// Deferred executions wait longer than their batch, for verified state or a slow connector, and finish with the next group that is ready.
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
-import type { Answered } from './road.ts'
+import type { Answered } from './pipeline.ts'
 
 const BATCH_MAX = 128
 
-interface LateLane {
+interface Deferred {
   add(items: readonly Promise<Performed | Answered>[]): void
 }
 
-/** in  finish  never rejects, see `finish` in index.ts */
-export function openLateLane(
+/** @param finish never rejects, see `finish` in index.ts */
+export function openDeferred(
   finish: (performed: readonly (Performed | Answered)[], watch: Stopwatch) => Promise<Answered[]>,
   deliver: (answered: readonly Answered[], watch: Stopwatch) => void,
-): LateLane {
+): Deferred {
   let waiting: (Performed | Answered)[] = []
   let busy = false
 

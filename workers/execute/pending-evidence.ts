@@ -6,7 +6,7 @@ import type { StoreFault } from '../../src/core/store-fault.ts'
 import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
 
-export interface Owed {
+export interface PendingEvidence {
   /**
    * Keeps what may be stored later, as far as there is room. What is left out stays in doubt, for a human.
    * in  causes  why each is not stored
@@ -24,11 +24,11 @@ const DELAY_MAX_MS = 5_000
  * in  count  of what all threads owe together: a stop waits for it to become 0
  *     fault  of the instance
  */
-export function openOwed({
+export function openPendingEvidence({
   count,
   fault,
   ...tools
-}: CommitWith & { count: Int32Array<SharedArrayBuffer>; fault: StoreFault }): Owed {
+}: CommitWith & { count: Int32Array<SharedArrayBuffer>; fault: StoreFault }): PendingEvidence {
   let waiting: Evidence[] = []
   let characters = 0
   let paying = false

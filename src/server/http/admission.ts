@@ -21,7 +21,7 @@ export interface Taken {
   readonly bytes: number
 }
 
-export interface Room {
+export interface Admission {
   /**
    * Expects a body.
    * in   bytes   as announced
@@ -37,7 +37,7 @@ export interface Room {
   readonly empty: () => Promise<void>
 }
 
-export function openRoom(requestsMax: number): Room {
+export function openAdmission(requestsMax: number): Admission {
   const places = openShares({ requestsMax, bytesMax: BYTES_MAX })
   // Announced, a request costs its connection and nothing else: only bytes have a bound for all clients together.
   const announced = openShares({

@@ -1,4 +1,4 @@
-// What travels the road: requests on their way, and the answers of those that have left it.
+// What moves through a pipeline: requests in flight, and the answers of those that have ended.
 import { Failure, failures, type Audited, type Ruling } from '../../src/core/errors.ts'
 import type { BatchReport, Replies } from '../../src/core/messages.ts'
 
@@ -27,7 +27,7 @@ export interface Request {
   businessTransactionId?: string | undefined
 }
 
-/** A request that has left the road: its reply, and what its log line should know. */
+/** The end of a request: its reply, and what its log line should say. */
 export class Answered {
   readonly request: Request
   readonly status: number
@@ -77,30 +77,30 @@ export function packReplies(
   return report === undefined ? { replies } : { replies, report }
 }
 
-/** Anything on the road carries the request that it started as. */
-export interface Travelling {
+/** Every item carries the request that it started as. */
+export interface InFlight {
   readonly request: Request
 }
 
-export function stillGoing<Item extends Travelling>(items: readonly (Item | Answered)[]): Item[] {
+export function stillGoing<Item extends InFlight>(items: readonly (Item | Answered)[]): Item[] {
   return items.filter((item): item is Item => !(item instanceof Answered))
 }
 
-export function leftTheRoad(items: readonly (Travelling | Answered)[]): Answered[] {
+export function answeredOf(items: readonly (InFlight | Answered)[]): Answered[] {
   return items.filter((item) => item instanceof Answered)
 }
 
-/** The end of a road on which nothing is left to do: what is still going has its text, which is the body of a 200. */
+/** Ends a pipeline: the text of an item that is still in flight is the body of its 200. */
 export function arriveWithText(
-  items: readonly ((Travelling & { readonly text: string }) | Answered)[],
+  items: readonly ((InFlight & { readonly text: string }) | Answered)[],
 ): Answered[] {
   return items.map((item) =>
     item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
   )
 }
 
-/** Takes each item that is still on the road one step further. One that a step throws on leaves it alone, by default as a bare 500. */
-export function forward<In extends Travelling, Out extends Travelling>(
+/** Runs one step for each item in flight. An item whose step throws ends by itself, by default as a bare 500. */
+export function forward<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Answered)[],
   step: (item: In) => Out | Failure,
   thrown: (cause: unknown) => Failure = failures.internal,
@@ -119,7 +119,7 @@ export function forward<In extends Travelling, Out extends Travelling>(
 }
 
 /** The same for a step that waits: for an ML-DSA signature on the libuv pool. Items do not wait for each other. */
-export function forwardAsync<In extends Travelling, Out extends Travelling>(
+export function forwardAsync<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Answered)[],
   step: (item: In) => Promise<Out | Failure>,
   thrown: (cause: unknown) => Failure = failures.internal,
@@ -140,7 +140,7 @@ export function forwardAsync<In extends Travelling, Out extends Travelling>(
   )
 }
 
-function arrived<Out extends Travelling>(item: Travelling, result: Out | Failure): Out | Answered {
+function arrived<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Answered {
   return result instanceof Failure ? new Answered(item.request, result) : result
 }
 
