@@ -1,7 +1,9 @@
 // Rate limits over HTTP (interface §8, decisions §1): who shares which budget, and what a refused request leaves behind.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
+import { open } from '../door/listen-client.ts'
+import { aCaller, reply, startService, until, type CallOptions, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const EXECUTE = 3
@@ -45,6 +47,31 @@ const refused = {
 
 const post = (path: string, caller: CallOptions, body: unknown = aTransaction()) =>
   direct.post(path, body, caller)
+
+test('refused bodies, sent whole or withheld, take nothing of the in-flight budget for long', async () => {
+  const flooding = aCaller('flooding', { allowedPrincipalIds: ['tester'] })
+  const small = await startService({
+    databaseUrl: database.url,
+    callers: [flooding.entry],
+    // A client may announce two bodies at a time.
+    env: { RATE_LIMIT_EXECUTE_PER_MINUTE: '1', QUEUE_REQUESTS_MAX: '8' },
+  })
+  onTestFinished(async () => void (await small.stop()))
+  expect((await small.post('/execute', aTransaction(), flooding)).status).toBe(200)
+  for (let i = 0; i < 20; i++)
+    expect((await small.post('/execute', aTransaction(), flooding)).status, `request ${i}`).toBe(429)
+  const port = Number(new URL(small.url).port)
+  for (let i = 0; i < 10; i++) {
+    const client = await open(port)
+    const head = `Host: x\r\nAuthorization: Bearer ${flooding.key}\r\nContent-Length: 100`
+    await client.send(`POST /execute HTTP/1.1\r\n${head}\r\n\r\n`)
+    await until(() => client.received().includes('\r\n\r\n'), 'a reply to a withheld body')
+    expect(client.received().slice(0, 12), `withheld ${i}`).toBe('HTTP/1.1 429')
+    client.socket.destroy()
+  }
+  // On another route nothing else refuses before the budget does.
+  expect((await small.post('/verify', { businessTransactionId: randomUUID() }, flooding)).status).toBe(404)
+})
 
 describe('POST /execute 429 rateLimited', () => {
   test('a caller has one budget for both routes and all its keys, counted down in the headers', async () => {

@@ -8,7 +8,7 @@ import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 import { Answered, stillGoing } from './pipeline.ts'
 
-// The effect has happened: a caller waits this long for a database that is back soon. The rest is `owed`.
+// The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
 /** No further attempt after this: one that waits for a lock takes seconds by itself. */
 const RETRY_MAX_MS = 2_500

@@ -5,6 +5,7 @@ import type { Pool } from 'pg'
 import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import {
   findWebhookEventIds,
@@ -34,9 +35,16 @@ type Outcome = 'accepted' | 'acknowledged' | 'replayed'
 export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Answered[]> {
   const receivedAt = new Date().toISOString()
   const read = forward(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
+  let joined = false
   const outcomes = await togetherOrAlone(stillGoing(read), {
-    work: (deliveries): Promise<Map<Delivery, Outcome | Failure>> => store(deliveries, tools),
+    async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
+      await tools.webhookJobs()
+      joined = true
+      return store(deliveries, tools)
+    },
     failed: failureOf,
+    // Where the queue cannot be joined, no delivery can be stored, alone or together.
+    failsAll: (error) => !joined || isUnavailable(error),
   })
   return read.map((item) => (item instanceof Answered ? item : answered(item, outcomes.get(item))))
 }

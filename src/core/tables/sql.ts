@@ -105,7 +105,11 @@ const SESSION_OPTIONS = '-c enable_seqscan=off -c jit=off'
 
 /** Ours, then those of `DATABASE_URL?options=…`, which the driver would use in place of ours. The last of a name counts. */
 function withSessionOptions(connectionString: string): string {
-  return connectionString.replace(/[?&]options=/, (name) => name + encodeURIComponent(`${SESSION_OPTIONS} `))
+  // Only spaces are encoded: where the URL has a raw space the driver decodes those of the rest and no other character.
+  return connectionString.replace(
+    /[?&]options=/,
+    (name) => `${name}${SESSION_OPTIONS.replaceAll(' ', '%20')}%20`,
+  )
 }
 
 /** Pool settings that every part of the service shares. */

@@ -10,11 +10,13 @@ import {
   existsSync,
   fsyncSync,
   lchownSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -125,8 +127,10 @@ export async function openCluster(folder: string): Promise<Cluster> {
 
 /** Without what a crash left. Where the socket's path would be too long, `socket` is a link to a folder with a short one. */
 function createSocketFolder(socket: string, user: DatabaseUser | undefined): string {
-  if (existsSync(socket)) rmSync(realpathSync(socket), { recursive: true })
-  rmSync(socket, { force: true })
+  // The folder that the link names, not what that may link to in its turn.
+  if (lstatSync(socket, { throwIfNoEntry: false })?.isSymbolicLink())
+    rmSync(readlinkSync(socket), { recursive: true, force: true })
+  rmSync(socket, { recursive: true, force: true })
   if (Buffer.byteLength(join(socket, '.s.PGSQL.5432')) <= SOCKET_PATH_BYTES_MAX) {
     mkdirSync(socket, { mode: 0o700 })
     return own(socket, user)

@@ -20,9 +20,10 @@ export function exchange(head: Head, onRequest: OnRequest, isStopping: () => boo
   const { bodyBytes } = head
   let ends = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
   let reading: Promise<Uint8Array | undefined> | undefined
+  let abandonBody: (() => void) | undefined
   const replying = onRequest({
     ...head,
-    readBody: () => (reading ??= readBody(bodyBytes, wire)),
+    readBody: () => (reading ??= readBody()),
     endConnection: () => void (ends = true),
   })
   // `onRequest` has run to its first `await`: what it wants of the connection is known.
@@ -39,12 +40,17 @@ export function exchange(head: Head, onRequest: OnRequest, isStopping: () => boo
     if (reply === undefined) return
     const close = ends || isStopping() || reply.headers['Connection'] === 'close'
     // A socket that is closed with unread bytes is reset, and the reset can overtake the reply.
-    if (close && discarded !== undefined) await discarded
+    if (close) await (discarded ?? reading)
     wire.write(reply, close)
+    // After a reply neither server says for certain how the body ended: whoever still waits for it is told that it does not come.
+    abandonBody?.()
   }
-}
 
-function readBody(bodyBytes: number, wire: Wire): Promise<Uint8Array | undefined> {
-  if (bodyBytes === 0) return Promise.resolve(new Uint8Array(0))
-  return new Promise((resolve) => wire.readBody(resolve, () => resolve(undefined)))
+  function readBody(): Promise<Uint8Array | undefined> {
+    if (bodyBytes === 0) return Promise.resolve(new Uint8Array(0))
+    return new Promise((resolve) => {
+      abandonBody = () => resolve(undefined)
+      wire.readBody(resolve, abandonBody)
+    })
+  }
 }
