@@ -97,7 +97,7 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
       "no rule reads the signal 'unused'.",
       "nothing checks the signal 'approved'; it is the caller's word.",
       "nothing checks the signal 'unused'; it is the caller's word.",
-      'rule again never decides: it repeats the condition of rule too-large.',
+      'rule again never decides: whenever it matches, an earlier rule has matched.',
     ])
     expect(body).not.toHaveProperty('diff')
   })

@@ -146,16 +146,18 @@ describe('an expression is refused, by rule and column', () => {
   })
 })
 
-describe('a condition that its literals decide is found', () => {
+describe('a condition that is constant is found', () => {
   test.each([
-    'false',
     '1.0 > 2.0',
     '"a" == "b"',
-    '0.0000000001 > 0.0000000002',
     'true && false',
-    'signals.approved && false',
-    '1.0 > 2.0 || (signals.approved && !true)',
-    '!(true || signals.approved)',
+    'signals.approved && !signals.approved',
+    'signals.amount > 20.0 && signals.amount < 10.0',
+    'signals.amount > 0.0000000002 && signals.amount < 0.0000000001',
+    '10.0 < signals.amount && !(signals.amount > 5.0)',
+    'signals.amount == 1.0 && signals.amount == 2.0',
+    'signals.approved ? signals.amount < 0.0 && signals.amount > 0.0 : false',
+    'has(intent.parameters.a) && !has(intent.parameters.a)',
   ])('constantly false: %s', (when) => {
     expect(refusalOf(rules(when))).toEqual([
       `${at}, rule r0, column 1: Can never match: its condition is constantly false.`,
@@ -166,9 +168,10 @@ describe('a condition that its literals decide is found', () => {
     'true',
     '"a" != "b"',
     'size("abc") == 3',
-    '0.0000000002 > 0.0000000001',
-    'signals.approved || true',
-    '!(signals.amount > 20.0 && false)',
+    'signals.approved || !signals.approved',
+    'signals.amount > 5.0 || signals.amount <= 5.0',
+    'signals.amount < 10.0 || signals.amount > -1.0',
+    '!(signals.amount > 20.0 && signals.amount < 10.0)',
   ])('constantly true, so nothing may follow: %s', (when) => {
     expect(refusalOf(rules(when, 'signals.approved'))).toEqual([
       `${at}, rule r1, column 1: Stands after rule r0, which always matches.`,
@@ -176,12 +179,12 @@ describe('a condition that its literals decide is found', () => {
   })
 
   test.each([
-    'signals.approved && true',
-    'signals.approved || false',
-    'now > timestamp("2020-01-01T00:00:00Z")',
-    '[1.0].exists(x, x > 2.0) || signals.approved',
-    '(1.0) > (2.0) || signals.approved',
+    'signals.amount > 5.0 || signals.amount < 5.0',
+    'signals.amount >= 1.0 && signals.amount <= 1.0',
     'signals.amount > signals.limit && signals.amount < signals.limit + 1.0',
+    'signals.amount > 0.0000000001 && signals.amount < 0.0000000002',
+    'intent.target == "a" || intent.target == "b"',
+    Array.from({ length: 13 }, (_, i) => `intent.parameters.a${i} == 1.0`).join(' && '),
   ])('not constant: %s', (when) => {
     expect(refusalOf(rules(when, 'signals.approved'))).toEqual([])
   })
@@ -208,8 +211,19 @@ describe('what looks unintended is a warning', () => {
     expect(warningsOf(rules('signals.amount > signals.limit', 'signals.amount > signals.limit'))).toEqual([
       "no rule reads the signal 'approved'.",
       ...word,
-      'rule r1 never decides: it repeats the condition of rule r0.',
+      'rule r1 never decides: whenever it matches, an earlier rule has matched.',
     ])
+  })
+
+  test('a rule for which earlier ones together leave nothing', () => {
+    const document = rules(
+      'signals.amount > 5.0',
+      'signals.amount < 6.0 && signals.limit > 0.0',
+      'signals.limit > 1.0',
+    )
+    expect(warningsOf(document)).toContain(
+      'rule r2 never decides: whenever it matches, an earlier rule has matched.',
+    )
   })
 
   test('an approval of everything else', () => {

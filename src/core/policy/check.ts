@@ -7,8 +7,9 @@ import {
   type SignalVerifier,
 } from '../schemas/policy.ts'
 import { PolicyError, type PolicyMistake } from './error.ts'
-import { constantOutcome, inspect, type Finding } from './expression.ts'
+import { inspect, type Finding } from './expression.ts'
 import { ruleEnvironment, type Facts, type Reads, type Source } from './facts.ts'
+import { canHappen } from './reach.ts'
 
 type SignalType = 'boolean' | 'number'
 
@@ -51,11 +52,13 @@ export interface Compiled {
  *
  * @param parsed  from YAML or from stored content
  * @param file  named in the mistakes
+ * @param isStored  it was checked before it was stored: which rules can match is not searched again, which would cost every thread
+ *   some 20 ms of its start
  * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
  *   allowed but looks unintended
  * @throws PolicyError with every mistake in the document
  */
-export function compilePolicy(parsed: unknown, file: string): Compiled {
+export function compilePolicy(parsed: unknown, file: string, { isStored = false } = {}): Compiled {
   const document = parsePolicyDocument(parsed)
   if (Array.isArray(document)) throw new PolicyError(document.map((message) => ({ file, message })))
 
@@ -66,7 +69,7 @@ export function compilePolicy(parsed: unknown, file: string): Compiled {
     members: path.split('.').slice(1),
   }))
   const verify = byName(document.verify ?? {}).map(([signal, verifier]) => ({ signal, ...verifier }))
-  const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals)
+  const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals, isStored)
 
   const problems = [...signalMistakes({ signals, bindings, verify }), ...mistakes].map((mistake) => ({
     file,
@@ -141,6 +144,7 @@ interface CompiledRules {
 function compileRules(
   documents: PolicyDocument['rules'],
   signals: ReadonlyMap<string, SignalType>,
+  isStored: boolean,
 ): CompiledRules {
   const environment = ruleEnvironment(signals)
   const rules: ParsedRule[] = []
@@ -162,7 +166,7 @@ function compileRules(
     for (const [source, members] of parsed.reads)
       reads.set(source, (reads.get(source) ?? new Set()).union(members))
   }
-  const reach = checkReach(rules)
+  const reach = isStored ? { mistakes: [], warnings: [] } : checkReach(rules)
   return {
     rules,
     reads,
@@ -203,28 +207,25 @@ function hint(error: ParseError | CelTypeError): string {
 function checkReach(rules: readonly ParsedRule[]): { mistakes: Mistake[]; warnings: string[] } {
   const mistakes: Mistake[] = []
   const warnings: string[] = []
-  const firstWith = new Map<string, string>()
   let catchAll: ParsedRule | undefined
-  for (const rule of rules) {
-    const condition = rule.ast.input
-    const earlier = firstWith.get(condition)
-    const outcome = constantOutcome(rule.ast)
+  for (const [i, rule] of rules.entries()) {
+    const upToHere = rules.slice(0, i + 1).map(({ ast }) => ast)
     if (catchAll !== undefined) {
       mistakes.push({
         rule: rule.id,
         column: 1,
         message: `Stands after rule ${catchAll.id}, which always matches.`,
       })
-    } else if (outcome === false) {
+    } else if (!canHappen([rule.ast], ([matches]) => matches === true)) {
       mistakes.push({
         rule: rule.id,
         column: 1,
         message: 'Can never match: its condition is constantly false.',
       })
-    } else if (earlier !== undefined) {
-      warnings.push(`rule ${rule.id} never decides: it repeats the condition of rule ${earlier}.`)
-    } else firstWith.set(condition, rule.id)
-    if (outcome === true) catchAll ??= rule
+    } else if (!canHappen(upToHere, (outcomes) => outcomes.indexOf(true) === i)) {
+      warnings.push(`rule ${rule.id} never decides: whenever it matches, an earlier rule has matched.`)
+    }
+    if (!canHappen([rule.ast], ([matches]) => matches === false)) catchAll ??= rule
   }
   if (catchAll?.outcome === 'approve')
     warnings.push(`rule ${catchAll.id} approves whatever no earlier rule decided.`)

@@ -108,7 +108,7 @@ function isTimeLiteral([name, [argument]]: [string, ASTNode[]]): boolean {
 }
 
 /** The nodes right below a node. */
-function children(node: ASTNode): readonly ASTNode[] {
+export function children(node: ASTNode): readonly ASTNode[] {
   if (node.op === 'value' || node.op === 'id') return []
   if (node.op === '.' || node.op === '.?') return [node.args[0]]
   if (node.op === 'call') return node.args[1]
@@ -116,36 +116,4 @@ function children(node: ASTNode): readonly ASTNode[] {
   if (node.op === 'map') return node.args.flat()
   if (node.op === '!_' || node.op === '-_') return [node.args]
   return node.args
-}
-
-/**
- * The outcome of a condition that its literals alone decide, such as `1.0 > 2.0` or `false && signals.approved`.
- *
- * @returns undefined where the outcome depends on the transaction, and for contradictions that take more than folding constants
- */
-export function constantOutcome(node: ASTNode): boolean | undefined {
-  if (node.op === '!_') {
-    const operand = constantOutcome(node.args)
-    return operand === undefined ? undefined : !operand
-  }
-  if (node.op === '&&' || node.op === '||') {
-    const deciding = node.op === '||'
-    const [left, right] = node.args.map(constantOutcome)
-    if (left === deciding || right === deciding) return deciding
-    return left === undefined || right === undefined ? undefined : !deciding
-  }
-  return readsNames(node) ? undefined : literalOutcome(node)
-}
-
-function readsNames(node: ASTNode): boolean {
-  return node.op === 'id' || children(node).some(readsNames)
-}
-
-/** Of the text as written: `serialize` rounds numbers. A text that parentheses have cut in two does not parse, and is not folded. */
-function literalOutcome({ input, start, end }: ASTNode): boolean | undefined {
-  try {
-    return evaluate(input.slice(start, end)) === true
-  } catch {
-    return undefined
-  }
 }

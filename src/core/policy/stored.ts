@@ -16,7 +16,7 @@ export function compileStored({
   content,
 }: Pick<PolicyVersionRow, 'name' | 'version' | 'content'>): CompiledPolicy | undefined {
   try {
-    return compilePolicy(JSON.parse(content), `${name}/${version}`).policy
+    return compilePolicy(JSON.parse(content), `${name}/${version}`, { isStored: true }).policy
   } catch (error) {
     if (error instanceof PolicyError) return undefined
     throw error
