@@ -2,6 +2,7 @@
 import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { errorText } from '../src/core/error-text.ts'
 import { compare, missed, readReport, remarks, type Comparison, type Thresholds } from './compare.ts'
 import { exportRecords, printedExport, type ExportOptions } from './export.ts'
 import { npmStartOf } from './npm-start.ts'
@@ -128,7 +129,7 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`bench: ${errorText(error)}\n`)
   }
   return exitCode
 }
@@ -202,7 +203,7 @@ async function run<Result>(
     for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
     if (signalled !== undefined) exitCode = signalled
   } catch (error) {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.stderr.write(`bench: ${errorText(error)}\n`)
   } finally {
     await stack.disposeAsync()
   }

@@ -1,4 +1,5 @@
-// One pipeline thread: boots once, then takes batches. Holds the private keys and its own database connections.
+// The entry point of every worker thread, which Piscina loads: `boot` runs once, the function that it returns once for each batch.
+// Holds the private keys and its own database connections.
 import { setPriority } from 'node:os'
 import { BroadcastChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
@@ -145,13 +146,13 @@ function boot(given: Boot) {
     verify: (batch) => verify(batch, thread),
     receipt: (batch) => receipt(batch, thread),
     replay: (batch) => replay(batch, thread),
-    'verify-refusal': (batch) => verifyRefusals(batch, thread),
-    'verify-audit-event': (batch) => verifyAuditEvents(batch, thread),
+    'verify-refusal': async (batch) => verifyRefusals(batch, thread),
+    'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),
     'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
     'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
     'deliver-approval': (batch) => deliverApprovals(batch, thread),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
-    evaluate: (batch) => evaluateInSandbox(batch, thread),
+    evaluate: async (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
     'resolve-intent': (batch) => resolveIntents(batch, thread),
@@ -161,7 +162,7 @@ function boot(given: Boot) {
   }
 
   return async function run(task: Task) {
-    // What a start sends to see whether the thread is there.
+    // openLane sends an empty batch to wait until the thread has booted.
     if (task.requests.length === 0) return { replies: [] }
     const startedMs = performance.now()
     const watch = openStopwatch()
@@ -196,13 +197,13 @@ function boot(given: Boot) {
     try {
       return await handlers[operation](batch, watch)
     } catch (error) {
-      // The one catch. What gets here from an execution is a mistake of ours, and how far the batch had come is not known.
+      // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
       return batch.map(({ request }) => new Answered(request, lost(operation, error)))
     }
   }
 }
 
-type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Answered[] | Promise<Answered[]>
+type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Promise<Answered[]>
 
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, error: unknown): Failure {

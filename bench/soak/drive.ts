@@ -1,5 +1,6 @@
 // Tells the stories: as many as go at once, to find saturation, or so many a second, whatever has become of those before.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorText } from '../../src/core/error-text.ts'
 import { Unexpected } from './client.ts'
 import type { Story, World } from './story.ts'
 
@@ -35,7 +36,7 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
     } catch (error) {
       // The client has noted those that are no mistake of the story.
       if (error instanceof Unexpected || problems.length >= PROBLEMS_MAX) return
-      problems.push(`it ${story.name}: ${error instanceof Error ? error.message : String(error)}`)
+      problems.push(`it ${story.name}: ${errorText(error)}`)
     }
   }
 

@@ -38,9 +38,9 @@ export async function receiveWebhooks(batch: readonly InFlight[], tools: Webhook
   let joined = false
   const outcomes = await togetherOrAlone(stillGoing(read), {
     async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
-      await tools.webhookJobs()
+      const jobs = await tools.webhookJobs()
       joined = true
-      return store(deliveries, tools)
+      return store(deliveries, tools.pool, jobs)
     },
     failed: failureOf,
     // Where the queue cannot be joined, no delivery can be stored, alone or together.
@@ -78,13 +78,14 @@ function deliveryOf(
 
 async function store(
   deliveries: readonly Delivery[],
-  { pool, webhookJobs }: WebhookTools,
+  pool: Pool,
+  jobs: WebhookJobs,
 ): Promise<Map<Delivery, Outcome>> {
   // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
   const rows = deliveries
     .map(({ row }) => row)
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
-  const inserted = await storeWithJobs(pool, await webhookJobs(), rows)
+  const inserted = await storeWithJobs(pool, jobs, rows)
   const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
   const known = await findWebhookEventIds(pool, left)
   return new Map(

@@ -1,6 +1,7 @@
 // The embedded PostgreSQL: started, restarted after a crash while the service runs, stopped last (decisions §1 "Embedded start").
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { errorText } from '../../core/error-text.ts'
 import { clusterFolder, lockFolder, openCluster, type Cluster } from './cluster.ts'
 import {
   findPostmaster,
@@ -104,8 +105,7 @@ async function raise(
     } catch (error) {
       if (postmaster) await shutdown(postmaster)
       if (signal.aborted || Date.now() - from > retryMs) throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      log({ level: 'error', msg: `${reason} (next attempt in ${delayMs} ms)` })
+      log({ level: 'error', msg: `${errorText(error)} (next attempt in ${delayMs} ms)` })
       await sleep(delayMs, undefined, { signal })
     }
   }

@@ -32,6 +32,8 @@ export interface OwnPostmaster extends Postmaster {
 
 const LOG_BYTES_MAX = 10_000_000
 const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
+/** A server that recovers says so on every attempt; one that says nothing at all for this long does not get better. */
+const ANSWER_MS_MAX = 30_000
 
 /** What is left out is PostgreSQL's default. Figures: docs/design-notes.md "Performance". */
 const settings = {
@@ -148,18 +150,20 @@ export function urlOf(
  * Waits until the server answers with the cluster's password in the database `countersign`, which is made where it is missing.
  * Recovery takes as long as it takes.
  *
- * @throws when the server ends or refuses the password; when aborted
+ * @throws when the server ends, answers nothing or refuses the password; when aborted
  */
 export async function untilReady(
   cluster: Cluster,
   postmaster: OwnPostmaster,
   abort: AbortSignal,
 ): Promise<void> {
+  let answeredMs = performance.now()
   for (;;) {
     abort.throwIfAborted()
     try {
       return await run(urlOf(cluster), 'SELECT 1')
     } catch (cause) {
+      if (cause instanceof DatabaseError) answeredMs = performance.now()
       const code = cause instanceof DatabaseError ? cause.code : undefined
       if (code === '28P01')
         throw new Error(`The database does not accept ${cluster.passwordFile}: restore that file.`, { cause })
@@ -168,6 +172,8 @@ export async function untilReady(
         const lines = readFileSync(cluster.log, 'utf8').trim().split('\n')
         throw new Error(`PostgreSQL ended. ${lines.slice(-10).join('\n')}`, { cause })
       }
+      if (performance.now() - answeredMs > ANSWER_MS_MAX)
+        throw new Error('PostgreSQL runs but does not answer.', { cause })
     }
     await sleep(50)
   }

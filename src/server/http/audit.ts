@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
+import { within } from '../../core/within.ts'
 import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
@@ -119,14 +120,11 @@ export function openAudit({
       }
       const stored = store(event).finally(() => waiting.delete(event))
       waiting.set(event, stored)
-      return Promise.race([stored, delay(REPLY_WAIT_MS, undefined, { ref: false })])
+      return within(REPLY_WAIT_MS, stored, undefined)
     },
     async close(ms) {
-      const late = new AbortController()
-      const timeUp = delay(ms, undefined, { signal: late.signal }).catch(() => undefined)
-      // A race: a thread that has died with an event answers long after the service must have stopped.
-      await Promise.race([Promise.all(waiting.values()), timeUp])
-      late.abort()
+      // A thread that has died with an event answers long after the service must have stopped.
+      await within(ms, Promise.all(waiting.values()), undefined)
       closed = true
       for (const event of waiting.keys()) log({ event }, 'audit event lost')
       if (unwritten > 0) log({ unwritten }, 'audit events only counted')

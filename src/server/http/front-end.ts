@@ -77,7 +77,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     }
 
     const client = clientNameOf(exchange, config)
-    // Nothing before this line waits: the body is read while other instances are asked for the limit. It is not looked at before.
+    // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked.
     const receiving = route.takesBody ? receive(request, client) : undefined
     const refused =
       (await overLimit(route, exchange, address)) ??

@@ -1,8 +1,8 @@
 // Rate limits that all instances on one database share (interface §8 rule 3): leases of permits, so that a request rarely asks it;
 // each limit asks by itself, one statement at a time for all keys that miss meanwhile (docs/design-notes.md "Shared limits").
-import { setTimeout as delay } from 'node:timers/promises'
 import { takePermits, forgetWhole, type PermitsAsked } from '../../core/tables/rate-buckets.ts'
 import type { Sql } from '../../core/tables/sql.ts'
+import { within } from '../../core/within.ts'
 import {
   countAlone,
   endLease,
@@ -78,7 +78,7 @@ export function openSharedLimits({ sql, log, waitMs = WAIT_MS }: SharedLimitsWit
       clearInterval(sweeping)
       clearInterval(forgetting)
       const given = Promise.all([...limiters.values()].map((limiter) => limiter.close()))
-      await Promise.race([given, delay(waitMs, undefined, { ref: false })])
+      await within(waitMs, given, undefined)
     },
   }
 }

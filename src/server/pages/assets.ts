@@ -17,7 +17,7 @@ interface Asset {
 /** The handler of a route `/…/{asset}`. A file is read when it is first asked for, then kept. */
 export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
   const read = new Map<string, Answer>()
-  return ({ params }) => {
+  return async ({ params }) => {
     const name = params['asset'] ?? ''
     const asset = assets.get(name)
     if (asset === undefined) return failures.pathNotFound()

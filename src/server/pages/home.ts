@@ -1,9 +1,6 @@
 // What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
-import { readFileSync } from 'node:fs'
 import type { Answer } from '../routes/route.ts'
-import { htmlAnswer } from './html.ts'
-
-const STYLE_FILE = new URL('./home.css', import.meta.url)
+import { htmlAnswer, readStyle } from './html.ts'
 
 /** The pages for people, in the order in which they are listed here and by a start. */
 export const pages = [
@@ -22,7 +19,7 @@ let rendered: Answer | undefined
 export function homePage(): Answer {
   rendered ??= htmlAnswer({
     title: 'Countersign',
-    style: readFileSync(STYLE_FILE, 'utf8'),
+    style: readStyle('home'),
     body: `<main>
 <h1><svg viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="3"/><path d="M4 8.5l3 3 5.5-7"/></svg>Countersign</h1>
 <p>This service executes business transactions of automated systems under policy, and proves with signed receipts what was done and

@@ -1,5 +1,6 @@
 // Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { etagOf } from '../../core/etag.ts'
 import type { Answer } from '../routes/route.ts'
 
@@ -23,6 +24,13 @@ interface Page {
   readonly styleSheets?: readonly string[]
   /** SHA-256, Base64, of the texts of style elements that a script of the page makes. */
   readonly styleHashes?: readonly string[]
+}
+
+/** @returns the text of a page's style sheet, after the colours that our pages share */
+export function readStyle(name: 'home' | 'handbook'): string {
+  return ['colors', name]
+    .map((sheet) => readFileSync(new URL(`./${sheet}.css`, import.meta.url), 'utf8'))
+    .join('')
 }
 
 export function htmlAnswer(page: Page): Answer {

@@ -24,7 +24,7 @@ export const callers = [
     },
     failures: ['callerIdentityMissing'],
     /** Exactly the four members of interface §2.6. */
-    handle: ({ caller }) => {
+    handle: async ({ caller }) => {
       if (caller === undefined) return failures.callerIdentityMissing()
       const { callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities } = caller
       return json({ callerId, allowedPrincipalIds, allowedCapabilities, unrestrictedCapabilities })

@@ -85,7 +85,7 @@ export const documentation = [
     summary: 'Interactive documentation, to try requests',
     answers: { 200: pageAnswer('The page.') },
     failures: [],
-    handle: () => documentationPage,
+    handle: async () => documentationPage,
   },
   {
     ...openGet,
@@ -108,7 +108,7 @@ export const documentation = [
     summary: 'This document as a page to read',
     answers: { 200: pageAnswer('The page.') },
     failures: [],
-    handle: () => referencePage,
+    handle: async () => referencePage,
   },
   {
     ...openGet,

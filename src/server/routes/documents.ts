@@ -43,7 +43,7 @@ export const documents = [
       },
     },
     failures: ['overloaded'],
-    handle: (_request, { openapi }) => ({
+    handle: async (_request, { openapi }) => ({
       status: 200,
       headers: { 'Content-Type': 'application/yaml' },
       body: openapi.yaml,
@@ -65,7 +65,7 @@ export const documents = [
       },
     },
     failures: ['overloaded'],
-    handle: (_request, { openapi }) => ({ status: 200, body: openapi.json, cache: DOCUMENT_CACHE }),
+    handle: async (_request, { openapi }) => ({ status: 200, body: openapi.json, cache: DOCUMENT_CACHE }),
   },
   {
     ...openGet,
@@ -82,7 +82,7 @@ export const documents = [
       },
     },
     failures: [],
-    handle: (_request, { config: { buildVersion } }) =>
+    handle: async (_request, { config: { buildVersion } }) =>
       json({ name: NAME, apiVersion: API_VERSION, buildVersion, ...manifest }, { cache: MANIFEST_CACHE }),
   },
 ] as const satisfies readonly Route[]

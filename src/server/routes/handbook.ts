@@ -5,7 +5,7 @@ import { Marked, type Parser, type Token, type Tokens } from 'marked'
 import { failures } from '../../core/errors.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { pageAnswer } from '../openapi/answers.ts'
-import { escapeHtml, htmlAnswer } from '../pages/html.ts'
+import { escapeHtml, htmlAnswer, readStyle } from '../pages/html.ts'
 import { openGet, type Answer, type Route } from './route.ts'
 
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')
@@ -41,7 +41,7 @@ export const handbook = [
     summary: "The operator's and caller's handbook",
     answers: { 200: pageAnswer('Its contents.') },
     failures: [],
-    handle: () => pages().index,
+    handle: async () => pages().index,
   },
   {
     ...openGet,
@@ -52,7 +52,7 @@ export const handbook = [
     params: { page: { schema: NonEmptyText, description: 'Its name.', example: 'callers' } },
     answers: { 200: pageAnswer('The chapter.') },
     failures: ['pathNotFound'],
-    handle: ({ params }) => pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound(),
+    handle: async ({ params }) => pages().chapters.get(params['page'] ?? '') ?? failures.pathNotFound(),
   },
 ] as const satisfies readonly Route[]
 
@@ -71,7 +71,7 @@ function pages(): Pages {
 
 function renderPages(): Pages {
   const chapters = chapterNames.map(readChapter)
-  const style = readFileSync(new URL('../pages/handbook.css', import.meta.url), 'utf8')
+  const style = readStyle('handbook')
   const page = (title: string, current: string | undefined, main: string) =>
     htmlAnswer({ title: `${title}: Countersign handbook`, style, body: layout(chapters, current, main) })
   return {

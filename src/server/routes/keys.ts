@@ -48,12 +48,12 @@ export const keys = [
     },
     failures: [],
     /** Without the approvers' keys: nobody must take one of them for a key of the service. */
-    handle: (_request, service) => json(service.keys.jwks(), { cache: KEY_SET_CACHE }),
+    handle: async (_request, service) => json(service.keys.jwks(), { cache: KEY_SET_CACHE }),
   },
 ] as const satisfies readonly Route[]
 
 /** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
-function publicKey({ params }: Incoming, service: Service): Answer | Failure {
+async function publicKey({ params }: Incoming, service: Service): Promise<Answer | Failure> {
   const keyId = params['keyId'] ?? ''
   if (!keyId.includes(':')) {
     const key = service.keys.get(keyId)

@@ -74,7 +74,7 @@ export const policies = [
       200: { description: 'One page.', schema: PolicyPage, example: { policies: [summary] } },
     },
     failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
-    handle({ query }, { authority }) {
+    async handle({ query }, { authority }) {
       const page = readPage(query)
       if (page instanceof Failure) return page
       const versions = authority.current().policies.toSorted(byNameAndVersion)
@@ -100,7 +100,7 @@ export const policies = [
       },
     },
     failures: ['invalidPage', 'invalidPageSize', 'overloaded'],
-    handle({ query }, { authority }) {
+    async handle({ query }, { authority }) {
       const page = readPage(query)
       if (page instanceof Failure) return page
       const capability = query.get('capability')
@@ -127,7 +127,7 @@ export const policies = [
       200: { description: 'As it stands.', schema: PolicyDetail, example: policyDetail },
     },
     failures: ['policyNotFound', 'overloaded'],
-    handle({ params: { name = '', version = '' } }, { authority }) {
+    async handle({ params: { name = '', version = '' } }, { authority }) {
       const row = findVersion(authority, { name, version })
       if (row === undefined) return failures.policyNotFound({ name, version })
       const document = documentOf(row)
@@ -165,7 +165,7 @@ function toSend({ signals, bindings, verify }: PolicyDocument) {
 }
 
 /** Answers whether a policy version can be loaded. It does not validate a policy document. */
-function validatePolicy(request: Incoming, { authority }: Service): Answer | Failure {
+async function validatePolicy(request: Incoming, { authority }: Service): Promise<Answer | Failure> {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const policyId = requiredField(body, 'policyId')

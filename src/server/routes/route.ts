@@ -59,7 +59,7 @@ export interface Incoming {
   readonly body: Uint8Array
 }
 
-export type Handler = (request: Incoming, service: Service) => Answer | Failure | Promise<Answer | Failure>
+export type Handler = (request: Incoming, service: Service) => Promise<Answer | Failure>
 
 /** One row of the route table. */
 export interface Route extends Operation {

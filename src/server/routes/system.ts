@@ -22,7 +22,7 @@ export const system = [
     },
     failures: [],
     page: homePage,
-    handle: () => json({ name: NAME, status: 'UP' }),
+    handle: async () => json({ name: NAME, status: 'UP' }),
   },
   {
     method: 'GET',
@@ -35,7 +35,7 @@ export const system = [
     description: 'Checks nothing else.',
     answers: { 200: { description: 'It runs.', schema: Health, example: { status: 'UP' } } },
     failures: [],
-    handle: () => json({ status: 'UP' }),
+    handle: async () => json({ status: 'UP' }),
   },
   {
     method: 'GET',
@@ -79,7 +79,8 @@ export const system = [
       },
     },
     failures: [],
-    handle: (_request, { config }) => json({ name: NAME, version: config.buildVersion, api: API_VERSION }),
+    handle: async (_request, { config }) =>
+      json({ name: NAME, version: config.buildVersion, api: API_VERSION }),
   },
 ] as const satisfies readonly Route[]
 

@@ -43,7 +43,7 @@ interface Page {
 
 let page: Page | undefined
 
-function verifierPage(): Answer {
+async function verifierPage(): Promise<Answer> {
   page ??= readPage()
   return {
     status: 200,
@@ -63,7 +63,7 @@ function verifierPage(): Answer {
 
 let command: { readonly body: Buffer; readonly etag: string } | undefined
 
-function verifierCommand(): Answer {
+async function verifierCommand(): Promise<Answer> {
   if (command === undefined) {
     const body = readFileSync(COMMAND_FILE)
     command = { body, etag: etagOf(body) }

@@ -18,6 +18,12 @@ export interface Batch<Item> {
   readonly requests: readonly Item[]
 }
 
+/** How many requests wait for a thread, and how many batches are with the threads, by operation. */
+export interface Load {
+  readonly waiting: ReadonlyMap<Operation, number>
+  readonly running: ReadonlyMap<Operation, number>
+}
+
 export interface Batches<Item extends Queued> {
   readonly push: (operation: Operation, item: Item) => void
   /** @returns a batch that may start now, taken out of its queue and counted as running; undefined where none may */
@@ -26,11 +32,7 @@ export interface Batches<Item extends Queued> {
   readonly done: (operation: Operation) => void
   /** @returns what came at `sinceMs` or before, taken out of the queues */
   readonly expire: (sinceMs: number) => Item[]
-  /** How many requests wait and how many batches run, by operation. */
-  readonly load: () => {
-    readonly waiting: ReadonlyMap<Operation, number>
-    readonly running: ReadonlyMap<Operation, number>
-  }
+  readonly load: () => Load
   /** @returns when the request that waits longest came, milliseconds of `performance.now()`; undefined where none waits */
   readonly oldestMs: () => number | undefined
 }

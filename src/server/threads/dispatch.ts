@@ -6,6 +6,7 @@ import type { BatchWatch } from '../metrics/batches.ts'
 import type { Boot, LaneName, Operation } from '../../core/messages.ts'
 import type { Answer } from '../answer.ts'
 import { openAuthorityBroadcast } from './authority.ts'
+import type { Load } from './batches.ts'
 import { openLane, type Lane, type LaneOptions, type Meter, type Submission } from './lane.ts'
 import { laneOf } from './operations.ts'
 
@@ -16,11 +17,7 @@ export const SERVICE_CLIENT = 'the service'
 
 export interface Dispatcher {
   readonly submit: (submission: Submission) => Promise<Answer>
-  /** How many requests wait for a thread, and how many batches are with the threads, by operation. */
-  readonly load: () => {
-    readonly waiting: ReadonlyMap<Operation, number>
-    readonly running: ReadonlyMap<Operation, number>
-  }
+  readonly load: () => Load
   /** How long the execution that waits longest has waited for a thread, milliseconds. */
   readonly executionsWaitedMs: () => number
   /** How many worker threads are to be running, in all lanes. */

@@ -14,7 +14,7 @@ import {
 import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
 import { endOf } from '../metrics/times.ts'
-import { openBatches, type BatchLimits } from './batches.ts'
+import { openBatches, type BatchLimits, type Load } from './batches.ts'
 import type { Queued } from './fair-queue.ts'
 import { openPending, type PendingRequest, type SentBatch } from './pending.ts'
 
@@ -54,11 +54,7 @@ export interface Meter {
 
 export interface Lane {
   readonly submit: (submission: Submission) => Promise<Answer>
-  /** How many requests wait here, and how many batches the threads have, by operation. */
-  readonly load: () => {
-    readonly waiting: ReadonlyMap<Operation, number>
-    readonly running: ReadonlyMap<Operation, number>
-  }
+  readonly load: () => Load
   /** How long the request that waits longest has waited, milliseconds; 0 where none does. */
   readonly waitedMs: () => number
   /** How many threads it has started. */
