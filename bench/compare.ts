@@ -1,8 +1,7 @@
 // What a report is judged by: an earlier report, where a change counts that exceeds the noise of both, and thresholds.
-import { spreadOf, type Figure } from './figures.ts'
+import { spreadOf, text } from './figures.ts'
 import { readJson } from './outputs.ts'
 import { named, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
-import type { Table } from './tables.ts'
 
 export interface Difference {
   readonly scenario: string
@@ -18,8 +17,9 @@ export interface Difference {
   readonly verdict: 'better' | 'worse' | 'within noise' | 'one round: noise unknown'
 }
 
-/** Beside an earlier report. */
+/** With an earlier report. */
 export interface Comparison {
+  readonly file: string
   readonly differences: readonly Difference[]
   readonly remarks: readonly string[]
 }
@@ -34,8 +34,13 @@ export function readReport(file: string): Report {
   return report as Report
 }
 
+export function compare(file: string, before: Report, after: Report): Comparison {
+  const differences = differencesBetween(before, after)
+  return { file, differences, remarks: remarks(before, after, differences) }
+}
+
 /** What a reader must know before the differences. */
-export function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
+function remarks(before: Report, after: Report, differences: readonly Difference[]): string[] {
   const unlike = Object.entries(conditions(after)).flatMap(([name, now]) => {
     const then = conditions(before)[name]
     return then === now ? [] : [`not alike, ${name}: ${then ?? 'not said'} before, ${now} now`]
@@ -58,7 +63,7 @@ function conditions({ subject, constants, machine }: Report): Record<string, str
   }
 }
 
-export function compare(before: Report, after: Report): Difference[] {
+function differencesBetween(before: Report, after: Report): Difference[] {
   return after.scenarios.flatMap(({ name, measurements }) => {
     const earlier = before.scenarios.find((scenario) => scenario.name === name)?.measurements ?? []
     return measurements.flatMap((measurement) => {
@@ -68,16 +73,32 @@ export function compare(before: Report, after: Report): Difference[] {
   })
 }
 
+/** Of themselves these are neither better nor worse. */
+const NOT_COMPARED = new Set([
+  'at rate',
+  'max ms',
+  'batch mean',
+  'batch max',
+  'front end',
+  'workers',
+  'helpers',
+  'postgres',
+  'generator',
+  'its core %',
+  'steal %',
+  'others %',
+])
+
 function differencesOf(scenario: string, before: Measurement, after: Measurement): Difference[] {
-  const olds = figuresOf(before)
-  return Object.entries(figuresOf(after)).flatMap(([figure, now]) => {
-    const old = olds[figure]
-    if (old === undefined || now === undefined || !(Math.abs(old.median) > 0)) return []
+  return Object.entries(after.figures).flatMap(([figure, now]) => {
+    const old = before.figures[figure]
+    if (NOT_COMPARED.has(figure) || old === undefined || !(Math.abs(old.median) > 0)) return []
     const change = (now.median - old.median) / Math.abs(old.median)
     const isKnown = old.values.length > 1 && now.values.length > 1
     const noise = isKnown
       ? spreadOf(old) + (spreadOf(now) * Math.abs(now.median)) / Math.abs(old.median)
       : undefined
+    // All but the rates are better when they are smaller.
     const rises = figure === 'per s' || figure.startsWith('rate ÷ ')
     const verdict =
       noise === undefined
@@ -93,36 +114,21 @@ function differencesOf(scenario: string, before: Measurement, after: Measurement
   })
 }
 
-/** All but the rates are better when they are smaller. */
-function figuresOf({ perSecond, latency, cpu, more }: Measurement): Record<string, Figure | undefined> {
-  return {
-    'per s': perSecond,
-    'p50 ms': latency?.p50,
-    'p99 ms': latency?.p99,
-    'CPU µs': cpu?.total,
-    '× floor': cpu?.timesFloor,
-    ...more,
-  }
-}
-
-export function differenceTable(differences: readonly Difference[]): Table {
+/** @returns rows of cells, the heads first */
+export function differenceTable(differences: readonly Difference[]): string[][] {
   return [
     ['scenario', 'at', 'figure', 'before', 'after', 'change', 'noise', ''],
     ...differences.map(({ scenario, label, figure, before, after, change, noise, verdict }) => [
       scenario,
       label,
       figure,
-      rounded(before),
-      rounded(after),
+      text(before),
+      text(after),
       `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)} %`,
       noise === undefined ? 'n/a' : `±${(noise * 100).toFixed(1)} %`,
       verdict,
     ]),
   ]
-}
-
-function rounded(value: number): string {
-  return value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)
 }
 
 export interface Thresholds {
@@ -132,30 +138,34 @@ export interface Thresholds {
   readonly minRate?: number
 }
 
-/** Returns a sentence for each scenario that missed one, and for a threshold that nothing was measured for; medians decide. */
+/** @returns a sentence for each scenario that missed one, and for a threshold that nothing was measured for; medians decide */
 export function missed({ scenarios }: Report, { maxP99Ms, minRate }: Thresholds): string[] {
-  const figures = scenarios.map((scenario) => {
-    const best = saturation(scenario)
-    return {
-      where: best === undefined ? scenario.name : `${scenario.name}, ${named(best)}`,
-      rate: best?.perSecond?.median,
-      p99: best?.latency?.p99.median,
-    }
-  })
-  const none = (option: string, what: 'rate' | 'p99') =>
-    figures.every((figure) => figure[what] === undefined)
-      ? [`${option}: nothing was measured that has a ${what}`]
-      : []
-  return [
-    ...(minRate === undefined ? [] : none('--min-rate', 'rate')),
-    ...(maxP99Ms === undefined ? [] : none('--max-p99-ms', 'p99')),
-    ...figures.flatMap(({ where, rate, p99 }) => [
-      ...(minRate !== undefined && rate !== undefined && rate < minRate
-        ? [`${where}: ${rate.toFixed(0)} per second, less than --min-rate ${minRate}`]
-        : []),
-      ...(maxP99Ms !== undefined && p99 !== undefined && p99 > maxP99Ms
-        ? [`${where}: p99 of ${p99.toFixed(1)} ms, more than --max-p99-ms ${maxP99Ms}`]
-        : []),
-    ]),
+  const thresholds = [
+    {
+      limit: minRate,
+      head: 'per s',
+      none: '--min-rate: nothing was measured that has a rate',
+      miss: (rate: number, limit: number) =>
+        rate < limit ? `${text(rate)} per second, less than --min-rate ${limit}` : undefined,
+    },
+    {
+      limit: maxP99Ms,
+      head: 'p99 ms',
+      none: '--max-p99-ms: nothing was measured that has a p99',
+      miss: (ms: number, limit: number) =>
+        ms > limit ? `p99 of ${text(ms)} ms, more than --max-p99-ms ${limit}` : undefined,
+    },
   ]
+  return thresholds.flatMap(({ limit, head, none, miss }) => {
+    if (limit === undefined) return []
+    const known = scenarios.flatMap((scenario) => {
+      const best = saturation(scenario)
+      const median = best?.figures[head]?.median
+      return best === undefined || median === undefined
+        ? []
+        : [{ where: `${scenario.name}, ${named(best)}`, missed: miss(median, limit) }]
+    })
+    if (known.length === 0) return [none]
+    return known.flatMap((one) => (one.missed === undefined ? [] : [`${one.where}: ${one.missed}`]))
+  })
 }

@@ -1,4 +1,5 @@
 // Figures of several rounds: what was measured each time, so that a reader sees how much of a difference is noise.
+import { createHistogram } from 'node:perf_hooks'
 
 /** One value for each round, in their order; never empty. */
 export interface Figure {
@@ -7,6 +8,12 @@ export interface Figure {
   readonly max: number
   readonly values: readonly number[]
 }
+
+/** By the heads of the columns in which they stand. */
+export type Figures = Readonly<Record<string, Figure>>
+
+/** What one round measured, by the same names; undefined or not a number where it is not known. */
+export type Round = Readonly<Record<string, number | undefined>>
 
 export function figureOf(values: readonly number[]): Figure {
   const sorted = values.toSorted((a, b) => a - b)
@@ -20,27 +27,44 @@ export function figureOf(values: readonly number[]): Figure {
   }
 }
 
-/** Undefined unless every round has one. */
-export function figureOfAll(values: readonly (number | undefined)[]): Figure | undefined {
-  const measured = values.filter((value) => value !== undefined)
-  return measured.length === values.length && measured.length > 0 ? figureOf(measured) : undefined
+/** @returns a figure for every name that all rounds know */
+export function figuresOf(rounds: readonly Round[]): Figures {
+  return Object.fromEntries(
+    Object.keys(rounds[0] ?? {}).flatMap((name) => {
+      const values = rounds.map((round) => round[name]).filter((value) => Number.isFinite(value)) as number[]
+      return values.length === rounds.length ? [[name, figureOf(values)]] : []
+    }),
+  )
 }
 
-/** Half of the way between the least and the greatest, as a share of the median: the `± 4 %` behind a figure. */
+/** @returns half of the way from the least to the greatest, as a share of the median: the `±4%` behind a figure */
 export function spreadOf({ median, min, max }: Figure): number {
   return median === 0 ? 0 : (max - min) / 2 / Math.abs(median)
 }
 
-/** By the nearest rank. in  sorted  ascending */
-export function percentile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(sorted.length * share) - 1))] ?? 0
+/** @returns three significant digits, or all digits before the point; `n/a` where nothing was measured */
+export function text(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return 'n/a'
+  return Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toPrecision(3)))
 }
 
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-/** The shares of all requests at which a latency distribution is kept. */
-export const DISTRIBUTION_SHARES = [
-  0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9999, 1,
-] as const
+/** Durations in Node's HDR histogram, to three digits. */
+export interface Times {
+  readonly add: (ms: number) => void
+  /** @param percent above 0 and up to 100 */
+  readonly ms: (percent: number) => number
+  readonly count: () => number
+}
+
+export function openTimes(): Times {
+  const micros = createHistogram()
+  return {
+    add: (ms) => micros.record(Math.max(1, Math.round(ms * 1000))),
+    ms: (percent) => (micros.count === 0 ? 0 : micros.percentile(percent) / 1000),
+    count: () => micros.count,
+  }
+}

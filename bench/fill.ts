@@ -13,12 +13,10 @@ export interface Filling {
 
 /**
  * Remembers some of the executions that are stored now, as what is copied.
- * in  onStored  told how many of a range are there
+ *
+ * @throws Error where no execution is stored
  */
-export async function openFilling(
-  client: Client,
-  onStored: (count: number) => void = () => undefined,
-): Promise<Filling> {
+export async function openFilling(client: Client): Promise<Filling> {
   await client.query(
     `CREATE TEMP TABLE source AS
        SELECT row_number() OVER () - 1 AS n, t.caller_id, t.body AS transaction, t.execution_authorization,
@@ -37,7 +35,6 @@ export async function openFilling(
       for (let start = from; start < to; start += COPIES_PER_STATEMENT) {
         const end = Math.min(to, start + COPIES_PER_STATEMENT)
         await client.query(COPY, [newest, start, end - 1, sources])
-        onStored(end - from)
       }
       await client.query('SET synchronous_commit = on')
       await settle(client)
@@ -71,7 +68,7 @@ const COPY = `
   )
   INSERT INTO receipts (business_transaction_id, ordinal, body) SELECT id, 1, receipt FROM copy`
 
-/** Bytes that one stored execution takes, all tables of the execution path together. */
+/** @returns bytes that one stored execution takes, all tables of the execution path together */
 export async function storedSizes(client: Client): Promise<Record<string, number>> {
   const { rows } = await client.query<{ count: number; tables: number; indexes: number }>(
     `SELECT (SELECT count(*)::integer FROM trust_records) AS count,

@@ -16,7 +16,7 @@
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
-import { sendBundle } from '../src/core/tables/bundle.ts'
+import { sendStatements } from '../src/core/tables/statement-batch.ts'
 import { stepsOf, type RowsStatement } from '../src/core/tables/rows.ts'
 
 export interface FloorJob {
@@ -39,8 +39,6 @@ export interface ExecutionTexts {
 export interface FloorResult {
   readonly executions: number
   readonly seconds: number
-  /** Executions that shared a commit. */
-  readonly batch: number
   /** Of the program itself, per execution. */
   readonly cpuMicros: number
 }
@@ -81,15 +79,14 @@ async function floor({ databaseUrl, seconds, texts }: FloorJob): Promise<FloorRe
     const ids = Array.from({ length: BATCH }, () => randomUUID()).toSorted()
     for (let i = 0; i < BATCH; i++) computeOne(request, texts)
     const rows = (bytes: string) => ids.map((id) => ({ id, bytes }))
-    await sendBundle(client, stepsOf(claims.insert, rows(stored.claim)))
-    await sendBundle(client, stepsOf(evidence.insert, rows(stored.evidence)))
+    await sendStatements(client, stepsOf(claims.insert, rows(stored.claim)))
+    await sendStatements(client, stepsOf(evidence.insert, rows(stored.evidence)))
     executions += BATCH
   }
   const { user, system } = process.cpuUsage(startCpu)
   return {
     executions,
     seconds: (performance.now() - startMs) / 1000,
-    batch: BATCH,
     cpuMicros: (user + system) / executions,
   }
 }

@@ -3,51 +3,46 @@ import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { errorText } from '../src/core/error-text.ts'
-import { compare, missed, readReport, remarks, type Comparison, type Thresholds } from './compare.ts'
-import { exportRecords, printedExport, type ExportOptions } from './export.ts'
+import { compare, missed, readReport, type Thresholds } from './compare.ts'
+import { exportRecords } from './export.ts'
+import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
-import { checkOutputs, json, writeOutputs, type Output } from './outputs.ts'
-import { markdown, page, printed } from './render.ts'
+import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
+import { page } from './page.ts'
 import type { Report } from './report.ts'
+import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
-import { soak, type SoakOptions } from './soak.ts'
-import { printedSoak } from './soak/report.ts'
-import { runSuite, type SuiteOptions } from './suite.ts'
-import type { TransactionOptions } from './transaction.ts'
+import { soak } from './soak.ts'
+import { runSuite } from './suite.ts'
 
 /** All was measured and right, and a threshold was missed. */
 const MISSED = 3
 
-interface Options extends TransactionOptions, Thresholds {
-  readonly seconds?: number
-  readonly rounds?: number
-  readonly connections?: readonly number[]
-  readonly records?: readonly number[]
-  readonly quick?: true
-  readonly rate?: number
-  readonly profile?: string
-  readonly beside?: string
-  readonly url?: string
-  readonly key?: string
+/** What the options stand for where they are left out. */
+const WHOLE = { seconds: 5, rounds: 3, records: [0, 500_000, 2_000_000], storedCount: 2_000, sampleSize: 50 }
+const QUICK = {
+  seconds: 1,
+  rounds: 1,
+  records: [0, 20_000],
+  storedCount: 50,
+  sampleSize: 10,
+  connections: [1, 64],
+}
+
+interface Judged extends Thresholds {
   readonly json?: string
   readonly html?: string
   readonly markdown?: string
   readonly compare?: string
 }
 
-/** What the options stand for where they are left out. */
-const WHOLE = { seconds: 5, rounds: 3, levels: [0, 500_000, 2_000_000], storedCount: 2_000 }
-const QUICK = { seconds: 1, rounds: 1, levels: [0, 20_000], storedCount: 50, connections: [1, 64] }
-
 /**
  * @param name what was typed before the arguments
  * @returns the exit code: 0, 1 something was wrong, 3 a threshold was missed
  */
 export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
+  const command = `${name} ${shown(args)}`.trim()
   let exitCode = 1
-  const ends = async (work: Promise<number>) => {
-    exitCode = await work
-  }
   const program = new Command(name)
     .description(
       'Measures a fresh service of its own, or a deployment; every figure is checked before it is printed.',
@@ -64,15 +59,18 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option(
       '--connections <list>',
       'connection counts, one after another (default: by scenario)',
-      connections,
+      list(whole(1, 9999)),
     )
-    .option('--records <list>', `stored records of growth (default: ${WHOLE.levels.join(',')})`, levels)
+    .option(
+      '--records <list>',
+      `stored records of growth (default: ${WHOLE.records.join(',')})`,
+      list(whole(0, 1e9)),
+    )
     .option(
       '--rate <n>',
       'requests per second of the latency runs (default: half of the throughput)',
       number(0.1, 1e6),
     )
-    .option('--profile <folder>', 'write a .cpuprofile of each thread of the fresh service; slows it down')
     .option(
       '--beside <checkout>',
       'folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other',
@@ -87,9 +85,6 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--policy-version <version>', 'policy.version')
     .option('--signals <json>', 'signals', jsonObject)
     .option('--principal <id>', "authority.principalId (default: the caller's first)")
-    .option('--json <file>', 'write the report as JSON')
-    .option('--html <file>', 'write the report as a page with plots, one file')
-    .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
     .option('--compare <file>', 'an earlier --json: print what has changed by more than the noise')
     .option(
       '--max-p99-ms <n>',
@@ -102,30 +97,34 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
       number(0.001, 1e9),
     )
     .addHelpText('after', scenarioHelp())
-    .action((only: string[], options: Options) => {
+    .action(async (only: string[], options: Partial<SuiteOptions> & Judged) => {
       // From the environment it may stand there for other runs.
       if (options.url === undefined && program.getOptionValueSource('key') === 'cli')
         throw new Error('--key is for --url, and there is none')
-      return ends(suite(suiteOptions(only, options, `${name} ${shown(args)}`.trim()), options))
+      const asked = suiteOptions({ only, command }, options)
+      exitCode = await run((stack) => runSuite(asked, stack), options)
     })
-  program
+  const exported = program
     .command('export')
     .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
     .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
     .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
-    .option('--json <file>', 'write the report as JSON too')
-    .action(({ json: file, ...options }: ExportOptions & { json?: string }) =>
-      ends(run((stack) => exportRecords(options, stack), printedExport, [json(file)])),
-    )
-  program
+    .action(async (options: { records: number; pages: number } & Judged) => {
+      exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
+    })
+  const soaked = program
     .command('soak')
     .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
     .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
     .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
-    .option('--json <file>', 'write the report as JSON too')
-    .action(({ json: file, ...options }: SoakOptions & { json?: string }) =>
-      ends(run((stack) => soak(options, stack), printedSoak, [json(file)])),
-    )
+    .action(async (options: { minutes: number; rate?: number } & Judged) => {
+      exitCode = await run((stack) => soak({ ...options, command }, stack), options)
+    })
+  for (const writes of [program, exported, soaked])
+    writes
+      .option('--json <file>', 'write the report as JSON')
+      .option('--html <file>', 'write the report as a page with plots, one file')
+      .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
   try {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
@@ -134,74 +133,46 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
   return exitCode
 }
 
-function suiteOptions(only: readonly string[], options: Options, command: string): SuiteOptions {
-  const { quick, url, key, records, rate, profile, beside, connections: counts } = options
-  if (url !== undefined && key === undefined)
-    throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
+function suiteOptions(
+  given: Pick<SuiteOptions, 'only' | 'command'>,
+  options: Partial<SuiteOptions>,
+): SuiteOptions {
+  const { url, beside, quick } = options
   if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
-  if (beside !== undefined) npmStartOf(beside)
-  const base = quick === true ? QUICK : { ...WHOLE, connections: undefined }
-  const { action, target, policy, policyVersion, parameters, signals, principal, transaction } = options
-  return {
-    only,
-    command,
-    isShared: quick === true,
-    seconds: options.seconds ?? base.seconds,
-    rounds: options.rounds ?? base.rounds,
-    connections: counts ?? base.connections,
-    levels: records ?? base.levels,
-    storedCount: url === undefined ? base.storedCount : QUICK.storedCount,
-    rate,
-    profile,
-    beside: beside === undefined ? undefined : absolute(beside),
-    transaction: { action, target, policy, policyVersion, parameters, signals, principal, transaction },
-    deployment: url === undefined || key === undefined ? undefined : { url, key },
-  }
-}
-
-/** Returns the exit code. */
-async function suite(options: SuiteOptions, asked: Options): Promise<number> {
-  const earlier = asked.compare === undefined ? undefined : readReport(asked.compare)
-  const compared = (report: Report): Comparison | undefined => {
-    if (earlier === undefined) return undefined
-    const differences = compare(earlier, report)
-    return { differences, remarks: remarks(earlier, report, differences) }
-  }
-  let misses: string[] = []
-  const print = (report: Report) => {
-    misses = missed(report, asked)
-    return printed(report, compared(report), asked.compare)
-  }
-  const outputs: Output<Report>[] = [
-    json(asked.json),
-    { option: '--html', file: asked.html, render: (report) => page(report, compared(report)) },
-    { option: '--markdown', file: asked.markdown, render: markdown },
-  ]
-  const exitCode = await run((stack) => runSuite(options, stack), print, outputs)
-  for (const miss of misses) process.stderr.write(`bench: ${miss}\n`)
-  return exitCode === 0 && misses.length > 0 ? MISSED : exitCode
+  const base: SuiteOptions = { ...given, ...(quick === true ? QUICK : WHOLE), ...options }
+  if (url !== undefined) return { ...base, storedCount: QUICK.storedCount }
+  if (beside === undefined) return base
+  npmStartOf(beside)
+  // Each of two services is first in as many rounds as the other: what runs first finds another disk and another cache.
+  return { ...base, beside: absolute(beside), rounds: base.rounds + (base.rounds % 2) }
 }
 
 /** Runs something, prints its report if it has no problem, and returns the exit code. */
-async function run<Result>(
-  work: (stack: AsyncDisposableStack) => Promise<{ report: Result; problems: string[] }>,
-  print: (report: Result) => string,
-  outputs: readonly Output<Result>[],
+async function run(
+  work: (stack: AsyncDisposableStack) => Promise<Measured<Report>>,
+  { json, html, markdown: file, compare: earlierFile, ...thresholds }: Judged,
 ): Promise<number> {
+  const earlier = earlierFile === undefined ? undefined : readReport(earlierFile)
+  const compared = (report: Report) => earlier && compare(earlierFile ?? '', earlier, report)
+  const outputs: Output[] = [
+    { option: '--json', file: json, render: (report) => `${JSON.stringify(report, null, 2)}\n` },
+    { option: '--html', file: html, render: (report) => page(report, compared(report)) },
+    { option: '--markdown', file, render: (report) => markdown(report) },
+  ]
   checkOutputs(outputs)
   const stack = new AsyncDisposableStack()
   let exitCode = 1
   try {
-    const { report, problems, signalled } = await Promise.race([interrupted(), work(stack)]).then(
-      (ended) => ({ signalled: undefined, ...ended }),
-    )
-    if (report !== undefined && problems.length === 0) {
-      process.stdout.write(print(report))
-      problems.push(...writeOutputs(report, outputs))
-      exitCode = problems.length === 0 ? 0 : 1
+    const ended = await Promise.race([interrupted(), work(stack)])
+    if ('signalled' in ended) exitCode = ended.signalled
+    else if (ended.problems.length === 0) {
+      process.stdout.write(markdown(ended.report, compared(ended.report)))
+      const misses = missed(ended.report, thresholds)
+      ended.problems.push(...writeOutputs(ended.report, outputs))
+      exitCode = ended.problems.length > 0 ? 1 : misses.length > 0 ? MISSED : 0
+      ended.problems.push(...misses)
     }
-    for (const problem of problems) process.stderr.write(`bench: ${problem}\n`)
-    if (signalled !== undefined) exitCode = signalled
+    for (const problem of ended.problems) process.stderr.write(`bench: ${problem}\n`)
   } catch (error) {
     process.stderr.write(`bench: ${errorText(error)}\n`)
   } finally {
@@ -211,7 +182,7 @@ async function run<Result>(
 }
 
 /** At the first signal to stop, whose exit code is then the process's; a second one does not cut the clean-up short. */
-function interrupted(): Promise<{ report?: never; problems: string[]; signalled: number }> {
+function interrupted(): Promise<{ problems: string[]; signalled: number }> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.on(signal, () =>
@@ -237,35 +208,31 @@ function shown(args: readonly string[]): string {
     .join(' ')
 }
 
-function number(min: number, max: number) {
+function number(min: number, max: number, form = /^[\d.e]+$/) {
   return (text: string) => {
-    const value = Number(text)
-    if (!(value >= min && value <= max)) throw new InvalidArgumentError(`must be from ${min} to ${max}.`)
+    const value = form.test(text) ? Number(text) : Number.NaN
+    if (!(value >= min && value <= max))
+      throw new InvalidArgumentError(
+        `must be a ${form === WHOLE_NUMBER ? 'whole ' : ''}number from ${min} to ${max}.`,
+      )
     return value
   }
 }
 
-function whole(min: number, max: number) {
-  return (text: string) => {
-    if (!/^\d+$/.test(text)) throw new InvalidArgumentError('must be a whole number.')
-    return number(min, max)(text)
-  }
+const WHOLE_NUMBER = /^\d+$/
+const whole = (min: number, max: number) => number(min, max, WHOLE_NUMBER)
+
+function list(of: (text: string) => number) {
+  return (text: string) => text.split(',').map(of)
 }
 
-const list = (of: (text: string) => number) => (text: string) => text.split(',').map(of)
-const connections = list(whole(1, 9999))
-const levels = (text: string) => list(whole(0, 1e9))(text).toSorted((a, b) => a - b)
-
 function jsonObject(text: string): object {
-  let value: unknown
+  if (!/^\s*\{/.test(text)) throw new InvalidArgumentError('must be a JSON object.')
   try {
-    value = JSON.parse(text)
-  } catch {
-    value = undefined
+    return JSON.parse(text) as object
+  } catch (error) {
+    throw new InvalidArgumentError(`must be a JSON object: ${errorText(error)}.`)
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new InvalidArgumentError('must be a JSON object.')
-  return value
 }
 
 if (import.meta.main) {

@@ -1,17 +1,18 @@
-// Files of the command line: a report's are checked before anything is measured, and written when the table is printed.
+// Files of the command line: a report's are checked before anything is measured, and written when it is printed.
 import { accessSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Report } from './report.ts'
 
-export interface Output<Result> {
+export interface Output {
   /** By which it was asked for: `--json`. */
   readonly option: string
   /** Undefined where it was not. */
   readonly file: string | undefined
-  readonly render: (report: Result) => string
+  readonly render: (report: Report) => string
 }
 
 /** @throws Error that names the option: a run of half an hour must not end without its report */
-export function checkOutputs(outputs: readonly Output<never>[]): void {
+export function checkOutputs(outputs: readonly Output[]): void {
   for (const { option, file } of outputs) {
     if (file === undefined) continue
     const known = statSync(file, { throwIfNoEntry: false })
@@ -26,7 +27,7 @@ export function checkOutputs(outputs: readonly Output<never>[]): void {
 }
 
 /** Writes each by itself, and returns a sentence for each that could not be written. */
-export function writeOutputs<Result>(report: Result, outputs: readonly Output<Result>[]): string[] {
+export function writeOutputs(report: Report, outputs: readonly Output[]): string[] {
   return outputs.flatMap(({ option, file, render }) => {
     if (file === undefined) return []
     try {
@@ -37,12 +38,6 @@ export function writeOutputs<Result>(report: Result, outputs: readonly Output<Re
     }
   })
 }
-
-export const json = (file: string | undefined): Output<unknown> => ({
-  option: '--json',
-  file,
-  render: (report) => `${JSON.stringify(report, null, 2)}\n`,
-})
 
 /** @throws Error that names the file */
 export function readJson(file: string): unknown {

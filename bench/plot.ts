@@ -1,12 +1,12 @@
-// Plots as inline SVG: lines over a number, and bars in parts. Own code: the libraries that draw SVG without a browser need a document
-// (jsdom) or bring megabytes, for what takes a hundred lines.
+// Plots as inline SVG: lines over a number, and bars in parts (docs/design-notes.md "The bench" says why no library draws them).
+import { sum, text } from './figures.ts'
 
-export interface Line {
+interface Line {
   readonly name: string
   readonly points: readonly { readonly x: number; readonly y: number }[]
 }
 
-export interface LinePlot {
+interface LinePlot {
   readonly title: string
   readonly xLabel: string
   readonly yLabel: string
@@ -15,7 +15,7 @@ export interface LinePlot {
   readonly xTicks?: readonly { readonly at: number; readonly text: string }[]
 }
 
-export interface BarPlot {
+interface BarPlot {
   readonly title: string
   readonly unit: string
   /** Names of the parts, in the order of their colours. */
@@ -47,39 +47,37 @@ export function linePlot({ title, xLabel, yLabel, lines, xTicks }: LinePlot): st
   const first = xTicks === undefined ? 0 : Math.min(...xs)
   const toX = scale([first, last], [LEFT, RIGHT])
   const toY = scale([0, yTicks.at(-1) ?? 1], [BOTTOM, TOP])
-  const marks = xTicks ?? ticksTo(last).map((at) => ({ at, text: short(at) }))
+  const marks = xTicks ?? ticksTo(last).map((at) => ({ at, text: text(at) }))
   const path = (line: Line) =>
     line.points.map(({ x, y }, n) => `${n === 0 ? 'M' : 'L'}${toX(x)} ${toY(y)}`).join('')
   return figure({ title, unit: yLabel, names: lines.map(({ name }) => name), height: HEIGHT }, [
     ...yTicks.map(
       (at) =>
-        `<path class="grid" d="M${LEFT} ${toY(at)}H${RIGHT}"/>${label(LEFT - 8, toY(at), short(at), 'end')}`,
+        `<path class="grid" d="M${LEFT} ${toY(at)}H${RIGHT}"/>${label(LEFT - 8, toY(at), text(at), 'end')}`,
     ),
     ...marks
       .filter(({ at }) => at >= first && at <= last)
-      .map(({ at, text }) => label(toX(at), BOTTOM + 18, text, 'middle')),
+      .map((tick) => label(toX(tick.at), BOTTOM + 18, tick.text, 'middle')),
     label((LEFT + RIGHT) / 2, HEIGHT - 4, xLabel, 'middle'),
     ...lines.map((line, i) => `<path class="line c${i}" d="${path(line)}"/>`),
   ])
 }
 
-const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
-
 /** Horizontal, one below the other, their parts side by side. */
 export function barPlot({ title, unit, parts, bars }: BarPlot): string {
   if (bars.length === 0) return ''
   const left = 16 + 7 * Math.max(...bars.map(({ name }) => name.length))
-  const toX = scale([0, Math.max(...bars.map(({ values }) => total(values)))], [left, RIGHT - 26])
+  const toX = scale([0, Math.max(...bars.map(({ values }) => sum(values)))], [left, RIGHT - 26])
   const drawn = bars.map(({ name, values }, row) => {
     const y = TOP + row * BAR_STEP
     const rects = values.map((value, part) => {
-      const from = toX(total(values.slice(0, part)))
-      const width = Math.max(0, toX(total(values.slice(0, part + 1))) - from)
-      const what = `${name} ${parts[part] ?? ''}: ${short(value)} ${unit}`
+      const from = toX(sum(values.slice(0, part)))
+      const width = Math.max(0, toX(sum(values.slice(0, part + 1))) - from)
+      const what = `${name} ${parts[part] ?? ''}: ${text(value)} ${unit}`
       return `<rect class="c${part}" x="${from}" y="${y}" width="${width.toFixed(1)}" height="18"><title>${escaped(what)}</title></rect>`
     })
-    const sum = total(values)
-    return `${label(left - 8, y + 13, name, 'end')}${rects.join('')}${label(toX(sum) + 6, y + 13, short(sum), 'start')}`
+    const end = sum(values)
+    return `${label(left - 8, y + 13, name, 'end')}${rects.join('')}${label(toX(end) + 6, y + 13, text(end), 'start')}`
   })
   return figure({ title, unit, names: parts, height: TOP + bars.length * BAR_STEP }, drawn)
 }
@@ -95,8 +93,8 @@ function figure(
   )
 }
 
-function label(x: number, y: number, text: string, anchor: 'start' | 'middle' | 'end'): string {
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(text)}</text>`
+function label(x: number, y: number, words: string, anchor: 'start' | 'middle' | 'end'): string {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(words)}</text>`
 }
 
 function scale([from, to]: readonly [number, number], [start, end]: readonly [number, number]) {
@@ -112,15 +110,8 @@ function ticksTo(max: number): number[] {
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, i) => i * step)
 }
 
-/** A number for an axis: three digits say enough. */
-function short(value: number): string {
-  const size = Math.abs(value)
-  const [divisor, unit] = size >= 1e6 ? [1e6, ' M'] : size >= 1e4 ? [1e3, ' k'] : [1, '']
-  return `${Number((value / divisor).toPrecision(size >= 1000 && divisor === 1 ? 4 : 3))}${unit}`
-}
-
-export function escaped(text: string): string {
-  return text
+export function escaped(raw: string): string {
+  return raw
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

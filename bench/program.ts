@@ -4,14 +4,12 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 
 export interface Program<Job, Result> {
-  /** fails when the program ends, or when it has not answered in time */
+  /** @throws Error when the program ends, or when it has not answered in time */
   run(job: Job, options: { withinMs: number }): Promise<Result>
   [Symbol.dispose](): void
 }
 
-/**
- * in  file  beside this one: it answers each message, a job, with a message, its result. A job that throws ends it, unhandled.
- */
+/** @param file beside this one: it answers each message, a job, with a message, its result; a job that throws ends it, unhandled */
 export function openProgram<Job extends object, Result>(file: string): Program<Job, Result> {
   const child = fork(join(import.meta.dirname, file))
   const ended = once(child, 'exit').then(([code]) => {

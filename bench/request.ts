@@ -15,7 +15,7 @@ export interface RequestKind {
   readonly hmac?: { readonly header: string; readonly secret: string }
   /** Requests of all kinds are sent in these proportions; 1 where it is left out. */
   readonly weight?: number
-  /** What every one of them must be answered. */
+  /** The status that every one of them must be answered with. */
   readonly status: number
   /** Rows that PostgreSQL must hold more of for each reply with that status, by table. */
   readonly stores?: Readonly<Record<string, number>>
@@ -24,62 +24,65 @@ export interface RequestKind {
 }
 
 export interface Message {
-  /** Head and body. */
-  readonly text: string
+  readonly method: string
+  readonly path: string
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  readonly body: string | undefined
   /** Of place `{{0}}`, else of `{{stored}}`; empty where the request has neither. */
   readonly id: string
 }
 
-/** Returns a function that makes one message after the other. */
+/**
+ * @param stored ids that `{{stored}}` stands for
+ * @returns a function that makes one message after the other
+ */
 export function messagesOf(
-  kind: RequestKind,
+  { method, path, body, headers, hmac }: RequestKind,
   { url, key, stored }: { url: string; key: string; stored: readonly string[] },
 ): () => Message {
-  const { host, pathname } = new URL(url)
-  const path = filledIn(pathname.replace(/\/$/, '') + kind.path)
-  const body = filledIn(kind.body ?? '')
-  const headers = {
-    Host: host,
+  const pathOf = template(new URL(url).pathname.replace(/\/$/, '') + path)
+  const bodyOf = body === undefined ? undefined : template(body)
+  const headersOf = Object.entries({
     Authorization: `Bearer ${key}`,
-    ...(kind.body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    ...kind.headers,
-  }
-  const given = Object.entries(headers)
-    .map((header) => `${header.join(': ')}\r\n`)
-    .join('')
-  const head = filledIn(given)
-  // Every place is filled with as many bytes as it was the last time.
-  const places = placesFor(stored)
-  const length = kind.body === undefined ? '' : `Content-Length: ${Buffer.byteLength(body(places()))}\r\n`
-  const isFresh = [kind.path, kind.body, given].some((text) => text?.includes('{{0}}'))
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...headers,
+  }).map(([name, value]) => [name, template(value)] as const)
+  const isFresh = [path, body].some((part) => part?.includes('{{0}}'))
   return () => {
-    const place = places()
-    const content = body(place)
-    const { hmac } = kind
-    const signature =
-      hmac === undefined
-        ? ''
-        : `${hmac.header}: ${createHmac('sha256', hmac.secret).update(content).digest('hex')}\r\n`
-    return {
-      text: `${kind.method} ${path(place)} HTTP/1.1\r\n${head(place)}${signature}${length}\r\n${content}`,
-      id: isFresh ? place('0') : stored.length > 0 ? place('stored') : '',
-    }
+    const place = places(stored)
+    const content = bodyOf?.(place)
+    const filled = headersOf.flatMap(([name, value]) => [name, value(place)])
+    if (hmac !== undefined)
+      filled.push(
+        hmac.header,
+        createHmac('sha256', hmac.secret)
+          .update(content ?? '')
+          .digest('hex'),
+      )
+    const id = isFresh ? place('0') : stored.length > 0 ? place('stored') : ''
+    return { method, path: pathOf(place), headers: filled, body: content, id }
   }
 }
 
-/** One text with its places filled, for a single call. */
-export function filledOnce(text: string, stored: readonly string[] = []): string {
-  return filledIn(text)(placesFor(stored)())
+/**
+ * @param given values of some places, by their names
+ * @returns one text with its places filled, for a single call
+ */
+export function filledOnce(
+  body: string,
+  stored: readonly string[] = [],
+  given: Readonly<Record<string, string>> = {},
+): string {
+  return template(body)(places(stored, given))
 }
 
-/** The names of all places stand still while one message is made. */
+/** The value of a place, which is the same all through one message. */
 type Place = (name: string) => string
 
-function placesFor(stored: readonly string[]): () => Place {
-  return () => {
-    const values: Record<string, string> = {}
-    return (name) => (values[name] ??= fresh(name, stored))
-  }
+function places(stored: readonly string[], given: Readonly<Record<string, string>> = {}): Place {
+  const values: Record<string, string> = { ...given }
+  return (name) => (values[name] ??= fresh(name, stored))
 }
 
 /** Random, because ids in rising order would spare the database's indexes what callers do to them. */
@@ -92,8 +95,8 @@ function fresh(name: string, stored: readonly string[]): string {
 }
 
 /** Cut where the places are: filling them in is all that a request costs the generator. */
-function filledIn(text: string): (place: Place) => string {
-  const pieces = text.split(/\{\{(\w+)\}\}/)
+function template(whole: string): (place: Place) => string {
+  const pieces = whole.split(/\{\{(\w+)\}\}/)
   return (place) => {
     let filled = pieces[0] ?? ''
     for (let i = 1; i < pieces.length; i += 2) filled += place(pieces[i] ?? '') + (pieces[i + 1] ?? '')

@@ -1,9 +1,9 @@
 // One run of the generator against a subject, and the runs of one subject: driven, counted against the database, remembered.
 import { availableParallelism } from 'node:os'
-import { cpuBetween, cpuTimes, rssMiB, type CpuTimes } from './cpu.ts'
+import { cpuBetween, cpuFigures, cpuTimes, rssBytes } from './cpu.ts'
 import { countRows, miscounted } from './evidence.ts'
-import { sum } from './figures.ts'
-import type { LoadJob, LoadResult } from './load.ts'
+import { sum, type Round } from './figures.ts'
+import type { LoadJob, LoadResult, Replies } from './load.ts'
 import { openProgram } from './program.ts'
 import type { Requests, Scenario, Subject } from './scenario.ts'
 
@@ -11,13 +11,15 @@ export interface Run {
   readonly load: LoadResult
   /** Replies; all have the status they must have. */
   readonly replies: number
-  /** CPU microseconds per reply: used, and what all cores had to give. */
-  readonly cpu: CpuTimes | undefined
-  readonly coreMicros: number
-  /** For each request in a batch, the requests that shared it. */
-  readonly batchSizes: readonly number[]
-  /** Per reply, by their names. */
-  readonly more: Readonly<Record<string, number>>
+  readonly perSecond: number
+  /** Requests that shared a batch, memory, PostgreSQL's log. */
+  readonly figures: Round
+  /** Figures that only this scenario has. */
+  readonly settled: Round
+  /** CPU microseconds per reply by part, the generator's too. */
+  readonly cpu: Round
+  /** Percent of all cores that the host and other programs took. */
+  readonly disturbance: Round
 }
 
 export interface Session {
@@ -46,7 +48,7 @@ export function openSession(
   stack: AsyncDisposableStack,
 ): Session {
   const { url, key, own } = subject
-  const load = stack.use(openProgram<LoadJob, LoadResult>('load.ts'))
+  const generator = stack.use(openProgram<LoadJob, LoadResult>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
   const cpu = () => own && cpuTimes(own.service.pids)
@@ -64,25 +66,32 @@ export function openSession(
     const startMs = performance.now()
     const from = cpu()
     const job: LoadJob = { url, key, ...requests, connections, seconds, ratePerSecond }
-    const result = await load.run(job, { withinMs: seconds * 1000 + GRACE_MS })
-    const replies = sum(Object.values(result.replies).flatMap((counts) => Object.values(counts)))
-    const unexpected = unexpectedReplies(requests, result.replies)
+    const load = await generator.run(job, { withinMs: seconds * 1000 + GRACE_MS })
+    const unexpected = unexpectedReplies(requests, load.replies)
     if (unexpected.length > 0) throw new Error(`${unexpected.join('; ')} (at ${connections} connections)`)
-    const settled = own && (await settle?.(own.database, since))
-    const to = cpu()
-    const elapsedMicros = (performance.now() - startMs) * 1000
-    const rss = own && rssMiB(own.service.pids.service)
+    const replies = sum(Object.values(load.replies).flatMap((counts) => Object.values(counts)))
+    const settled = (own && (await settle?.(own.database, since))) ?? {}
+    const used = cpuBetween(from, cpu(), replies)
+    const available = ((performance.now() - startMs) * 1000 * availableParallelism()) / replies
+    const rss = own && rssBytes(own.service.pids.service)
     const ran: Run = {
-      load: result,
+      load,
       replies,
-      cpu: cpuBetween(from, to, replies),
-      coreMicros: (elapsedMicros * availableParallelism()) / replies,
-      batchSizes: (await own?.service.takeBatchSizes()) ?? [],
-      more: {
-        ...(rss === undefined ? {} : { 'RSS MiB': rss }),
-        ...(own === undefined ? {} : { 'WAL B': ((await walBytes()) - walFrom) / replies }),
-        ...settled,
+      perSecond: replies / load.seconds,
+      cpu: { ...cpuFigures(used), generator: load.cpuMicros, 'its core %': load.coreShare * 100 },
+      disturbance:
+        used === undefined
+          ? {}
+          : {
+              'steal %': (100 * used.steal) / available,
+              'others %': Math.max(0, (100 * (used.busy - used.total - load.cpuMicros)) / available),
+            },
+      figures: {
+        ...batchesOf((await own?.service.takeBatchSizes()) ?? []),
+        'RSS MiB': rss && rss / 2 ** 20,
+        'WAL B': ((await walBytes()) - walFrom) / replies,
       },
+      settled,
     }
     runs.push(ran)
     return ran
@@ -100,10 +109,17 @@ export function openSession(
       const from = await countRows(own.database, requests.kinds)
       await work()
       const to = await countRows(own.database, requests.kinds)
-      const replies = runs.slice(first).map(({ load: { replies: of } }) => of)
+      const replies = runs.slice(first).map(({ load }) => load.replies)
       problems.push(...miscounted({ from, to }, requests.kinds, replies))
     },
   }
+}
+
+/** @param sizes one for each request, of its batch: a batch of n stands there n times */
+function batchesOf(sizes: readonly number[]): Round {
+  if (sizes.length === 0) return {}
+  const mean = sizes.length / sum(sizes.map((size) => 1 / size))
+  return { 'batch mean': mean, 'batch max': Math.max(...new Set(sizes)) }
 }
 
 /** What an operator can do about a status. */
@@ -116,19 +132,18 @@ const ADVICE: Readonly<Record<string, string>> = {
   503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX (one caller has a quarter of it)',
 }
 
-function unexpectedReplies({ kinds }: Requests, replies: LoadResult['replies']): string[] {
+function unexpectedReplies({ kinds }: Requests, replies: Replies): string[] {
   return kinds.flatMap(({ name, status: expected }) =>
-    Object.entries(replies[name] ?? {})
-      .filter(([status]) => Number(status) !== expected)
-      .map(
-        ([status, count]) =>
-          `${count} replies to ${name} with status ${status} in place of ${expected}${advice(status)}`,
-      ),
+    Object.entries(replies[name] ?? {}).flatMap(([status, count]) =>
+      Number(status) === expected
+        ? []
+        : [`${count} replies to ${name} with status ${status} in place of ${expected}${advice(status)}`],
+    ),
   )
 }
 
-/** ` (…)`, or nothing. */
+/** @returns ` (…)`, or nothing */
 export function advice(status: number | string): string {
-  const text = ADVICE[status]
-  return text === undefined ? '' : ` (${text})`
+  const advised = ADVICE[status]
+  return advised === undefined ? '' : ` (${advised})`
 }

@@ -1,5 +1,5 @@
-// The shape of a scenario: what it sends, what must be answered, and which rows each reply leaves. All types and no imports of
-// what measures it, so that every part of the bench may import this file.
+// The shape of a scenario: what it sends, what must be answered, and which rows each reply leaves.
+// It imports nothing of what measures it, so that every part of the bench may import this file.
 import type { Client } from 'pg'
 import type { RequestKind } from './request.ts'
 import type { ScenarioReport } from './report.ts'
@@ -20,9 +20,9 @@ export interface Scenario {
   readonly hasLevels?: true
   /** The floor is measured in every round. */
   readonly hasFloor?: true
-  /** Where it does not fit every transaction of a caller. */
-  readonly isPossible?: (transaction: TransactionOptions) => boolean
-  readonly setUp: (setting: Setting) => Promise<Requests>
+  /** It does not fit every transaction of a caller. */
+  readonly isSandboxOnly?: true
+  readonly setUp: (setting: Setting) => Requests | Promise<Requests>
   /**
    * Waits for what a run has left to be done, as part of the run's CPU.
    *
@@ -36,7 +36,7 @@ export interface SelfMeasured {
   readonly name: string
   readonly description: string
   readonly isLocal: true
-  readonly measure: (options: MeasureOptions, stack: AsyncDisposableStack) => Promise<Measured>
+  readonly measure: (options: SuiteOptions, stack: AsyncDisposableStack) => Promise<Measured<ScenarioReport>>
 }
 
 export interface Setting {
@@ -60,38 +60,51 @@ export interface Subject {
   readonly key: string
   readonly transaction: TransactionOptions
   /** What a deployment says of its build. */
-  readonly version?: string | undefined
-  /** Undefined for a deployment: nothing is known of its processes and its database. */
-  readonly own: { readonly service: MeasuredService; readonly database: Client } | undefined
+  readonly version?: string
+  /** Left out for a deployment: nothing is known of its processes and its database. */
+  readonly own?: { readonly service: MeasuredService; readonly database: Client }
 }
 
-export interface MeasureOptions {
+/** As the command line says, or by default. */
+export interface SuiteOptions extends TransactionOptions {
+  /** Names of scenarios; empty stands for all. */
+  readonly only: readonly string[]
+  /** The command line, without the key. */
+  readonly command: string
+  /** One database server for all, and one service for all scenarios that need no other settings. */
+  readonly quick?: true
   /** Of each run. */
   readonly seconds: number
   readonly rounds: number
   /** In place of the scenario's own. */
-  readonly connections: readonly number[] | undefined
+  readonly connections?: readonly number[]
   /** Stored records of the scenarios that have levels. */
-  readonly levels: readonly number[]
+  readonly records: readonly number[]
   readonly storedCount: number
+  /** Pieces of evidence of each kind that are verified offline for each scenario. */
+  readonly sampleSize: number
   /** Requests per second of the latency runs, in place of a share of the throughput. */
-  readonly rate: number | undefined
+  readonly rate?: number
   /** Folder of another checkout, whose service is measured in turn with this one's. */
-  readonly beside: string | undefined
-  readonly transaction: TransactionOptions
-  /** Undefined: a fresh service of the bench's own. */
-  readonly deployment: Subject | undefined
-  /** Starts a service; `isFresh` never returns one that another scenario has used. */
-  readonly start: (
-    options: ServiceOptions & { readonly isFresh?: boolean },
-    stack: AsyncDisposableStack,
-  ) => Promise<Subject>
-  /** Tells a person what is done now. */
-  readonly say: (what: string) => void
+  readonly beside?: string
+  /** A deployment to measure in place of a service of the bench's own, and the API key for it. */
+  readonly url?: string
+  readonly key?: string
 }
 
-export interface Measured {
-  readonly report: ScenarioReport
+/** Starts a service; `isFresh` never returns one that another scenario has used. */
+export type Start = (
+  options: ServiceOptions & { readonly isFresh: boolean },
+  stack: AsyncDisposableStack,
+) => Promise<Subject>
+
+export interface Measured<Report> {
+  readonly report: Report
   /** Anything that is not as it must be; with any of them the report is worth nothing. */
   readonly problems: string[]
+}
+
+/** Tells a person what is done now: one line on standard error. */
+export function say(what: string): void {
+  process.stderr.write(`bench: ${what}\n`)
 }

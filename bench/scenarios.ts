@@ -3,13 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { coldStart } from './cold-start.ts'
-import { call, registerConnector } from './calls.ts'
+import { aConnector, aPolicy, putIntoEffect } from './authority.ts'
+import { call, type Caller } from './calls.ts'
 import { openProgram } from './program.ts'
 import type { ReceiverJob, ReceiverReady } from './receiver.ts'
 import { filledOnce, type RequestKind } from './request.ts'
 import type { Scenario, SelfMeasured, Setting } from './scenario.ts'
 import { PROVIDER, WEBHOOK_SECRET } from './service.ts'
-import { isSandbox, transactionBody, type TransactionOptions } from './transaction.ts'
+import { transactionBody, type TransactionOptions } from './transaction.ts'
 
 const RECORD = { status: 200, evidence: 'trust-record' } as const
 
@@ -49,7 +50,7 @@ async function storedRecords({ subject, storedCount }: Setting): Promise<string[
   const ids: string[] = []
   const one = async () => {
     const filled = filledOnce(body)
-    await call(subject, 'POST', '/execute', { body: filled, expect: 200 })
+    await call(subject, 'POST /execute', { body: filled })
     ids.push((JSON.parse(filled) as { businessTransactionId: string }).businessTransactionId)
   }
   for (let left = storedCount; left > 0; left -= STORING_AT_ONCE)
@@ -57,8 +58,7 @@ async function storedRecords({ subject, storedCount }: Setting): Promise<string[
   return ids
 }
 
-const executing = ({ subject }: Setting) =>
-  Promise.resolve({ kinds: [executions(subject.transaction)], stored: [] })
+const executing = ({ subject }: Setting) => ({ kinds: [executions(subject.transaction)], stored: [] })
 
 const ofStored = (kinds: (setting: Setting) => RequestKind[]) => async (setting: Setting) => ({
   kinds: kinds(setting),
@@ -75,7 +75,9 @@ const external = (delayMs: number): Scenario => ({
     const { origin } = await receiver.run({ delayMs }, { withinMs: 20_000 })
     const action = `bench:external-${delayMs}`
     const policy = `bench-external-${delayMs}`
-    await registerConnector(subject, { capability: action, policy, endpointUrl: `${origin}/` })
+    const calls: Caller = (route, given) => call(subject, route, given)
+    await putIntoEffect(calls, 'policy', aPolicy(policy, '1.0.0', action))
+    await putIntoEffect(calls, 'connector', aConnector(action, policy, `${origin}/`))
     return { kinds: [executions({ ...subject.transaction, action, policy })], stored: [] }
   },
 })
@@ -89,22 +91,21 @@ const webhook: Scenario = {
   isLocal: true,
   connections: [64],
   settle: processed,
-  setUp: () =>
-    Promise.resolve({
-      kinds: [
-        {
-          name: 'delivery',
-          method: 'POST',
-          path: `/webhooks/${PROVIDER}`,
-          body: DELIVERY,
-          headers: { [`X-${PROVIDER}-Event-Id`]: 'evt_{{0}}' },
-          hmac: { header: `X-${PROVIDER}-Signature`, secret: WEBHOOK_SECRET },
-          status: 200,
-          stores: { webhook_events: 1, audit_events: 1 },
-        },
-      ],
-      stored: [],
-    }),
+  setUp: () => ({
+    kinds: [
+      {
+        name: 'delivery',
+        method: 'POST',
+        path: `/webhooks/${PROVIDER}`,
+        body: DELIVERY,
+        headers: { [`X-${PROVIDER}-Event-Id`]: 'evt_{{0}}' },
+        hmac: { header: `X-${PROVIDER}-Signature`, secret: WEBHOOK_SECRET },
+        status: 200,
+        stores: { webhook_events: 1, audit_events: 1 },
+      },
+    ],
+    stored: [],
+  }),
 }
 
 const DRAIN_MS_MAX = 300_000
@@ -158,7 +159,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
     name: 'rejected',
     description: 'POST /execute, rejected by the policy: a 500 RUNTIME_ERROR and a signed Refusal Record',
     connections: [1, 64],
-    isPossible: isSandbox,
+    isSandboxOnly: true,
     setUp({ subject }) {
       const tooLarge = { parameters: { amount: 1001 }, signals: { approved: true, amount: 1001 } }
       const kind: RequestKind = {
@@ -168,7 +169,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
         stores: { business_transactions: 1, refusal_records: 1 },
         evidence: 'refusal-record',
       }
-      return Promise.resolve({ kinds: [kind], stored: [] })
+      return { kinds: [kind], stored: [] }
     },
   },
   {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
 import { makeRawKey } from '../src/core/callers.ts'
@@ -31,8 +31,6 @@ export interface MeasuredService {
 export interface ServiceOptions {
   /** Folder of the checkout whose service is started; this one where it is left out. */
   readonly checkout?: string
-  /** Folder for a CPU profile of each thread. */
-  readonly profile?: string
   /** Further arguments of Node. */
   readonly nodeArguments?: readonly string[]
   /** Variables of the service that the scenario needs. */
@@ -41,6 +39,8 @@ export interface ServiceOptions {
   readonly callers?: readonly object[]
   /** A server for the database, which several services may share; its own where it is left out. */
   readonly server?: DatabaseServer
+  /** In place of both: a folder in which the service starts its embedded PostgreSQL and keeps its keys. */
+  readonly dataDir?: string
 }
 
 /** An embedded PostgreSQL server. */
@@ -54,6 +54,7 @@ export const PROVIDER = 'razorpay'
 export const WEBHOOK_SECRET = 'whsec_of-the-bench-alone'
 
 const START_MS_MAX = 60_000
+const POLL_EVERY_MS = 5
 const LOG_MS_MAX = 5_000
 /** The service writes its log ten times a second, or sooner. */
 const LOG_RESTS_MS = 250
@@ -91,71 +92,39 @@ async function createDatabase({ url }: DatabaseServer): Promise<string> {
 /**
  * Starts the process the way `npm start` of its checkout does.
  *
- * @param env what the measurement depends on; everything else may be given from outside
- * @returns the process, what it has written so far, and how it ends
+ * @param stack takes what has to be undone: service, database, folder
+ * @throws Error with the log, where it does not start
  */
-export function spawnService(
-  { checkout = CHECKOUT, profile, nodeArguments = [] }: ServiceOptions,
-  env: Readonly<Record<string, string>>,
-  { folder, stack }: { folder: string; stack: AsyncDisposableStack },
-) {
-  const [, ...start] = npmStartOf(checkout)
-  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${resolve(profile)}`]
-  const logFile = join(folder, `${randomUUID()}.log`)
-  const log = openSync(logFile, 'a+')
-  stack.defer(() => closeSync(log))
-  const child = spawn(process.execPath, [...profiling, ...nodeArguments, ...start], {
-    cwd: checkout,
-    env: { ...process.env, DATA_DIR: folder, SERVICE_AUTH_DISABLED: '', LOG_LEVEL: 'info', ...env },
-    stdio: ['ignore', log, log],
-  })
-  const { running, stop } = watched(child)
-  stack.defer(async () => void (await stop()))
-  const startMs = performance.now()
-  return {
-    pid: child.pid ?? 0,
-    log,
-    stop,
-    /** @throws Error with the log, where it does not start */
-    untilStarted: async <Found>(
-      look: () => Found | undefined | Promise<Found | undefined>,
-      everyMs: number,
-    ) => {
-      for (;;) {
-        const found = await look()
-        if (found !== undefined) return found
-        if (!running() || performance.now() - startMs > START_MS_MAX)
-          throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
-        await sleep(everyMs)
-      }
-    },
-  }
-}
-
-/** An entry of SERVICE_API_KEYS that may do everything. */
-export function anyCapability(key: string): object {
-  return { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
-}
-
-/** @param stack takes what has to be undone: service, database, folder */
 export async function startService(
   options: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<MeasuredService> {
-  const { env = {}, callers = [] } = options
-  const folder = temporaryFolder(stack)
-  const server = options.server ?? (await startServer(stack))
-  const databaseUrl = await createDatabase(server)
-  const keys = join(folder, 'keys')
-  generateKeys({ dir: keys, now: new Date() })
+  const { checkout = CHECKOUT, nodeArguments = [], env = {}, callers = [], dataDir } = options
+  const folder = dataDir ?? temporaryFolder(stack)
   const key = makeRawKey()
-  const { pid, log, stop, untilStarted } = spawnService(
-    options,
-    {
+  const server = dataDir === undefined ? (options.server ?? (await startServer(stack))) : undefined
+  const databaseUrl = server === undefined ? '' : await createDatabase(server)
+  const signingKeyDir = server === undefined ? '' : join(folder, 'keys')
+  if (server !== undefined) generateKeys({ dir: signingKeyDir, now: new Date() })
+  const logFile = join(folder, `${randomUUID()}.log`)
+  const log = openSync(logFile, 'a+')
+  stack.defer(() => closeSync(log))
+  const [, ...start] = npmStartOf(checkout)
+  const child = spawn(process.execPath, [...nodeArguments, ...start], {
+    cwd: checkout,
+    // What the measurement depends on; everything else may be given from outside.
+    env: {
+      ...process.env,
+      DATA_DIR: folder,
+      SERVICE_AUTH_DISABLED: '',
+      LOG_LEVEL: 'info',
       PORT: '0',
       DATABASE_URL: databaseUrl,
-      SIGNING_KEY_DIR: keys,
-      SERVICE_API_KEYS: JSON.stringify([anyCapability(key), ...callers]),
+      SIGNING_KEY_DIR: signingKeyDir,
+      SERVICE_API_KEYS: JSON.stringify([
+        { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
+        ...callers,
+      ]),
       RECEIPT_ALGORITHMS: 'ed25519',
       RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
       RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
@@ -164,19 +133,26 @@ export async function startService(
       NODE_ENV: '',
       ...env,
     },
-    { folder, stack },
-  )
+    stdio: ['ignore', log, log],
+  })
+  const { running, stop } = watched(child)
+  stack.defer(async () => void (await stop()))
+  const startMs = performance.now()
   const takeLines = followLines(log)
-  const listening = await untilStarted(() => takeLines().find(({ msg }) => msg === 'listening'), 20)
-
+  let listening: Record<string, unknown> | undefined
+  while ((listening = takeLines().find(({ msg }) => msg === 'listening')) === undefined) {
+    if (!running() || performance.now() - startMs > START_MS_MAX)
+      throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
+    await sleep(POLL_EVERY_MS)
+  }
   return {
     url: String(listening['url']),
     key,
     databaseUrl,
-    signingKeyDir: keys,
+    signingKeyDir,
     listener: String(listening['server']),
     threads: Number(listening['threads']),
-    pids: { service: pid, postmaster: server.pid() },
+    pids: { service: child.pid ?? 0, postmaster: server?.pid() ?? 0 },
     async takeBatchSizes() {
       const sizes: number[] = []
       const deadlineMs = performance.now() + LOG_MS_MAX

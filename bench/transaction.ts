@@ -16,7 +16,7 @@ export interface TransactionOptions {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Returns JSON with places; ids and times are new for each request, everything else is as given */
+/** @returns JSON with places; ids and times are new for each request, everything else is as given */
 export function transactionBody(options: TransactionOptions): string {
   const given = options.transaction === undefined ? {} : readTransaction(options.transaction)
   const of = (name: string) => (given[name] ?? {}) as Members
@@ -69,9 +69,15 @@ export function transactionBody(options: TransactionOptions): string {
   })
 }
 
-/** Whether it is the sandbox's transaction, whose answers the bench knows without being told. */
-export function isSandbox({ action, policy, parameters, signals, transaction }: TransactionOptions): boolean {
-  return [action, policy, parameters, signals, transaction].every((option) => option === undefined)
+/**
+ * @returns the caller's own transaction for the constants of a report, without the principal, which the bench may have filled in;
+ *   undefined where it is the sandbox's, whose answers the bench knows
+ */
+export function ownTransaction(options: TransactionOptions): string | undefined {
+  const { transaction: file, action, target, policy, policyVersion, parameters, signals } = options
+  const isSandbox = [file, action, policy, parameters, signals].every((option) => option === undefined)
+  const given = { file, action, target, policy, policyVersion, parameters, signals }
+  return isSandbox ? undefined : `the caller's own, ${JSON.stringify(given)}`
 }
 
 function named(members: Members): Members {

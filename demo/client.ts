@@ -9,7 +9,7 @@ export interface Reply {
   readonly body: Members
 }
 
-/** in  body  sent as JSON */
+/** Sends `body` as JSON. */
 export type Call = (method: 'GET' | 'POST', path: string, body?: unknown) => Promise<Reply>
 
 /** Why the demo cannot run at all, as a sentence for the person at the terminal. */
@@ -18,9 +18,9 @@ export class CannotRun extends Error {}
 const TIMEOUT_MS = 30_000
 
 /**
- * in    key     sent where there is one
- *       signal  ends the calls that are under way
- * fails CannotRun where nobody answers
+ * @param options.key sent where it is given
+ * @param options.signal ends the calls in flight
+ * @throws CannotRun where nobody answers
  */
 export function openClient({
   url,

@@ -17,8 +17,8 @@ export interface OwnService {
 }
 
 /**
- * in    signal  stops a start that is under way
- * fails CannotRun with what the service wrote, where it does not start
+ * @param signal stops a start in progress
+ * @throws CannotRun with what the service wrote, where it does not start
  */
 export async function startOwnService(signal: AbortSignal): Promise<OwnService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'))

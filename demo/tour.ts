@@ -23,9 +23,9 @@ interface Stage {
 }
 
 /**
- * in    keyGiven  whether `call` sends one
- * out   a sentence for everything that was not as it should be
- * fails CannotRun where the service cannot be reached, or the key may not do what the demo does
+ * @param options.keyGiven whether `call` sends one
+ * @returns a sentence for each thing that was not as it should be
+ * @throws CannotRun where the service cannot be reached, or the key may not do what the demo does
  */
 export async function tour(call: Call, { keyGiven }: { keyGiven: boolean }): Promise<string[]> {
   const unmet: string[] = []

@@ -3,12 +3,20 @@
 --
 --   psql -v ON_ERROR_STOP=1 -1 -f migrations/citus.sql "$DATABASE_URL"
 --
--- Not run on a Citus cluster by us in this version. What is checked on every run of the tests, against a migrated PostgreSQL and the
--- statements that a running service sends (test/citus.test.ts): every table of the schema is named here; every unique key of what is
--- distributed holds business_transaction_id, and no foreign key, trigger, identity or sequence stands in the way; every statement of an
--- execution names its transactions by that column; the statements under "Changes first" below are all that Citus is known to refuse.
+-- test/citus/schema.test.ts: every table of the schema is named here, every unique key of a distributed table contains
+-- business_transaction_id, and nothing about one is of a kind that stays on one node.
 
 CREATE EXTENSION IF NOT EXISTS citus;
+
+-- The settings that the service sends when it connects reach the coordinator only; those of its role reach every node.
+ALTER ROLE CURRENT_USER SET enable_seqscan = off;
+ALTER ROLE CURRENT_USER SET jit = off;
+-- A worker that is unreachable fails its own executions soon, in place of holding everybody's connections for 30 seconds.
+ALTER ROLE CURRENT_USER SET citus.node_connection_timeout = '2s';
+
+-- As many as the workers that the cluster may grow to, because a shard is never on two. More cost CPU: a batch becomes a statement for
+-- each shard and table.
+SET citus.shard_count = 4;
 
 -- By transaction: all that an execution writes about one lies in one shard, on one worker.
 SELECT create_distributed_table('business_transactions', 'business_transaction_id');
@@ -41,11 +49,3 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 -- Connections go to the coordinator only: advisory locks (approvals, velocity limits, migrations) hold on the node that takes them.
 -- A batch claims many transactions in one commit, which spans shards: Citus makes it a two-phase commit, all or nothing as before.
 -- A later migration that alters a distributed table is run on the coordinator and reaches the shards by itself.
---
--- Changes first: Citus locks rows (SELECT … FOR …) in one shard at a time only, https://github.com/citusdata/citus/issues/4647, and
--- plans no LATERAL or correlated subquery with a LIMIT against rows that are in no shard, https://github.com/citusdata/citus/pull/5753.
--- refused trust_records_lock               POST /verify and POST /receipt, where a batch has several records
--- refused verifications_last               POST /verify and POST /receipt, the same
--- refused receipts_last                    the same
--- refused execution_intents_lock_in_doubt  the sweep
--- Each wants one statement per transaction. Nor has anyone seen Citus plan the lists and the export, which ask every shard.

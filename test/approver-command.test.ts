@@ -57,7 +57,7 @@ function file(name: string, content: unknown): string {
   return path
 }
 
-/** By the command. in  args  in place of those of the same name; undefined leaves one out */
+/** Signs by the command. `args` replace the default arguments of the same name; undefined leaves one out. */
 function approvalBy(args: Readonly<Record<string, string | undefined>>, input = '') {
   const all: Readonly<Record<string, string | undefined>> = {
     '--approver': 'alice',
@@ -73,7 +73,7 @@ function approvalBy(args: Readonly<Record<string, string | undefined>>, input = 
 
 const deliver = (stdout: string) => service.post('/approvals', stdout)
 
-/** What a command says when it refuses: without a process for each of many. fails when it prints a signature */
+/** The message of a command that refuses, run without a process of its own. Throws when it prints a signature. */
 function refusal(command: () => void): string {
   const stdout = vi.spyOn(console, 'log').mockReturnValue()
   const stderr = vi.spyOn(console, 'error').mockReturnValue()
@@ -291,6 +291,7 @@ describe('sign-step-up', () => {
       expect(stderr).toContain(text)
   })
 
+  // proves abuse: An approval used to reject
   test('a step-up for the one is none for the other: an approval does not reject', async () => {
     const change = await aChange()
     const { stdout } = stepUpBy(change, ['--action', 'approve'])
@@ -299,6 +300,7 @@ describe('sign-step-up', () => {
     expect([status, refused.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
   })
 
+  // proves abuse: A change that is swapped
   test('a change whose content was swapped under its hash is not signed', async () => {
     const change = await aChange()
     const other = anApprover('mallory').publicKeyPem
@@ -315,6 +317,7 @@ describe('sign-step-up', () => {
     expect(stderr).toContain('Nothing was signed')
   })
 
+  // proves abuse: A change that is swapped
   test('a change that was swapped together with its hash is shown, and refused by the service', async () => {
     const change = await aChange()
     const { changeId, kind, target, reason, proposedBy, proposedAt } = change as unknown as Record<

@@ -53,7 +53,10 @@ export interface Change {
 type Action = 'approve' | 'reject'
 type Payload = Readonly<Record<string, Json>>
 
-/** A step-up that holds for a minute from now. in  members  in place of those of the payload */
+/**
+ * A step-up that is valid for a minute from now.
+ * @param members replace those of the payload
+ */
 export function aStepUp(
   { privateKey }: Pick<Human, 'privateKey'>,
   { changeId, changeHash }: Pick<Change, 'changeId' | 'changeHash'>,
@@ -86,7 +89,10 @@ const CHANGES: Readonly<Record<Change['kind'], string>> = {
   'external-connector': '/external-connectors/changes',
 }
 
-/** in  path  `/approvers/changes` or the like · fails unless it is answered 201 */
+/**
+ * @param path `/approvers/changes` or the like
+ * @throws unless the answer is 201
+ */
 export async function proposed(
   service: TestService,
   maker: Human,
@@ -98,7 +104,10 @@ export async function proposed(
   return change as Change
 }
 
-/** Approves or rejects with a step-up of its own. in  more  members of the body, `rejectionReason` */
+/**
+ * Approves or rejects with a step-up of its own.
+ * @param more further members of the body, such as `rejectionReason`
+ */
 export function resolved(
   service: TestService,
   checker: Human,
@@ -110,7 +119,10 @@ export function resolved(
   return service.post(`${CHANGES[change.kind]}/${change.changeId}/${action}`, body, { key: checker.key })
 }
 
-/** Proposes as `maker` and approves as `checker`. out  the change as approved, in effect on this instance */
+/**
+ * Proposes as `maker` and approves as `checker`.
+ * @returns the approved change, in effect on this instance
+ */
 export async function putInEffect(
   service: TestService,
   { maker, checker }: { maker: Human; checker: Human },
@@ -148,8 +160,8 @@ export function enrolled(
 }
 
 /**
- * A SignedApproval that holds from a minute ago for ten minutes.
- * in   members  of its payload; by default it is for any amount up to 1000 that is echoed to `test`
+ * A SignedApproval that is valid from a minute ago for ten minutes.
+ * @param members replace those of its payload; by default it approves any amount up to 1000 that is echoed to `test`
  */
 export function aSignedApproval({ approverId, keyId, privateKey }: Approver, members: Payload = {}) {
   const now = Date.now()

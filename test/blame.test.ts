@@ -3,15 +3,15 @@ import { expect, test } from 'vitest'
 import { failures } from '../src/core/errors.ts'
 import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
 import { truthful } from '../workers/blame.ts'
-import { Answered } from '../workers/execute/pipeline.ts'
-import { aRequest } from './road/thread.ts'
+import { Finished } from '../workers/execute/pipeline.ts'
+import { aRequest } from './pipeline/thread.ts'
 
 const answers = () => {
   const { request } = aRequest({})
   const away = new Error('timeout exceeded when trying to connect')
-  return [new Answered(request, { body: '{}' }), new Answered(request, failures.databaseUnavailable(away))]
+  return [new Finished(request, { body: '{}' }), new Finished(request, failures.databaseUnavailable(away))]
 }
-const codes = (answered: readonly Answered[]) => answered.map(({ status, log }) => [status, log['code']])
+const codes = (answered: readonly Finished[]) => answered.map(({ status, log }) => [status, log['code']])
 
 /** Keeps the event loop from doing anything else. */
 function block(ms: number): void {

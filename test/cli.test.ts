@@ -123,6 +123,7 @@ describe('keys rotate and list', () => {
 })
 
 describe('callers issue', () => {
+  // proves §5 Keys are issued by an operator
   test('prints the raw key and its entry, which holds only the hash, and stores nothing', () => {
     const { status, stdout } = countersign(['callers', 'issue', 'acme'])
     const [rawKey = '', entry = ''] = stdout.split('\n')

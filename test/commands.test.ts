@@ -99,7 +99,7 @@ const matches = (pattern: RegExp) =>
   documents.flatMap(({ name, text }) => Array.from(text.matchAll(pattern), ([found]) => `${name}: ${found}`))
 
 test('a TypeScript file is run by the Node of the project, whatever Node the machine has', () => {
-  expect(matches(/\bnpx node [\w./-]+\.ts\b/g).length).toBeGreaterThan(3)
+  expect(matches(/\bnpx node [\w./-]+\.ts\b/g).length).toBeGreaterThan(0)
   expect(matches(/(?<!npx )\bnode (?:--\S+ )*[\w./-]+\.ts\b/g)).toEqual([])
 })
 

@@ -30,6 +30,7 @@ const RATE_LIMITS = {
   computeMsPerMinute: 6_000,
 }
 
+// proves §8 Health limit · GET; §8 Numeric default values of both
 test('without any variable the embedded service is configured with the defaults of decisions §1', () => {
   expect(readConfig({})).toEqual({
     host: '127.0.0.1',
@@ -379,6 +380,7 @@ describe('a caller', () => {
 
   const hash = 'keyHash must be the SHA-256 of the raw key, 64 lowercase hex characters.'
   const name = "callerId must be 1 to 128 printable ASCII characters without spaces, and not 'anonymous'."
+  // proves §5 Keys are issued by an operator
   test.each<[string, object, string]>([
     ['an upper-case hash', { keyHash: 'A'.repeat(64) }, hash],
     ['a short hash', { keyHash: 'a'.repeat(63) }, hash],

@@ -1,7 +1,8 @@
 // A database of its own for a test file, cloned from the migrated template or empty.
 import { randomBytes } from 'node:crypto'
-import { Client, Pool } from 'pg'
+import { Client, DatabaseError, Pool } from 'pg'
 import { inject } from 'vitest'
+import { until } from './service.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -13,12 +14,17 @@ export interface TestDatabase {
   recreate(): Promise<void>
 }
 
-/** in  template  PostgreSQL's `template0` makes an empty one */
+/** @param template PostgreSQL's `template0` makes an empty database */
 export async function createDatabase(template = inject('templateName')): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl')
+  // A clone of the template is a database on every node of a cluster, because the template is; an empty one knows no cluster.
+  const nodeUrls = template === inject('templateName') ? inject('nodeUrls') : [serverUrl]
   const name = `test_${randomBytes(6).toString('hex')}`
   // FILE_COPY: the default writes a copy of the template to the log as well.
-  const create = () => onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
+  const onNodes = async (statement: string) => {
+    await Promise.all(nodeUrls.map((url) => onServer(url, statement)))
+  }
+  const create = () => onNodes(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`)
   await create()
   const url = databaseUrl(serverUrl, name)
   const pool = new Pool({ connectionString: url, max: 2 })
@@ -28,9 +34,21 @@ export async function createDatabase(template = inject('templateName')): Promise
     pool,
     async drop() {
       if (!pool.ended) await pool.end()
-      await onServer(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      await until(() => isDropped(nodeUrls, name), `database ${name} to be dropped`)
     },
     recreate: create,
+  }
+}
+
+/** Citus connects to a database by itself, and `FORCE` ends what was connected when it looked. */
+async function isDropped(nodeUrls: readonly string[], name: string): Promise<boolean> {
+  try {
+    for (const url of nodeUrls) await onServer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    return true
+  } catch (error) {
+    const OBJECT_IN_USE = '55006'
+    if (error instanceof DatabaseError && error.code === OBJECT_IN_USE) return false
+    throw error
   }
 }
 
@@ -76,7 +94,8 @@ export function databaseUrl(serverUrl: string, name: string): string {
   return serverUrl.replace(/^(postgres(?:ql)?:\/\/[^/]*\/)[^?]*/, `$1${name}`)
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+/** Runs one statement on a connection of its own. */
+export async function onServer(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {

@@ -135,7 +135,7 @@ test('the first execution, the check by openssl and the session of two humans ru
   expect(await service.stop()).toEqual([0, null])
 })
 
-/** Runs a script that ends in a service, on a free port. fails with what it said where that does not listen */
+/** Runs a script that ends in a service, on a free port. Throws what it printed where that does not listen. */
 async function serving(script: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
   const shell = spawn('sh', ['-e', '-c', forHere(script, SHOWN)], {
     cwd,
@@ -160,7 +160,7 @@ async function serving(script: string, { cwd, env }: { cwd: string; env: Record<
   }
 }
 
-/** What a terminal says to these scripts, pasted one after the other. fails where one of their commands fails */
+/** What a terminal prints for these scripts, pasted one after the other. Throws where a command fails. */
 function pasted(scripts: readonly string[], cwd: string, url = SHOWN): { stdout: string; stderr: string } {
   const { status, stdout, stderr } = spawnSync('sh', ['-e', '-c', forHere(scripts.join('\n'), url)], {
     cwd,

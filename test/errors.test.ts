@@ -27,8 +27,10 @@ const rows = Object.entries(failures).map(([row, failure]) => {
 })
 
 describe('over HTTP', () => {
+  // proves §4.2 POST /execute: Errors are in section
   test.each(rows)('%s is seen', (row) => expect(seen).toContain(row))
 
+  // proves §4.2 POST /execute: Errors are in section
   test.each([...new Set(seen)])('%s is a row of src/core/errors.ts', (title) => expect(rows).toContain(title))
 
   test.each(routes.map(({ method, path }) => `${method} ${path}`))('%s is seen to succeed', (route) => {
@@ -38,6 +40,7 @@ describe('over HTTP', () => {
   })
 })
 
+// proves §7 A `code` string is added
 test('the body is the envelope of interface §7: a string, and a code only where there is one', () => {
   expect(JSON.parse(failures.transactionNotFound().body())).toEqual({
     error: 'Business Transaction not found.',

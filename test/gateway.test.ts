@@ -12,26 +12,26 @@ import { decide } from '../workers/execute/decide.ts'
 import { validate, type Accepted } from '../workers/execute/validate.ts'
 import { passGateway, type GatewayRefusal, type SignedAuthorization } from '../workers/gateway.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
-import { aRequest, openRoad, type Road } from './road/thread.ts'
+import { aRequest, openSteps, type Steps } from './pipeline/thread.ts'
 import { aTransaction } from './transactions.ts'
 
 let database: TestDatabase
-let road: Road
-/** Of each test: an authorization as the road makes it, and the transaction that it is for. */
+let steps: Steps
+/** Made for each test: an authorization as the pipeline makes it, and its transaction. */
 let authorization: SignedAuthorization
 let transaction: Authorized['transaction']
 let authorizedAt: Date
 
 beforeAll(async () => {
   database = await createDatabase()
-  road = openRoad()
+  steps = openSteps()
 })
 afterAll(() => database.drop())
 beforeEach(() => {
   authorizedAt = new Date()
   const intent = { parameters: { amount: 42, list: [1, 2] } }
   const accepted = validate(aRequest(aTransaction({ intent })), authorizedAt.toISOString()) as Accepted
-  const authorized = decide(accepted, { ...road, now: authorizedAt }) as Authorized
+  const authorized = decide(accepted, { ...steps, now: authorizedAt }) as Authorized
   transaction = authorized.transaction
   authorization = JSON.parse(authorized.authorization.text.text) as SignedAuthorization
 })
@@ -44,7 +44,7 @@ function pass(
     pool: more.pool ?? database.pool,
     transaction: { ...transaction, ...more.transaction },
     parameters: more.parameters ?? (transaction.intent.parameters as Json),
-    findKey: road.findKey,
+    findKey: steps.findKey,
     now: more.now ?? authorizedAt,
     inDoubtAfterMs: 0,
   })
@@ -54,7 +54,7 @@ function pass(
 function resigned(
   changes: object,
   as: 'execution-authorization' | 'receipt' = 'execution-authorization',
-  key: SigningKey = road.key,
+  key: SigningKey = steps.key,
 ) {
   const payload = { ...authorization.payload, ...changes } as SignedAuthorization['payload']
   const { value, ...names } = signEd25519(as, canonicalize(payload), key)
@@ -109,7 +109,7 @@ describe('refusals, in the order in which they are looked for', () => {
     ['an unknown key', () => ({ ...resigned(later), keyId: '20200101T000000Z-ed25519' })],
     ['a key that is a path', () => ({ ...resigned(later), keyId: `../${authorization.keyId}` })],
     ['another algorithm than the key has', () => ({ ...resigned(later), algorithm: 'ml-dsa-65' })],
-    ['the key of another service', () => resigned(later, 'execution-authorization', openRoad().key)],
+    ['the key of another service', () => resigned(later, 'execution-authorization', openSteps().key)],
     ['a signature of another artifact', () => resigned({}, 'receipt')],
   ])('AUTHORIZATION_SIGNATURE_INVALID: %s', async (_, presented) => {
     expect(await pass(presented())).toBe('AUTHORIZATION_SIGNATURE_INVALID')
@@ -171,6 +171,7 @@ describe('refusals, in the order in which they are looked for', () => {
 })
 
 describe('NONCE_ALREADY_CONSUMED', () => {
+  // proves §7 A direct caller of the execution; abuse: An authorization presented twice, in another
   test('a replay, however it is wrapped', async () => {
     expect(await pass(authorization)).toBeUndefined()
     expect(await pass(authorization)).toBe('NONCE_ALREADY_CONSUMED')
@@ -186,8 +187,9 @@ describe('NONCE_ALREADY_CONSUMED', () => {
     expect(results.filter((result) => result === 'NONCE_ALREADY_CONSUMED')).toHaveLength(49)
   })
 
+  // proves §7 Idempotency Authorization nonces and approval; abuse: An authorization presented twice, in another
   test('from other processes, too, at the same time and after a restart', async () => {
-    const release = join(import.meta.dirname, 'road', 'release.ts')
+    const release = join(import.meta.dirname, 'pipeline', 'release.ts')
     const { businessTransactionId, nonce } = authorization.payload
     const another = async () => {
       const { stdout } = await promisify(execFile)(process.execPath, [

@@ -3,7 +3,7 @@ import type { TestDatabase } from './database.ts'
 
 /**
  * Opens a closed intent again, past its deadline.
- * in  evidence  'kept': the record stands while its intent is still RELEASED; 'lost': there is none, as after a crash
+ * @param evidence 'kept': the record exists while its intent is still RELEASED; 'lost': there is none, as after a crash
  */
 export async function putInDoubt(
   database: TestDatabase,
@@ -20,7 +20,10 @@ export async function putInDoubt(
     await database.pool.query(`DELETE FROM ${table} WHERE business_transaction_id = $1::uuid`, [id])
 }
 
-/** Makes the deadlines of those pass that are under way. fails where one is not */
+/**
+ * Moves the deadlines of released intents into the past.
+ * @throws where one of them is not released
+ */
 export async function passDeadline(database: TestDatabase, ...ids: string[]): Promise<void> {
   const { rowCount } = await database.pool.query(
     `UPDATE execution_intents SET deadline = now() - interval '1 s'

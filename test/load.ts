@@ -24,8 +24,16 @@ export interface Load {
   stop(): Promise<readonly Outcome[]>
 }
 
-/** Every connection sends its next execution as soon as its last one is answered; every fourth of them has a slow connector. */
-export function startLoad(service: Pick<TestService, 'post'>, connections: number): Load {
+/**
+ * Every connection sends its next execution once its last one is answered; every fourth of them has a slow connector.
+ *
+ * @param options.pauseMs before its next execution, for a test that looks at each of them several times and runs for long
+ */
+export function startLoad(
+  service: Pick<TestService, 'post'>,
+  connections: number,
+  { pauseMs = 0 }: { pauseMs?: number } = {},
+): Load {
   const outcomes: Outcome[] = []
   const stopping = new AbortController()
 
@@ -33,7 +41,8 @@ export function startLoad(service: Pick<TestService, 'post'>, connections: numbe
     while (!stopping.signal.aborted) {
       const outcome = await send(service, slow ? aSlowTransaction(20 + Math.random() * 180) : aTransaction())
       outcomes.push(outcome)
-      if (outcome.reply?.status !== 200) await delay(10) // an unreachable service must not become a busy loop
+      if (pauseMs > 0) await delay(pauseMs)
+      else if (outcome.reply?.status !== 200) await delay(10) // an unreachable service must not become a busy loop
     }
   }
 

@@ -19,7 +19,7 @@ import { migrate } from '../src/core/tables/migrate.ts'
 import { sweepIntents } from '../workers/intents/sweep.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { notedInDoubt } from './intents.ts'
-import { aRequest, openThread } from './road/thread.ts'
+import { aRequest, openThread } from './pipeline/thread.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 const shipped = readdirSync(MIGRATIONS).filter((name) => /^\d{4}_.*\.sql$/.test(name))
@@ -44,6 +44,7 @@ const appliedNames = async () => {
 }
 
 describe('migrate', () => {
+  // proves fault: Several instances start at the same
   test('of twenty at once on an empty database, some in processes of their own, exactly one applies', async () => {
     const cli = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
     const env = { ...process.env, DATABASE_URL: database.url }
@@ -79,6 +80,7 @@ describe('migrate', () => {
     expect(await appliedNames()).toEqual(shipped)
   })
 
+  // proves fault: An older release starts on
   test('runs on a database that a newer version has migrated further', async () => {
     writeFileSync(join(dir, '9001_newer.sql'), 'CREATE TABLE a (b integer);')
     await migrate(database.url, { dir: dir })
@@ -93,6 +95,7 @@ describe('migrate', () => {
     expect(said).toHaveLength(1)
   })
 
+  // proves fault: An older release starts on
   test('refuses a database whose newer migration needs one that this release does not know, and changes nothing', async () => {
     writeFileSync(join(dir, '9001_needed.sql'), 'CREATE TABLE a (b integer);')
     writeFileSync(

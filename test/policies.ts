@@ -12,7 +12,10 @@ export function aPolicyFolder(shipped: readonly string[] = ['sandbox-echo']): st
   return folder
 }
 
-/** Adds a policy that approves `capability` when the signal `approved` is true. in  more  members of the document besides */
+/**
+ * Adds a policy that approves `capability` when the signal `approved` is true.
+ * @param options.more further members of the document
+ */
 export function addPolicy(
   folder: string,
   {

@@ -1,19 +1,26 @@
 // Before all test files: one real PostgreSQL, and in it a migrated template that every test file clones.
-// The embedded server in a folder of its own, or the one that TEST_DATABASE_URL names (a superuser's URL).
-import { mkdtempSync, rmSync } from 'node:fs'
+// The embedded server in a folder of its own, or the one that TEST_DATABASE_URL names (a superuser's URL). Where that database is the
+// coordinator of a Citus cluster, the template is a distributed database of the cluster, and so is every test's own.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { migrate } from '../src/core/tables/migrate.ts'
-import { databaseUrl } from './database.ts'
+import { distribute, nodesOf } from './citus/cluster.ts'
+import { databaseUrl, onServer } from './database.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Of the server's maintenance database. */
     serverUrl: string
+    /** The nodes of its Citus cluster, the coordinator first; the server alone where it is no cluster. */
+    nodeUrls: string[]
     templateName: string
+    /** Data folder of an embedded PostgreSQL whose first start is over, for test/embedded/drive.ts to copy. */
+    clusterTemplate: string
     /** Folder where test/openapi/conforms.ts notes the replies it has seen, a file for each test file. */
     seenReplies: string
     /** Not all tests of a file were asked for. */
@@ -22,27 +29,43 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await openServer(process.env['TEST_DATABASE_URL'])
+  const clusterTemplate = await makeCluster()
+  const server = await openServer(process.env['TEST_DATABASE_URL'], clusterTemplate)
   const templateName = `template_${process.pid}`
-  const client = new Client({ connectionString: server.url })
-  await client.connect()
-  await client.query(`CREATE DATABASE ${templateName}`)
-  await client.end()
+  const nodeUrls = await nodesOf(server.url)
+  for (const url of nodeUrls) await onServer(url, `CREATE DATABASE ${templateName}`)
+  const templateUrls = nodeUrls.map((url) => databaseUrl(url, templateName))
   await migrate(databaseUrl(server.url, templateName))
+  if (nodeUrls.length > 1) await distribute(templateUrls)
   project.provide('serverUrl', server.url)
+  project.provide('nodeUrls', nodeUrls)
   project.provide('templateName', templateName)
+  project.provide('clusterTemplate', clusterTemplate)
   const seenReplies = mkdtempSync(join(tmpdir(), 'countersign-seen-'))
   project.vitest.provide('seenReplies', seenReplies)
   project.vitest.provide('testsFiltered', project.vitest.config.testNamePattern !== undefined)
   return async () => {
     rmSync(seenReplies, { recursive: true })
+    rmSync(clusterTemplate, { recursive: true })
     await server.stop()
   }
 }
 
-async function openServer(given: string | undefined): Promise<{ url: string; stop: () => Promise<void> }> {
+/** @returns the data folder of a server that was started once and stopped: initdb costs a second of CPU */
+async function makeCluster(): Promise<string> {
+  const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-cluster-')))
+  const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
+  await postgres.stop()
+  return dataDir
+}
+
+async function openServer(
+  given: string | undefined,
+  cluster: string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
   if (given !== undefined) return { url: given, stop: () => Promise.resolve() }
   const dataDir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
+  execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir])
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
   await forgetDurability(postgres.url)
   return {

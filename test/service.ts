@@ -75,7 +75,7 @@ export function reply({ status, body }: Called): { status: number; body: unknown
   return { status, body: body as unknown }
 }
 
-/** fails with everything that the service wrote when it does not start */
+/** @throws everything that the service wrote when it does not start */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   const signingKeyDir = options.signingKeyDir ?? join(folder, 'keys')
@@ -169,7 +169,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Waits for a condition, by asking. fails after `ms` with what was waited for */
+/**
+ * Polls until a condition holds.
+ * @throws after `ms` milliseconds, with `what` was waited for
+ */
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../src/core/errors.ts'
 import { BusinessTransactionInput } from '../src/core/schemas/business-transaction.ts'
-import type { Caller } from '../workers/execute/pipeline.ts'
+import type { ScopedCaller } from '../workers/execute/pipeline.ts'
 import { validate, type Accepted } from '../workers/execute/validate.ts'
 import { badTransactions, changed, fields } from './bad-transactions.ts'
 import { aTransaction } from './transactions.ts'
 
 const now = '2026-11-21T10:00:00.000Z'
-const tester: Caller = {
+const tester: ScopedCaller = {
   callerId: 'tester',
   reads: 'tester',
   scope: { principalIds: new Set(['tester']), capabilities: new Set(['sandbox:echo']) },
@@ -19,19 +19,20 @@ function validated(body: unknown, caller = tester): Accepted | Failure {
   return validate({ request: { ticket: 0, caller, body: Buffer.from(text), params: {}, costMs: 0 } }, now)
 }
 
-/** The transaction as it will be stored and signed. fails when it is refused */
-function stored(body: unknown, caller?: Caller) {
+/** The transaction as it will be stored and signed. Throws when it is refused. */
+function stored(body: unknown, caller?: ScopedCaller) {
   const outcome = validated(body, caller)
   if (outcome instanceof Failure) throw new Error(outcome.message)
   return JSON.parse(outcome.canonical.transaction.text) as ReturnType<typeof aTransaction>
 }
 
 /** Status and message of a refusal; undefined where the body is accepted. */
-function refusal(body: unknown, caller?: Caller): string | undefined {
+function refusal(body: unknown, caller?: ScopedCaller): string | undefined {
   const outcome = validated(body, caller)
   return outcome instanceof Failure ? `${outcome.status} ${outcome.message}` : undefined
 }
 
+// proves §4.2 POST /execute: Request: BusinessTransaction
 test('the fields that are tried here are those of the schema', () => {
   const ofSchema = Object.entries(BusinessTransactionInput.properties).flatMap(([name, schema]) =>
     'properties' in schema ? Object.keys(schema.properties).map((field) => `${name}.${field}`) : [name],
@@ -96,6 +97,7 @@ describe('the first problem in the order of decisions §3 is the one that is tol
     [(body) => ({ ...body, policy: 'x' }), '500 Internal Server Error'],
     [(body) => ({ ...body, businessTransactionId: 'x' }), '400 businessTransactionId must be a valid UUID.'],
   ]
+  // proves §4.2 POST /execute: Order of checks
   test.each(steps.map(([, message], i) => [message, i] as const))('%s', (message, i) => {
     // With this problem the body has all those that come after it too.
     const body = steps.slice(0, i + 1).reduce((made, [change]) => change(made) as typeof made, aTransaction())
@@ -280,7 +282,7 @@ describe('scope', () => {
   })
 
   test('is not checked where authentication is disabled', () => {
-    const anonymous: Caller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
+    const anonymous: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
     const body = aTransaction({ authority: { principalId: 'x' }, intent: { action: 'x:y' } })
     expect(stored(body, anonymous).metadata.submittedBy).toBe('anonymous')
   })

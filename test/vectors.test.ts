@@ -28,7 +28,7 @@ const all = published.flatMap(({ cases }) => cases)
 const keySets = readCases<KeySetCase>('key-sets')
 const files = readCases<FileCase>('files')
 
-/** fails for a file without cases: a run of none shows nothing */
+/** Throws for a file without cases: an empty run proves nothing. */
 function readCases<T>(name: string): T[] {
   const { cases } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { cases: T[] }
   if (cases.length < 10) throw new Error(`${name}.json holds ${cases.length} cases`)
@@ -164,11 +164,13 @@ function differing(answers: readonly Answer[]): string[] {
   ]
 }
 
+// proves abuse: `stepUpAuthorization.keyId` is an object
 test('the TypeScript verifier says of every case what is published of it', () => {
   expect(differing(typescriptAnswers(asked))).toEqual([])
 })
 
 describe.skipIf(noPython)('the Python package', () => {
+  // proves abuse: `stepUpAuthorization.keyId` is an object
   test('says of every case what is published of it', async () => {
     expect(differing(await pythonAnswers(asked))).toEqual([])
     // 5 s alone; its big-integer arithmetic has no other speed on a machine that is busy.

@@ -54,8 +54,8 @@ const cases = Compile(Type.Object({ given: Given, cases: Type.Array(Case, { minI
 
 /**
  * Runs all cases of a policy.
- * in   parsed  the YAML of cases.yaml
- * out  a sentence for every case that did not end as expected and every rule that no case expects; empty when all is well
+ * @param parsed the parsed YAML of cases.yaml
+ * @returns a sentence for every case that did not end as expected and every rule that no case expects
  */
 export function failedCases(policy: CompiledPolicy, parsed: unknown): string[] {
   if (!cases.Check(parsed))

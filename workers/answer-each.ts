@@ -1,7 +1,7 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
 import { failureOf } from '../src/core/failure-of.ts'
-import { Answered, type Request, type InFlight } from './execute/pipeline.ts'
+import { Finished, type WorkerRequest, type InFlight } from './execute/pipeline.ts'
 
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2
@@ -9,13 +9,13 @@ const AT_ONCE = 2
 /** Each alone: one that fails takes no other with it. */
 export function answerEach(
   batch: readonly InFlight[],
-  work: (request: Request) => Promise<ConstructorParameters<typeof Answered>[1]>,
-): Promise<Answered[]> {
+  work: (request: WorkerRequest) => Promise<ConstructorParameters<typeof Finished>[1]>,
+): Promise<Finished[]> {
   return pLimit(AT_ONCE).map(batch, async ({ request }) => {
     const startedMs = performance.now()
     const working = work(request)
     // Up to its first wait: reading the body, and compiling the policy that it holds.
     request.costMs += performance.now() - startedMs
-    return new Answered(request, await working.catch(failureOf))
+    return new Finished(request, await working.catch(failureOf))
   })
 }

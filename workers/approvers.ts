@@ -3,7 +3,7 @@ import { approverKeyId, approverKeys, type ApproverKey } from '../src/core/signi
 import type { ApproverRow } from '../src/core/tables/approvers.ts'
 
 export interface Approvers {
-  /** in  keyId  as published, `{approverId}:{keyId}` */
+  /** `keyId` as published, `{approverId}:{keyId}`. */
   readonly find: (keyId: string) => ApproverKey | undefined
   replace(rows: readonly ApproverRow[]): void
   /** A key that the database held a moment ago: an approval by it must verify here before the next look does. */

@@ -1,21 +1,21 @@
 // A 503 names the part that failed: where this thread itself was late, its time-outs ran out although the database had answered.
 import { failures } from '../src/core/errors.ts'
 import type { Lateness } from '../src/core/lateness.ts'
-import { Answered } from './execute/pipeline.ts'
+import { Finished } from './execute/pipeline.ts'
 
 /** What is answered in place of DATABASE_UNAVAILABLE where the thread was late since `startedMs` (of `performance.now()`). */
 export function truthful(
-  answered: readonly Answered[],
+  answered: readonly Finished[],
   { wasLate }: Lateness,
   startedMs: number,
-): readonly Answered[] {
+): readonly Finished[] {
   if (!answered.some(blamesDatabase) || !wasLate(performance.now() - startedMs)) return answered
   return answered.map((one) => {
     if (!blamesDatabase(one)) return one
-    return new Answered(one.request, failures.overloaded(`the thread was late: ${String(one.log['cause'])}`))
+    return new Finished(one.request, failures.overloaded(`the thread was late: ${String(one.log['cause'])}`))
   })
 }
 
-function blamesDatabase({ log }: Answered): boolean {
+function blamesDatabase({ log }: Finished): boolean {
   return log['code'] === 'DATABASE_UNAVAILABLE'
 }

@@ -10,7 +10,7 @@ import type { Policies } from './policies.ts'
 
 export interface ThreadContext {
   readonly pool: Pool
-  /** Of the instance: why the database refuses evidence, if it does. */
+  /** Why the database refuses evidence, if it does; shared by the instance. */
   readonly storeFault: StoreFault
   readonly policies: Policies
   readonly approvers: Approvers

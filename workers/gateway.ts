@@ -90,7 +90,7 @@ export function checkAuthorization(
  * two steps, because it works on batches and its nonces are consumed by the transaction that claims the ids (decisions §8): `gate`
  * calls `checkAuthorization`, `admit` calls `releaseIntents`.
  *
- * @param inDoubtAfterMs  how long after the release the intent is in doubt
+ * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once
  */
 export async function passGateway(

@@ -1,9 +1,9 @@
 // Counts what the policies said of the executions that were admitted, until the next replies take the counts to the front end.
-import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/messages.ts'
-import { Answered } from './execute/pipeline.ts'
+import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/thread-messages.ts'
+import { Finished } from './execute/pipeline.ts'
 
 export interface PolicyOutcomes {
-  /** in  policyName  of a policy that is loaded; admitted  what `admit` made of the transaction */
+  /** `policyName` is the name of a loaded policy, `admitted` the result of `admit`. */
   readonly count: (policyName: string, admitted: object) => void
   /** What was counted since the last call; undefined: nothing. */
   readonly take: () => PolicyOutcomeCount[] | undefined
@@ -14,7 +14,7 @@ export function openPolicyOutcomes(): PolicyOutcomes {
   return {
     count(policyName, admitted) {
       // By its answer: a duplicate, whose decision leaves no trace, has none of a policy.
-      const outcome = admitted instanceof Answered ? admitted.ruling : 'approved'
+      const outcome = admitted instanceof Finished ? admitted.refusalKind : 'approved'
       if (outcome === undefined) return
       let ofPolicy = counts.get(policyName)
       if (ofPolicy === undefined) counts.set(policyName, (ofPolicy = { approved: 0, rejected: 0, denied: 0 }))

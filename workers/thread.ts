@@ -1,15 +1,14 @@
 // The entry point of every worker thread, which Piscina loads: `boot` runs once, the function that it returns once for each batch.
 // Holds the private keys and its own database connections.
 import { setPriority } from 'node:os'
-import { BroadcastChannel, parentPort } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
-import type { AuthorityState } from '../src/core/authority-state.ts'
 import { readableOwner } from '../src/core/callers.ts'
 import { failures, type Failure } from '../src/core/errors.ts'
 import { failureOf } from '../src/core/failure-of.ts'
 import { watchLateness } from '../src/core/lateness.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
-import { publishedKeys } from '../src/core/signing/published.ts'
+import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
@@ -22,16 +21,16 @@ import { openApprovers } from './approvers.ts'
 import { truthful } from './blame.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
-import { openSemaphores } from './execute/admit-proven.ts'
+import { openSemaphores } from './execute/prove-and-admit.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
-import { receipt } from './evidence/receipt.ts'
+import { issueReceipts } from './evidence/issue-receipts.ts'
 import { replay } from './evidence/replay.ts'
-import { verify } from './evidence/verify.ts'
+import { verifyRecords } from './evidence/verify-records.ts'
 import { execute, finish, type ExecutionContext } from './execute/index.ts'
 import { openDeferred } from './execute/deferred.ts'
 import { openPendingEvidence } from './execute/pending-evidence.ts'
-import { Answered, packReplies, type Caller, type InFlight } from './execute/pipeline.ts'
+import { Finished, packReplies, type ScopedCaller, type InFlight } from './execute/pipeline.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
@@ -42,14 +41,14 @@ import { openWebhookJobs } from '../src/core/webhooks/queue.ts'
 import { processWebhooks } from './webhooks/process.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
 import { openPolicyOutcomes } from './outcomes.ts'
+import { followAuthority } from './authority/follow.ts'
 import {
-  ASKS_AUTHORITY,
   unpackTask,
   type BatchReport,
   type Boot,
   type Operation,
   type Task,
-} from '../src/core/messages.ts'
+} from '../src/core/thread-messages.ts'
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 
@@ -57,94 +56,138 @@ import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 const BACKGROUND_NICENESS = 5
 
 function boot(given: Boot) {
-  const { lane, config, database, callers, authority, authorityChannel, pendingEvidence, reportChannel } =
-    given
+  const { lane, reportChannel } = given
   // Elsewhere the priority is that of the whole process.
   if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
   const lateness = watchLateness()
-  const { signingKeyDir } = config
-  const pool = openPool(database, connectionsOf(lane))
-  const signing = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
-  // A file that cannot be read is reported by the front end; here its key is unknown, and nothing verifies by it.
-  const published = publishedKeys(signingKeyDir, { onError: () => undefined })
-  const findKey = published.get
-  const policies = openPolicies(authority.policies)
-  const approvers = openApprovers(authority.approvers)
-  const connectors = openConnectors({
-    hubspot: config.hubspot,
-    key: signing.ed25519,
-    production: config.production,
+  const thread = openThread(given)
+  const inEffect = followAuthority(given, (authority) => {
+    thread.policies.replace(authority.policies)
+    thread.approvers.replace(authority.approvers)
+    thread.connectors.replaceExternal(authority.externalConnectors)
   })
-  connectors.replaceExternal(authority.externalConnectors)
-  const storeFault = openStoreFault(given.storeFault)
-  const thread: ExecutionContext = {
-    pool,
-    pendingEvidence: openPendingEvidence({
-      pool,
-      key: signing.ed25519,
-      count: pendingEvidence,
-      fault: storeFault,
-    }),
-    storeFault,
-    policies,
-    approvers,
-    connectors,
-    semaphores: openSemaphores(),
-    outcomes: openPolicyOutcomes(),
-    signingKeys: signing.receipt,
-    key: signing.ed25519,
-    findKey,
-    crypto: {
-      sha256Hex,
-      verifySignature: (artifact, canonicalText, signature) => {
-        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
-        const key =
-          artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
-        return key !== undefined && verifySignature(artifact, canonicalText, signature as Signature, key)
-      },
-      humanKey: approvers.find,
-    },
-  }
-  const changeKinds = openChangeKinds({
-    ownKeys: () => published.jwks().keys.map(({ pem }) => pem),
-    production: config.production,
-  })
-  const webhooks = {
-    pool,
-    webhookJobs: openWebhookJobs(pool),
-    key: signing.ed25519,
-    webhookSecrets: config.webhookSecrets,
-  }
-  const scopes = callers.map(callerScope)
-  const deferred = openDeferred(
+  if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
+  const scopedCallers = given.callers.map(scopedCaller)
+  const deferredExecutions = openDeferred(
     (performed, watch) => finish(performed, thread, watch),
     (answered, watch) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
       parentPort?.postMessage(packReplies(answered, answered.length, reportOf(watch)))
     },
   )
+  const handlers = handlersOf(given, thread, deferredExecutions)
 
-  const channel = new BroadcastChannel(authorityChannel)
-  channel.unref()
-  channel.addEventListener('message', (event) => {
-    const { data } = event as MessageEvent<AuthorityState | typeof ASKS_AUTHORITY>
-    if (data === ASKS_AUTHORITY) return
-    policies.replace(data.policies)
-    approvers.replace(data.approvers)
-    connectors.replaceExternal(data.externalConnectors)
+  return async function run(task: Task) {
+    // openLane sends an empty batch to wait until the thread has booted.
+    if (task.requests.length === 0) return { replies: [] }
+    const startedMs = performance.now()
+    await inEffect(task.authorityEpoch)
+    const watch = openStopwatch()
+    const batch = unpackTask(task).map(({ ticket, callerIndex, body, params = {} }): InFlight => ({
+      request: {
+        ticket,
+        caller: scopedCallers[callerIndex] ?? ANONYMOUS,
+        body,
+        params,
+        costMs: 0,
+        // Here from the start: an object that gains a member changes its shape.
+        businessTransactionId: undefined,
+      },
+    }))
+    const answered = truthful(await answers(task.operation, batch, watch), lateness, startedMs)
+    return packReplies(answered, batch.length, reportOf(watch))
+  }
+
+  async function answers(
+    operation: Operation,
+    batch: readonly InFlight[],
+    watch: Stopwatch,
+  ): Promise<Finished[]> {
+    try {
+      return await handlers[operation](batch, watch)
+    } catch (error) {
+      // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
+      return batch.map(({ request }) => new Finished(request, lost(operation, error)))
+    }
+  }
+
+  /** A batch without stages has no report. */
+  function reportOf({ times }: Stopwatch): BatchReport | undefined {
+    if (times.ms.every((ms) => ms < 0)) return undefined
+    // Without metrics the counts stay here, a few numbers for each policy.
+    const outcomes = reportChannel === undefined ? undefined : thread.outcomes.take()
+    return outcomes === undefined ? times : { ...times, outcomes }
+  }
+}
+
+type Thread = ReturnType<typeof openThread>
+
+/** What the handlers of this thread share: its connections, its keys, and the policies, approvers and connectors in effect. */
+function openThread({ lane, config, database, authority, pendingEvidence, storeFault }: Boot) {
+  const { signingKeyDir, hubspot, production } = config
+  const pool = openPool(database, connectionsOf(lane))
+  const { ed25519: key, receipt: signingKeys } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
+  // A file that cannot be read is reported by the front end; here its key is unknown, and nothing verifies by it.
+  const published = publishedKeys(signingKeyDir, { onError: () => undefined })
+  const findKey = published.get
+  const approvers = openApprovers(authority.approvers)
+  const connectors = openConnectors({ hubspot, key, production })
+  connectors.replaceExternal(authority.externalConnectors)
+  const fault = openStoreFault(storeFault)
+  return {
+    pool,
+    pendingEvidence: openPendingEvidence({ pool, key, count: pendingEvidence, fault }),
+    storeFault: fault,
+    policies: openPolicies(authority.policies),
+    approvers,
+    connectors,
+    semaphores: openSemaphores(),
+    outcomes: openPolicyOutcomes(),
+    signingKeys,
+    key,
+    published,
+    findKey,
+    crypto: {
+      sha256Hex,
+      verifySignature: (artifact, canonicalText, signature) => {
+        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
+        const publicKey =
+          artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
+        return (
+          publicKey !== undefined &&
+          verifySignature(artifact, canonicalText, signature as Signature, publicKey)
+        )
+      },
+      humanKey: approvers.find,
+    },
+  } satisfies ExecutionContext & { published: PublishedKeys }
+}
+
+/** One handler for each operation: the list to add one to. */
+function handlersOf(
+  { config }: Boot,
+  thread: Thread,
+  deferredExecutions: ReturnType<typeof openDeferred>,
+): Readonly<Record<Operation, Handler>> {
+  const { pool, key } = thread
+  const changeKinds = openChangeKinds({
+    ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
+    production: config.production,
   })
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-  channel.postMessage(ASKS_AUTHORITY)
-  if (reportChannel !== undefined) answerReports(reportChannel, lane, pool)
-
-  const handlers: Readonly<Record<Operation, Handler>> = {
+  const webhooks = {
+    pool,
+    webhookJobs: openWebhookJobs(pool),
+    key,
+    webhookSecrets: config.webhookSecrets,
+  }
+  return {
     async execute(batch, watch) {
-      const { answered, later } = await execute(batch, thread, watch)
-      deferred.add(later)
+      const { answered, deferred } = await execute(batch, thread, watch)
+      deferredExecutions.add(deferred)
       return answered
     },
-    verify: (batch) => verify(batch, thread),
-    receipt: (batch) => receipt(batch, thread),
+    verify: (batch) => verifyRecords(batch, thread),
+    receipt: (batch) => issueReceipts(batch, thread),
     replay: (batch) => replay(batch, thread),
     'verify-refusal': async (batch) => verifyRefusals(batch, thread),
     'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),
@@ -160,59 +203,18 @@ function boot(given: Boot) {
     'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
     'process-webhooks': (batch) => processWebhooks(batch, webhooks),
   }
-
-  return async function run(task: Task) {
-    // openLane sends an empty batch to wait until the thread has booted.
-    if (task.requests.length === 0) return { replies: [] }
-    const startedMs = performance.now()
-    const watch = openStopwatch()
-    const batch = unpackTask(task).map(({ ticket, caller, body, params = {} }): InFlight => ({
-      request: {
-        ticket,
-        caller: scopes[caller] ?? ANONYMOUS,
-        body,
-        params,
-        costMs: 0,
-        // Here from the start: an object that gains a member changes its shape.
-        businessTransactionId: undefined,
-      },
-    }))
-    const answered = truthful(await answers(task.operation, batch, watch), lateness, startedMs)
-    return packReplies(answered, batch.length, reportOf(watch))
-  }
-
-  /** Of a batch without stages there is nothing to tell. */
-  function reportOf({ times }: Stopwatch): BatchReport | undefined {
-    if (times.ms.every((ms) => ms < 0)) return undefined
-    // Where nobody asks they stay here, a few numbers for each policy.
-    const outcomes = reportChannel === undefined ? undefined : thread.outcomes.take()
-    return outcomes === undefined ? times : { ...times, outcomes }
-  }
-
-  async function answers(
-    operation: Operation,
-    batch: readonly InFlight[],
-    watch: Stopwatch,
-  ): Promise<Answered[]> {
-    try {
-      return await handlers[operation](batch, watch)
-    } catch (error) {
-      // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
-      return batch.map(({ request }) => new Answered(request, lost(operation, error)))
-    }
-  }
 }
 
-type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Promise<Answered[]>
+type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Promise<Finished[]>
 
 /** Only an execution can have done something outside. */
 function lost(operation: Operation, error: unknown): Failure {
   return operation === 'execute' ? failures.outcomeUnknown(error) : failureOf(error)
 }
 
-const ANONYMOUS: Caller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
+const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
 
-function callerScope(caller: Boot['callers'][number]): Caller {
+function scopedCaller(caller: Boot['callers'][number]): ScopedCaller {
   return {
     callerId: caller.callerId,
     reads: readableOwner(caller),

@@ -1,10 +1,13 @@
 // One transaction for a batch; where it fails, one for each item, so that an item which the database refuses fails alone.
-import { isUnavailable } from '../src/core/tables/sql.ts'
+import { isPartlyAway, isUnavailable } from '../src/core/tables/sql.ts'
+
+/** A worker of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
+const ALONE_MS_MAX = 2_000
 
 /**
- * @param work  for all of the items or for one; returns results by item, and may leave items out
- * @param failed  the result of an item whose work has failed
- * @param failsAll  whether an error is no single item's doing, so that trying each alone is of no use; by default a database that is away
+ * @param work for all of the items or for one; returns results by item, and may leave items out
+ * @param failed the result of an item whose work has failed
+ * @param failsAll whether an error is no single item's doing, so that trying each alone is of no use; by default a database that is away
  */
 export async function togetherOrAlone<Item, Result>(
   items: readonly Item[],
@@ -19,14 +22,22 @@ export async function togetherOrAlone<Item, Result>(
   },
 ): Promise<Map<Item, Result>> {
   if (items.length === 0) return new Map()
+  let cause: unknown
   try {
     return await work(items)
   } catch (error) {
-    if (items.length === 1 || failsAll(error)) return new Map(items.map((item) => [item, failed(error)]))
+    cause = error
   }
+  const isPart = isPartlyAway(cause)
+  if (items.length === 1 || (failsAll(cause) && !isPart))
+    return new Map(items.map((item) => [item, failed(cause)]))
   const results = new Map<Item, Result>()
-  for (const item of items)
-    for (const [done, result] of await togetherOrAlone([item], { work, failed, failsAll }))
-      results.set(done, result)
+  const startedMs = performance.now()
+  for (const item of items) {
+    if (isPart && performance.now() - startedMs > ALONE_MS_MAX) results.set(item, failed(cause))
+    else
+      for (const [done, result] of await togetherOrAlone([item], { work, failed, failsAll }))
+        results.set(done, result)
+  }
   return results
 }

@@ -1,32 +1,36 @@
-// What a story of the soak is: a few calls that belong together, and the routes that they go to. The mix is the list of all of them.
+// A story of the soak: a few calls that belong together.
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
+import { canonicalize } from '../../src/core/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import type { RouteName } from '../../src/server/routes/index.ts'
-import type { Human } from '../calls.ts'
-import type { Client as ServiceClient, Elsewhere } from './client.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import { filledOnce } from '../request.ts'
+import { transactionBody, type TransactionOptions } from '../transaction.ts'
+import type { SoakClient } from './client.ts'
 
-export interface Story {
+export type Story = {
   readonly name: string
-  readonly routes: readonly (RouteName | Elsewhere)[]
-  /** How often it is told for each of the others; or each so many seconds, where it is rare or costs much. */
-  readonly pace: { readonly weight: number } | { readonly everySeconds: number }
-  /** fails where something was not as it must be */
+  /** @throws Error where something was not as it must be */
   readonly tell: (world: World) => Promise<unknown>
-}
+} & (
+  | {
+      /** How often it is told for each of the others. */
+      readonly weight: number
+    }
+  | {
+      /** It is rare or costs much. */
+      readonly everySeconds: number
+    }
+)
 
 /** What stories have in common. */
 export interface World {
-  readonly client: ServiceClient
-  readonly keys: {
-    /** Of a caller who may do everything. */
-    readonly caller: string
-    /** Whose one capability is `sandbox:echo`. */
-    readonly narrow: string
-    /** Who may read everything. */
-    readonly auditor: string
-  }
-  readonly maker: Human
-  readonly checker: Human
+  /** With the key of a caller who may do everything, where a call names no other. */
+  readonly client: SoakClient
+  /** Key of a caller whose one capability is `sandbox:echo`. */
+  readonly narrow: string
+  /** Key of a caller who may read everything. */
+  readonly auditor: string
   /** Enrolled: whose signed approvals count. */
   readonly approver: { readonly approverId: string; readonly key: SigningKey }
   readonly database: Client
@@ -34,36 +38,72 @@ export interface World {
   readonly receiverUrl: string
   readonly publicKeyIds: readonly string[]
   /** Ids of executions that were answered 200, some of the newest. */
-  readonly executed: Recent<string>
+  readonly executed: Recent
   /** Numbers the names that a run makes up. */
   readonly next: () => number
 }
 
 /** A bounded memory: the newest of what was put in. */
-export interface Recent<T> {
-  readonly add: (item: T) => void
-  /** Any of them. fails where there is none yet */
-  readonly any: () => T
+export interface Recent {
+  readonly add: (item: string) => void
+  /** @throws Error where there is none yet */
+  readonly any: () => string
 }
 
 const RECENT_MAX = 500
 
-export function recent<T>(): Recent<T> {
-  const items: T[] = []
+export function recent(): Recent {
+  const items: string[] = []
   let at = 0
   return {
     add(item) {
       items[at] = item
       at = (at + 1) % RECENT_MAX
     },
-    any() {
-      const item = items[Math.floor(Math.random() * items.length)]
-      if (item === undefined) throw new Error('nothing has been put in yet')
-      return item
-    },
+    any: () => anyOf(items),
   }
+}
+
+/** @throws Error where there is none */
+export function anyOf(items: readonly string[]): string {
+  const item = items[Math.floor(Math.random() * items.length)]
+  if (item === undefined) throw new Error('there is nothing to pick from')
+  return item
 }
 
 export function must(holds: boolean, what: string): void {
   if (!holds) throw new Error(what)
+}
+
+/** Policies that the soak puts into effect while it sets itself up, and the capability of the second one's connector. */
+export const APPROVED_BY_A_HUMAN = 'soak-approved'
+export const EXTERNAL = 'soak-external'
+export const EXTERNAL_CAPABILITY = 'soak:act'
+
+/** @returns JSON of a transaction that `sandbox-echo` approves, but for what is given */
+export function aTransaction({
+  id = randomUUID(),
+  ...options
+}: TransactionOptions & { id?: string } = {}): string {
+  const parameters = { amount: 42, currency: 'EUR' }
+  return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), [], { 0: id })
+}
+
+/** @returns the approver's signature for one execution of `sandbox:echo` on this target */
+export function aSignedApproval({ approverId, key }: World['approver'], target: string) {
+  const now = Date.now()
+  const payload = {
+    version: 1,
+    approvalId: randomUUID(),
+    approverId,
+    keyId: key.public.keyId,
+    capability: 'sandbox:echo',
+    target,
+    scope: { limits: [{ path: 'amount', max: 1000 }] },
+    issuedAt: new Date(now - 1_000).toISOString(),
+    expiresAt: new Date(now + 600_000).toISOString(),
+    nonce: randomBytes(16).toString('hex'),
+  }
+  const { value } = signEd25519('approval', canonicalize(payload), key)
+  return { payload, algorithm: 'ed25519', signature: value }
 }

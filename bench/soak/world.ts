@@ -1,34 +1,29 @@
 // Sets the soak up, over HTTP as an operator would: humans, an approver, two policies, an external connector.
-import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { Agent } from 'undici'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { ed25519SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { aPolicy, humans } from '../calls.ts'
+import { aConnector, aPolicy, aSigningKey, checker, maker, putIntoEffect } from '../authority.ts'
 import { openProgram } from '../program.ts'
 import type { ReceiverJob, ReceiverReady } from '../receiver.ts'
-import { startService, type MeasuredService, type ServiceOptions } from '../service.ts'
+import { startService, type MeasuredService } from '../service.ts'
 import { openClient } from './client.ts'
-import { propose, resolve } from './people.ts'
-import { recent, type World } from './story.ts'
-import { APPROVED_BY_A_HUMAN, EXTERNAL } from './transactions.ts'
+import { APPROVED_BY_A_HUMAN, EXTERNAL, EXTERNAL_CAPABILITY, recent, type World } from './story.ts'
 
 /** Below what the mix asks of them, so that both answers are part of it. */
 const HEALTH_PER_MINUTE = 300
 const NO_LIMIT = '1000000000'
 
-/** in  probeFile  where the probe of each thread writes */
+/** @param probeFile where the probe of each thread writes */
 export async function openWorld(
-  { probeFile, connectionsMax, ...options }: ServiceOptions & { probeFile: string; connectionsMax: number },
+  { probeFile, connections }: { probeFile: string; connections: number },
   stack: AsyncDisposableStack,
-): Promise<{ world: World; service: MeasuredService }> {
-  const { maker, checker } = humans
+): Promise<{ world: World; service: MeasuredService; disconnect: () => Promise<void> }> {
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
   const service = await startService(
     {
-      ...options,
       nodeArguments: ['--import', join(import.meta.dirname, 'probe.ts')],
       callers: [
         maker.entry,
@@ -47,60 +42,36 @@ export async function openWorld(
   const database = new Client({ connectionString: service.databaseUrl })
   await database.connect()
   stack.defer(() => database.end())
-  const client = openClient(service.url, { connectionsMax })
-  stack.defer(() => client.close())
+  const { url, key } = service
+  const dispatcher = new Agent({ connections, pipelining: 1 })
+  const client = openClient({ url, key, dispatcher })
 
   const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
   const receiverUrl = `${(await receiver.run({ delayMs: 0 }, { withinMs: 20_000 })).origin}/`
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
-  const approver = { approverId: 'soak-approver', key: ed25519SigningKey('k1', pem) }
+  const approverId = 'soak-approver'
+  const { key: approverKey, publicKeyPem } = aSigningKey('k1')
+  await putIntoEffect(client.call, 'approver', {
+    body: { action: 'add', approverId, keyId: 'k1', publicKeyPem },
+  })
+  const verify = { approved: { by: 'approval', quorum: 1 } }
+  const approved = aPolicy(APPROVED_BY_A_HUMAN, '1.0.0', 'sandbox:echo', { verify })
+  await putIntoEffect(client.call, 'policy', approved)
+  await putIntoEffect(client.call, 'policy', aPolicy(EXTERNAL, '1.0.0', EXTERNAL_CAPABILITY))
+  await putIntoEffect(client.call, 'connector', aConnector(EXTERNAL_CAPABILITY, EXTERNAL, receiverUrl))
+
   let number = 0
   const world: World = {
     client,
-    keys: { caller: service.key, narrow, auditor },
-    maker,
-    checker,
-    approver,
+    narrow,
+    auditor,
+    approver: { approverId, key: approverKey },
     database,
-    receiverUrl: receiverUrl,
-    publicKeyIds: publicKeyIds(service.signingKeyDir),
+    receiverUrl,
+    publicKeyIds: readdirSync(service.signingKeyDir).flatMap(
+      (name) => /^(.*)\.public\.pem$/.exec(name)?.[1] ?? [],
+    ),
     executed: recent(),
     next: () => ++number,
   }
-
-  const enrolment = await propose(world, 'POST /approvers/changes', {
-    action: 'add',
-    approverId: approver.approverId,
-    keyId: 'k1',
-    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
-    reason: 'soak',
-  })
-  await resolve(world, '/approvers/changes', enrolment, 'approve')
-  const verify = { approved: { by: 'approval', quorum: 1 } }
-  await inEffect(world, APPROVED_BY_A_HUMAN, aPolicy(APPROVED_BY_A_HUMAN, 'sandbox:echo', { verify }))
-  const { capability, ...external } = EXTERNAL
-  await inEffect(world, external, aPolicy(external, capability))
-  const registration = await propose(world, 'POST /external-connectors/changes', {
-    action: 'register',
-    capability,
-    endpointUrl: world.receiverUrl,
-    policy: external.name,
-    allowedParameters: ['amount', 'drop'],
-    reason: 'soak',
-  })
-  await resolve(world, '/external-connectors/changes', registration, 'approve')
-  return { world, service }
-}
-
-async function inEffect(world: World, policy: { name: string; version: string }, document: object) {
-  const route = 'POST /policies/{name}/{version}/pending-changes'
-  const change = await propose(world, route, { reason: 'soak', proposedContent: document }, policy)
-  await resolve(world, '/policies/pending-changes', change, 'approve')
-}
-
-function publicKeyIds(dir: string): string[] {
-  return readdirSync(dir)
-    .filter((name) => name.endsWith('.public.pem'))
-    .map((name) => name.slice(0, -'.public.pem'.length))
+  return { world, service, disconnect: () => dispatcher.destroy() }
 }

@@ -13,7 +13,7 @@ import { dirname } from 'node:path'
 export interface Journal {
   /** Undefined: never begun. Without an answer: begun, and not ended as far as is known. */
   readonly find: (authorizationId: string) => Entry | undefined
-  /** Returns when it is on disk. fails with the file system's error, and then nothing may be done */
+  /** Returns when it is on disk. Throws the file system's error; then the receiver must do nothing. */
   readonly begin: (authorizationId: string) => void
   readonly end: (authorizationId: string, answer: unknown) => void
 }

@@ -25,7 +25,7 @@ export interface ReceiverConfig {
 
 export class Refused extends Error {}
 
-/** out  the server, listening on loopback: TLS ends at a proxy in front */
+/** @returns the server, listening on loopback: TLS ends at a proxy in front */
 export async function startReceiver(config: ReceiverConfig): Promise<Server & { origin: string }> {
   const journal = openJournal(config.journal)
   /** By authorizationId: two requests with one release share one act. */

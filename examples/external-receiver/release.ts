@@ -39,8 +39,8 @@ const DEPTH_MAX = 80
 const CLOCKS_DIFFER_MS = 30_000
 
 /**
- * Once, at start: who signs is not looked up while releases come in.
- * in   service  origin of the service, https unless it runs on this machine
+ * Runs once, at start: a release cannot choose where its signer is looked up.
+ * @param service origin of the service, https unless it runs on this machine
  */
 export async function fetchKeys(service: string): Promise<Keys> {
   const response = await fetch(new URL('/.well-known/jwks.json', service), { redirect: 'error' })

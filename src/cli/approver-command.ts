@@ -22,8 +22,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 
 /**
  * Makes a key pair; overwrites nothing.
- * in    name  what the two files are called before their dots
- * fails with the file that exists already, or the file system's own error
+ * @param options.name the two files' name before their dots
+ * @throws Error with the file that exists already, or the file system's own error
  */
 export function approverKeygen({ dir, name }: { dir: string; name: string }): void {
   if (!/^[A-Za-z0-9_@-][A-Za-z0-9._@-]{0,63}$/.test(name))
@@ -70,7 +70,10 @@ export interface ApprovalRequest {
 
 const signedApproval = shapeOf(SignedApproval)
 
-/** Prints a SignedApproval. fails with a sentence about the argument or the file that is wrong; then nothing is signed */
+/**
+ * Prints a SignedApproval.
+ * @throws Error with a sentence about the argument or the file that is wrong; then nothing is signed
+ */
 export function signApproval(request: ApprovalRequest, now: Date): void {
   const payload: Readonly<Record<string, Json>> = {
     version: 1,
@@ -84,7 +87,7 @@ export function signApproval(request: ApprovalRequest, now: Date): void {
     expiresAt: new Date(now.getTime() + durationMs(request.expiresIn)).toISOString(),
     nonce: randomBytes(16).toString('hex'),
   }
-  // As the service would: better told here than there, and before a signature exists.
+  // The same check as the service's: a mistake is reported before a signature exists.
   const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
   if ('problem' in shaped) throw new Error(shaped.problem)
   const key = ed25519SigningKey(request.keyId, readFileSync(request.key, 'utf8'))
@@ -125,11 +128,14 @@ export interface StepUpRequest {
   readonly change: string
   readonly action: 'approve' | 'reject'
   readonly keyId: string
-  /** Of a rejection. */
+  /** Required for a rejection. */
   readonly reason?: string
 }
 
-/** Prints the body that resolves a change. fails with a sentence where the change is not what its hash says; then nothing is signed */
+/**
+ * Prints the body that resolves a change.
+ * @throws Error with a sentence where the change does not match its hash; then nothing is signed
+ */
 export function signStepUp(
   { key: file, change: source, action, keyId, reason }: StepUpRequest,
   now: Date,
@@ -191,7 +197,7 @@ function stepUpFor(
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }
 
-/** in  source  a file, `-` is stdin · fails with a sentence for what the service would not take either */
+/** Reads a file, or stdin for `-`. Throws a sentence for JSON that the service would refuse too. */
 function readJson(source: string): unknown {
   const bytes = readFileSync(source === '-' ? 0 : source)
   try {

@@ -2,7 +2,7 @@
 // something is not, 2 where that could not be found out of everything: what could not be read is named, and the rest is checked.
 import { Client } from 'pg'
 import { errorText } from '../core/error-text.ts'
-import { dataDir, signingKeyDir } from '../core/config.ts'
+import { dataDir, signingKeyDir } from '../core/folders.ts'
 import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { openProgress } from './fsck/progress.ts'
 import { fsck, type Summary } from './fsck/run.ts'
@@ -12,7 +12,11 @@ import { readPublicKeys, type PublicKey } from '../core/signing/keys.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** in  json  a line of JSON for each problem, and one for the summary */
+/**
+ * Checks the database and prints what it finds.
+ * @param options.json prints a line of JSON for each problem, and one for the summary
+ * @returns the exit code
+ */
 export async function fsckCommand(env: Env, { json }: { readonly json: boolean }): Promise<0 | 1 | 2> {
   let client: Client | undefined
   // Whoever reads what we say may go away (`| head`): the exit code still says it.

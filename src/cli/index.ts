@@ -1,15 +1,13 @@
 #!/usr/bin/env node
 // The countersign command: starts the service, migrates its database, makes its keys and its callers' keys (decisions §1, §2).
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { errorText } from '../core/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
+import type { CallerRequest } from './callers-command.ts'
 import { collected } from './collected.ts'
-import { makeRawKey, parseCallers } from '../core/callers.ts'
-import { ConfigError } from '../core/config-schema.ts'
-import { signingKeyDir } from '../core/config.ts'
+import { signingKeyDir } from '../core/folders.ts'
 import {
   algorithms,
   generateKeys,
@@ -18,7 +16,6 @@ import {
   readPublicKeys,
 } from '../core/signing/keys.ts'
 import type { Algorithm, PublicKey } from '../core/signing/keys.ts'
-import { sha256Hex } from '../core/signing/sha256.ts'
 import { defineVerify } from './verify-program.ts'
 
 const program = new Command('countersign')
@@ -94,14 +91,6 @@ keys
     }
   })
 
-interface IssueOptions {
-  readonly capability?: string[]
-  readonly principal?: string[]
-  readonly holderType?: string
-  readonly readAll?: true
-  readonly stepUpPublicKey?: string
-}
-
 program
   .command('callers')
   .description('keys of calling systems')
@@ -121,28 +110,9 @@ program
   .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
   .option('--read-all', 'may read what others submitted')
   .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
-  .action((callerId: string, options: IssueOptions) => {
-    // As a capability it means all; here it would be a principal of that name, which nobody wants.
-    if (options.principal?.includes('*'))
-      throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
-    const rawKey = makeRawKey()
-    const entry = JSON.stringify({
-      callerId,
-      keyHash: sha256Hex(rawKey),
-      allowedPrincipalIds: options.principal,
-      allowedCapabilities: options.capability,
-      credentialHolderType: options.holderType,
-      stepUpPublicKey:
-        options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
-      readAll: options.readAll,
-    })
-    checkEntry(entry)
-    // The two lines a script wants go to stdout, the words around them do not.
-    console.error(
-      'The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS.',
-    )
-    console.log(rawKey)
-    console.log(entry)
+  .action(async (callerId: string, options: CallerRequest) => {
+    const { issueCaller } = await import('./callers-command.ts')
+    issueCaller(callerId, options)
   })
 
 program
@@ -275,28 +245,6 @@ function databaseUrl(): string {
 function wholeNumber(value: string): number {
   if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')
   return Number(value)
-}
-
-/** Which argument of `callers issue` a member of the entry comes from. */
-const ARGUMENT: Readonly<Record<string, string>> = {
-  callerId: '<callerId>',
-  allowedPrincipalIds: '--principal',
-  allowedCapabilities: '--capability',
-  credentialHolderType: '--holder-type',
-  stepUpPublicKey: '--step-up-public-key',
-}
-
-/** fails with the mistakes of the entry, each by the argument that it came by */
-function checkEntry(entry: string): void {
-  try {
-    parseCallers(`[${entry}]`, '')
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    const named = error.problems.map((problem) =>
-      problem.replace(/^\[0\]\.(\w+)/, (_, member: string) => ARGUMENT[member] ?? member),
-    )
-    throw new Error(named.join('\n'), { cause: error })
-  }
 }
 
 function noKeys(dir: string): Error {

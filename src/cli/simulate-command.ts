@@ -9,7 +9,7 @@ import { printable } from '../core/printable.ts'
 import { ErrorBody } from '../core/schemas/error.ts'
 import { PolicySimulation } from '../core/schemas/sandbox.ts'
 
-export interface SimulateRequest {
+interface SimulateRequest {
   /** Path of a policy.yaml. */
   readonly file: string
   /** Base address of the service. */
@@ -24,10 +24,10 @@ type Chunk = Static<typeof PolicySimulation>
 
 /**
  * Prints a line for each flip to standard output as it is found, then a summary; the progress goes to standard error.
- * fails with one sentence: the policy's mistakes, or what the service answered
+ * @throws Error with one sentence: the policy's mistakes, or what the service answered
  */
 export async function simulateCommand(request: SimulateRequest): Promise<void> {
-  // Here first: a mistake is then told with its file.
+  // Checked here first, so that a mistake is reported with its file.
   const { document, warnings } = compilePolicy(readYaml(request.file), request.file)
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
   const progress = openProgress()
@@ -93,14 +93,14 @@ const BAR_CHARACTERS = 30
 /** One line that is written over on a terminal; a line for each tenth anywhere else. */
 function openProgress() {
   const { isTTY } = process.stderr
-  let told = 0
+  let printed = 0
   return {
     show(share: number, examined: number): void {
       const done = Math.floor(share * BAR_CHARACTERS)
       const bar = `[${'#'.repeat(done)}${'.'.repeat(BAR_CHARACTERS - done)}] ${Math.floor(share * 100)}% ${examined} examined`
       if (isTTY) process.stderr.write(bar)
-      else if (Math.floor(share * 10) > told) process.stderr.write(`${bar}\n`)
-      told = Math.max(told, Math.floor(share * 10))
+      else if (Math.floor(share * 10) > printed) process.stderr.write(`${bar}\n`)
+      printed = Math.max(printed, Math.floor(share * 10))
     },
     clear(): void {
       if (isTTY) process.stderr.write('\r\u001b[K')

@@ -5,7 +5,7 @@ import { errorText } from '../core/error-text.ts'
 import { printable, printableJson } from '../core/printable.ts'
 import { Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
 
-export interface VerifyRequest {
+interface VerifyRequest {
   /** A path; `-` is standard input, for one of all. */
   readonly file: string
   /** Paths of key sets and of single keys: together they are the keys that verify. */
@@ -14,8 +14,9 @@ export interface VerifyRequest {
 }
 
 /**
- * out  the exit code: 0 all valid; 1 any invalid; 2 none invalid and any that cannot be checked, or nothing that could be read, with
- *      one sentence on standard error
+ * Verifies a file and prints the verdicts.
+ * @returns the exit code: 0 all valid; 1 any invalid; 2 none invalid and at least one that cannot be checked, or a file that cannot be
+ *   read, with one sentence on standard error
  */
 export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
   let reports: Report[]
@@ -41,7 +42,7 @@ export function exitCodeOf(reports: readonly Report[]): 0 | 1 | 2 {
   return reports.every(({ valid }) => valid) ? 0 : 2
 }
 
-/** fails Unusable; a BOM is kept, for the parser to refuse */
+/** Throws Unusable. Keeps a BOM, for the parser to refuse. */
 function readText(path: string): string {
   let bytes: Buffer
   try {

@@ -43,7 +43,7 @@ function lineOf(
   return parts.map((part) => part.replaceAll(/\s+/g, ' ')).join('  ')
 }
 
-/** The two largest units that matter. in milliseconds */
+/** Milliseconds as text, in the two largest units that matter. */
 function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   const units: [string, number][] = [
@@ -60,7 +60,7 @@ function ageText(ms: number): string {
     .join('')
 }
 
-/** fails where no dead delivery has that id */
+/** @throws Error where no dead delivery has that id */
 export async function retryWebhook(
   databaseUrl: string,
   event: { provider: string; eventId: string },
@@ -101,7 +101,7 @@ async function redrive(
   }
 }
 
-/** fails with a sentence where no service with a provider ever ran on this database */
+/** Throws a sentence where no service with a provider ever ran on this database. */
 async function onDatabase<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = openPool(databaseUrl, 1)
   try {

@@ -20,7 +20,7 @@ export interface Caller {
   readonly readAll: boolean
 }
 
-/** Whose rows a caller may read: its own; null, everybody's, for humans, auditors and disabled authentication (decisions §2). */
+/** The owner whose rows a caller may read; null for humans, auditors and disabled authentication, who read everybody's (decisions §2). */
 export function readableOwner(caller: Caller | undefined): string | null {
   if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
   return caller.callerId

@@ -1,12 +1,13 @@
 // Configuration: the environment read once at start into one frozen object (decisions §1).
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Client } from 'pg'
 import { Type, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import packageJson from '../../package.json' with { type: 'json' }
 import { parseCallers, type Caller } from './callers.ts'
 import { ConfigError, describe, oneOf, perMinute, text, wholeNumber } from './config-schema.ts'
+import { dataDir, signingKeyDir } from './folders.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
 import { algorithms, type Algorithm } from './signing/keys.ts'
 import { readWebhookSecrets, type WebhookSecrets } from './webhooks/providers.ts'
@@ -32,7 +33,7 @@ export interface Config {
   readonly production: boolean
   /** Undefined: no token, and no connector for the CRM. */
   readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
-  /** Of the providers whose deliveries are taken. */
+  /** The secrets of the providers whose deliveries are accepted. */
   readonly webhookSecrets: WebhookSecrets
   readonly rateLimits: {
     readonly executePerMinute: number
@@ -159,15 +160,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         : { host: values.METRICS_HOST ?? '127.0.0.1', port: values.METRICS_PORT },
     listener: values.LISTENER ?? 'auto',
   })
-}
-
-/** `countersign keys` needs these two without the rest of the configuration. */
-export function signingKeyDir(env: Readonly<Record<string, string | undefined>>): string {
-  return env['SIGNING_KEY_DIR'] ? resolve(env['SIGNING_KEY_DIR']) : join(dataDir(env), 'keys')
-}
-
-export function dataDir(env: Readonly<Record<string, string | undefined>>): string {
-  return resolve(env['DATA_DIR'] || '.data')
 }
 
 /** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. What is no whole number stays text and fails the schema. */

@@ -14,7 +14,7 @@ export interface Audited {
 }
 
 /** How a policy ruled that did not approve: by its rules, or because what was declared is not what holds. */
-export type Ruling = 'rejected' | 'denied'
+export type RefusalKind = 'rejected' | 'denied'
 
 /** Characters of a message in a log line: it may quote names that a caller made up. */
 const LOGGED_MAX = 300
@@ -29,8 +29,8 @@ export class Failure {
   readonly cause: unknown
   /** Written to the audit before the caller is answered. */
   readonly audit: Audited | undefined
-  /** Of the policy whose doing it is. */
-  readonly ruling: Ruling | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind: RefusalKind | undefined
 
   constructor(
     status: number,
@@ -40,7 +40,7 @@ export class Failure {
       headers?: Record<string, string>
       cause?: unknown
       audit?: Omit<Audited, 'reason'>
-      ruling?: Ruling
+      refusalKind?: RefusalKind
     } = {},
   ) {
     this.status = status
@@ -49,7 +49,7 @@ export class Failure {
     this.headers = more.headers ?? {}
     this.cause = more.cause
     this.audit = more.audit && { ...more.audit, reason: message }
-    this.ruling = more.ruling
+    this.refusalKind = more.refusalKind
   }
 
   /** The envelope of interface §7: `error` is always a plain string, `code` only where the row has one. */
@@ -79,14 +79,14 @@ export const failures = {
       audit: { type: 'caller.rejected' },
     }),
   /**
-   * in  reason     as the decision holds it, see `denied` in src/core/policy/evaluate.ts
-   *     refusalOf  the transaction whose Refusal Record is stored with it
+   * @param reason as the decision states it, see `denied` in src/core/policy/evaluate.ts
+   * @param refusalOf the transaction whose Refusal Record is stored with this answer
    */
   policyDenied: (reason: string, refusalOf: string) =>
     new Failure(403, `Execution rejected: ${reason}`, {
       code: 'POLICY_DENIED',
       headers: refusalLink(refusalOf),
-      ruling: 'denied',
+      refusalKind: 'denied',
     }),
   nonHumanCaller: () =>
     new Failure(
@@ -99,19 +99,19 @@ export const failures = {
       code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE',
       audit: { type: 'governance.same_actor_denied' },
     }),
-  /** in  why  what is wrong with it, a clause */
+  /** @param why a clause that names the mistake */
   stepUpInvalid: (why: string) =>
     new Failure(403, `Step-up authorization is invalid: ${why}.`, {
       code: 'STEP_UP_AUTHORIZATION_INVALID',
       audit: { type: 'governance.step_up_denied' },
     }),
-  principalOutsideScope: (asked: { principalId: string; capability: string }) =>
+  principalOutsideScope: (refused: { principalId: string; capability: string }) =>
     new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
-      audit: { type: 'caller.principal_denied', ...asked },
+      audit: { type: 'caller.principal_denied', ...refused },
     }),
-  capabilityOutsideScope: (asked: { principalId: string; capability: string }) =>
+  capabilityOutsideScope: (refused: { principalId: string; capability: string }) =>
     new Failure(403, 'Caller is not permitted to invoke this capability.', {
-      audit: { type: 'caller.capability_denied', ...asked },
+      audit: { type: 'caller.capability_denied', ...refused },
     }),
   policyNotFound: (policy: { name: string; version: string }) =>
     new Failure(404, `Policy '${policy.name}' version '${policy.version}' was not found.`),
@@ -137,12 +137,12 @@ export const failures = {
       headers: { 'Retry-After': String(retryAfterSeconds) },
       audit: { type: 'rate_limited' },
     }),
-  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". in  refusalOf  as above */
+  /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
   executionRejected: (reason: string, refusalOf: string) =>
     new Failure(500, `Execution rejected: ${reason}`, {
       code: 'RUNTIME_ERROR',
       headers: refusalLink(refusalOf),
-      ruling: 'rejected',
+      refusalKind: 'rejected',
     }),
   /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */
   internal: (cause: unknown) => new Failure(500, 'Internal Server Error', { cause }),
@@ -159,7 +159,7 @@ export const failures = {
   invalidEvidence: () => new Failure(400, 'the body must be an object.'),
   /** A body of a governance, approval or intent route; the message names the field. */
   invalidField: (message: string) => new Failure(400, message),
-  /** Of a webhook delivery (interface §6): its signature is its authentication. */
+  /** The signature of a webhook delivery is its authentication (interface §6). */
   missingSignature: (provider: string) =>
     new Failure(401, 'Missing signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
   invalidSignature: (provider: string) =>
@@ -182,7 +182,7 @@ export const failures = {
       code: 'EXECUTION_OUTCOME_UNKNOWN',
       cause,
     }),
-  /** Evidence of an earlier execution could not be stored although the database is there. in  cause  SQLSTATE */
+  /** Evidence of an earlier execution could not be stored although the database answers. `cause` is the SQLSTATE. */
   evidenceRefused: (cause: string) =>
     new Failure(503, 'The database refuses to store evidence. Nothing was executed.', {
       code: 'EVIDENCE_REFUSED',

@@ -1,4 +1,4 @@
-// What a caller is told of an error that nobody has answered for. Only the outermost catch of a thread or of the front end asks: the
+// The failure that answers an error which no other code has caught. Only the outermost catch of a thread or of the front end asks: the
 // tables throw what the driver threw.
 import { failures, type Failure } from './errors.ts'
 import { isUnavailable } from './tables/sql.ts'

@@ -6,15 +6,15 @@ export type StoreFaultMemory = Int32Array<SharedArrayBuffer>
 
 export interface StoreFault {
   readonly memory: StoreFaultMemory
-  /** Of the last refusal; undefined while evidence is stored. */
+  /** The SQLSTATE of the last refusal; undefined while evidence is stored. */
   readonly sqlState: () => string | undefined
-  /** Whose evidence was refused last. */
+  /** The transaction whose evidence was refused last. */
   readonly businessTransactionId: () => string
   readonly raise: (sqlState: string, businessTransactionId: string) => void
   readonly clear: () => void
 }
 
-/** in  memory  of the instance; left out: a new one, without a fault */
+/** @param memory shared by the threads of the instance; by default a new one without a fault */
 export function openStoreFault(
   memory: StoreFaultMemory = new Int32Array(new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT)),
 ): StoreFault {

@@ -21,7 +21,7 @@ The key of caller ${callerId}, shown this once; only its hash is kept:
 `
 }
 
-/** in  url  where the service listens */
+/** @param url where the service listens */
 export function firstCallText(url: string, { callerId, rawKey }: FirstKey): string {
   const body = JSON.stringify(firstTransaction(callerId))
   return `
@@ -32,18 +32,24 @@ curl -sS -w '\\n' ${url}/execute -H 'Authorization: Bearer ${rawKey}' -H 'Conten
 `
 }
 
-/** Of every later start. in  callersFile  keeps the hash of the key */
+/**
+ * Printed at every later start.
+ * @param callersFile the file with the hash of the key
+ */
 export function laterStartText(url: string, callersFile: string): string {
   return `Countersign is ready at ${url}. The key of ${LOCAL_CALLER} was shown at its first start; if it is lost, delete ${callersFile} and start again.
 `
 }
 
-/** Of a start whose callers are configured. */
+/** Printed at a start with configured callers. */
 export function readyText(url: string): string {
   return `Countersign is ready at ${url}.\n`
 }
 
-/** Of every start. in  url  where the service listens */
+/**
+ * Printed at every start.
+ * @param url where the service listens
+ */
 export function pagesText(url: string): string {
   const widest = Math.max(...pages.map(({ title }) => title.length))
   return `${pages.map(({ path, title }) => `  ${title.padEnd(widest)}  ${url}${path}\n`).join('')}\n`

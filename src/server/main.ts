@@ -9,7 +9,7 @@ import { readConfig, type Config } from '../core/config.ts'
 import { openAudit } from './http/audit.ts'
 import { openAuthentication } from './http/authenticate.ts'
 import { openCompute } from './http/compute.ts'
-import { openDispatcher } from './threads/dispatch.ts'
+import { openDispatcher } from './dispatch/dispatcher.ts'
 import { openMemoryLimits, type Limits } from './http/limit.ts'
 import { listen } from './http/listen/index.ts'
 import { openOverload } from './http/overload.ts'
@@ -30,14 +30,15 @@ import { startSweeping } from './jobs/sweep.ts'
 import { openLog, type Log } from './log.ts'
 import { openSpans } from './metrics/spans.ts'
 import { openapiTexts } from './openapi/document.ts'
-import { syncPolicies } from '../core/policy/sync.ts'
+import { syncPolicies } from './sync-policies.ts'
 import { endPools, openPools } from './pools.ts'
 import { routes } from './routes/index.ts'
 import { publishedKeys } from '../core/signing/published.ts'
 import { openStoreFault, watchStoreFault } from '../core/store-fault.ts'
 import { migrate } from '../core/tables/migrate.ts'
+import { requirePreparedStatements } from '../core/tables/pooler.ts'
 import { openPool } from '../core/tables/sql.ts'
-import { whyRefused } from '../core/tables/usable.ts'
+import { whyRefused } from './usable.ts'
 import { within } from '../core/within.ts'
 import { startWebhookWork } from './jobs/webhooks.ts'
 
@@ -54,7 +55,10 @@ const WEBHOOKS_CLOSE_MS = 5_000
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
 
-/** Runs the service until a signal has stopped it. out  the exit code: 0 after a clean stop */
+/**
+ * Runs the service until a signal has stopped it.
+ * @returns the exit code: 0 after a clean stop
+ */
 export async function main(env: Readonly<Record<string, string | undefined>>): Promise<number> {
   const config = configOrProblems(env)
   if (config === undefined) return 1
@@ -65,7 +69,7 @@ export async function main(env: Readonly<Record<string, string | undefined>>): P
   const stops: Stops = []
   let exitCode = 0
   try {
-    await start(config, log, stops, signal)
+    await start({ config, logger: log.logger, stops, signal })
     if (!signal.aborted) await once(signal, 'abort')
   } catch (error) {
     if (!signal.aborted) {
@@ -108,29 +112,98 @@ function stopSignal(): AbortSignal {
   return controller.signal
 }
 
+/** What every step of the start uses. A step adds to `stops` how to undo what it did. */
+interface Starting {
+  readonly config: Config
+  readonly logger: Log['logger']
+  readonly stops: Stops
+  readonly signal: AbortSignal
+}
+
 /** A signal during the start ends it after the step at hand; what has been started is then stopped like after any other. */
-async function start(config: Config, { logger }: Log, stops: Stops, signal: AbortSignal): Promise<void> {
+async function start(starting: Starting): Promise<void> {
+  const { config, logger, signal } = starting
   if (config.authDisabled) {
     logger.warn(
       'SERVICE_AUTH_DISABLED: every request is served without a credential. For local development only.',
     )
   }
-  const { database, callers, firstKey, callersFile } = await openDatabase(config, logger, stops)
+  const data = await openData(starting)
   signal.throwIfAborted()
-  await migrate(database, { signal, warn: (sentence) => logger.warn(sentence) })
-  const pools = openPools(database, config.databaseReadUrl)
+  const threads = await startThreads(starting, data)
+  signal.throwIfAborted()
+  const webhookWork = await startJobs(starting, data, threads)
+  signal.throwIfAborted()
+  const front = await listenForRequests(starting, data, threads)
+  const { server, port } = front.listener
+  const { metrics } = threads
+  if (metrics !== undefined && config.metrics !== undefined) {
+    const { pools } = data
+    const replica = config.databaseReadUrl === undefined ? undefined : pools.export
+    const scraped = {
+      ...threads,
+      admission: front.admission,
+      pool: pools.read,
+      pools: { ...pools, export: replica, limits: front.limitPool, webhooks: webhookWork?.pool },
+      queueRequestsMax: config.queueRequestsMax,
+      build: { version: config.buildVersion, listener: server },
+    }
+    logger.info({ url: await metrics.serve(config.metrics, scraped) }, 'metrics')
+  }
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  logger.info({ url, server, threads: config.workerThreads }, 'listening')
+  process.stdout.write(firstStepsText(url, data) + pagesText(url))
+}
+
+type Data = Awaited<ReturnType<typeof openData>>
+
+/** The database at the schema of this release, with the policies of the folder. */
+async function openData(starting: Starting) {
+  const { config, logger, stops, signal } = starting
+  const opened = await openDatabase(starting)
+  signal.throwIfAborted()
+  await migrate(opened.database, { signal, warn: (sentence) => logger.warn(sentence) })
+  if (config.databaseUrl !== undefined) await requirePreparedStatements(config.databaseUrl)
+  const pools = openPools(opened.database, config.databaseReadUrl)
   stops.push(() => endPools(pools))
+  const { warnings, differences } = await syncPolicies(pools.read, config.policyDir)
+  for (const warning of warnings) logger.debug(warning)
+  for (const { message, file } of differences) logger.error({ file }, message)
+  return { ...opened, pools, policyDifferences: differences }
+}
 
-  const policies = await syncPolicies(pools.read, config.policyDir)
-  signal.throwIfAborted()
-  for (const warning of policies.warnings) logger.debug(warning)
-  for (const { message, file } of policies.differences) logger.error({ file }, message)
+interface OpenedDatabase {
+  readonly database: string
+  readonly callers: readonly Caller[]
+  /** A key made by this very start. */
+  readonly firstKey: FirstKey | undefined
+  /** Where the local caller of this or an earlier start is kept. */
+  readonly callersFile: string | undefined
+}
 
-  const failed = (what: string) => (error: unknown) => logger.error({ err: error }, what)
-  const authority = await watchAuthority(pools.authority, { onError: failed('authority') })
+/** The configured database as it is; without one, the embedded one and what it needs to be used at once (decisions §1). */
+async function openDatabase({ config, logger, stops }: Starting): Promise<OpenedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    const { databaseUrl: database, callers = [] } = config
+    return { database, callers, firstKey: undefined, callersFile: undefined }
+  }
+  const { dataDir } = config
+  const postgres = await startEmbeddedPostgres({ dataDir, log: ({ level, msg }) => logger[level](msg) })
+  stops.push(() => postgres.stop())
+  const { callers, callersFile, printed } = provision({ config, dataDir })
+  if (printed !== undefined) process.stdout.write(firstKeyText(printed))
+  return { database: postgres.url, callers, callersFile, firstKey: printed }
+}
+
+type Threads = Awaited<ReturnType<typeof startThreads>>
+
+/** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
+async function startThreads({ config, logger, stops }: Starting, { database, callers, pools }: Data) {
+  const authority = await watchAuthority(pools.authority, { onError: logFailure(logger, 'authority') })
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
-    config.metrics && (await import('./metrics/index.ts')).openMetrics({ onError: failed('metrics') })
+    config.metrics &&
+    (await import('./metrics/index.ts')).openMetrics({ onError: logFailure(logger, 'metrics') })
   const storeFault = openStoreFault()
   void watchStoreFault(storeFault, (sqlState) => {
     if (sqlState === undefined) logger.info('the database stores evidence again')
@@ -151,49 +224,59 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
       reportChannel: metrics?.reportChannel,
     },
     meter: compute.meter,
-    onError: failed('worker thread'),
+    onError: logFailure(logger, 'worker thread'),
     watch: metrics?.batches,
   })
   stops.push(() => dispatcher.close())
   authority.start((state) => dispatcher.setAuthority(state))
   stops.push(() => authority.close())
-  signal.throwIfAborted()
-  const sweeping = startSweeping({ submit: dispatcher.submit, log: logger })
-  stops.push(() => sweeping.close())
-  const webhookWork =
-    Object.keys(config.webhookSecrets).length === 0
-      ? undefined
-      : await startWebhookWork({ connectionString: database, submit: dispatcher.submit, log: logger })
-  stops.push(() => webhookWork?.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
-  signal.throwIfAborted()
+  return { dispatcher, authority, storeFault, compute, metrics }
+}
 
-  const { databaseUrl } = config
+/** @returns the webhook jobs; undefined where no provider is configured */
+async function startJobs(
+  { config, logger, stops }: Starting,
+  { database }: Data,
+  { dispatcher: { submit } }: Threads,
+) {
+  const sweeping = startSweeping({ submit, log: logger })
+  stops.push(() => sweeping.close())
+  if (Object.keys(config.webhookSecrets).length === 0) return undefined
+  const work = await startWebhookWork({ connectionString: database, submit, log: logger })
+  stops.push(() => work.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
+  return work
+}
+
+async function listenForRequests(
+  { config, logger, stops }: Starting,
+  { pools, callers, policyDifferences }: Data,
+  { compute, metrics, ...threads }: Threads,
+) {
+  const { databaseUrl, rateLimits, shutdownTimeoutMs } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
   const limits = openLimits(limitPool, logger, stops)
   const audit = openAudit({
-    submit: dispatcher.submit,
+    submit: threads.dispatcher.submit,
     limits: openMemoryLimits(),
-    perMinute: config.rateLimits.publicPerMinute,
+    perMinute: rateLimits.publicPerMinute,
     log: (line, message) => logger.error(line, message),
   })
-  stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
+  stops.push(() => audit.close(Math.min(shutdownTimeoutMs, AUDIT_CLOSE_MS)))
   if (metrics !== undefined) stops.push(() => metrics.close())
   const admission = openAdmission(config.queueRequestsMax)
   let stopping = false
   const onRequest = openFrontEnd({
     service: {
+      ...threads,
       config,
       pool: pools.read,
       exportPool: pools.export,
       readyPool: pools.ready,
-      keys: publishedKeys(config.signingKeyDir, { onError: failed('published keys') }),
-      dispatcher,
-      authority,
-      storeFault,
+      keys: publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') }),
       openapi: openapiTexts(routes),
-      warnings: policies.differences.map(({ message }) => message),
+      warnings: policyDifferences.map(({ message }) => message),
       stopping: () => stopping,
-      overload: openOverload(dispatcher),
+      overload: openOverload(threads.dispatcher),
     },
     authenticate: openAuthentication(callers),
     limits,
@@ -218,58 +301,22 @@ async function start(config: Config, { logger }: Log, stops: Stops, signal: Abor
     stopping = true
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
     const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), admission.empty()]))
+    const { settled, pendingEvidence } = threads.dispatcher
     // Evidence can be pending although its caller has been answered.
-    await within(config.shutdownTimeoutMs, drained.then(dispatcher.settled), undefined)
-    if (dispatcher.pendingEvidence() > 0)
-      logger.error({ executions: dispatcher.pendingEvidence() }, 'evidence lost: in doubt')
+    await within(shutdownTimeoutMs, drained.then(settled), undefined)
+    if (pendingEvidence() > 0) logger.error({ executions: pendingEvidence() }, 'evidence lost: in doubt')
     await listener.close()
   })
-
-  if (metrics !== undefined && config.metrics !== undefined) {
-    const { queueRequestsMax, buildVersion: version } = config
-    const build = { version, listener: listener.server }
-    const replica = config.databaseReadUrl === undefined ? undefined : pools.export
-    const named = { ...pools, export: replica, limits: limitPool, webhooks: webhookWork?.pool }
-    const scraped = {
-      dispatcher,
-      admission,
-      storeFault,
-      pool: pools.read,
-      pools: named,
-      queueRequestsMax,
-      build,
-    }
-    logger.info({ url: await metrics.serve(config.metrics, scraped) }, 'metrics')
-  }
-  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${listener.port}`
-  logger.info({ url, server: listener.server, threads: config.workerThreads }, 'listening')
-  if (firstKey !== undefined) process.stdout.write(firstCallText(url, firstKey))
-  else if (callersFile !== undefined) process.stdout.write(laterStartText(url, callersFile))
-  else process.stdout.write(readyText(url))
-  process.stdout.write(pagesText(url))
+  return { listener, admission, limitPool }
 }
 
-interface OpenedDatabase {
-  readonly database: string
-  readonly callers: readonly Caller[]
-  /** A key made by this very start. */
-  readonly firstKey: FirstKey | undefined
-  /** Where the local caller of this or an earlier start is kept. */
-  readonly callersFile: string | undefined
+function firstStepsText(url: string, { firstKey, callersFile }: OpenedDatabase): string {
+  if (firstKey !== undefined) return firstCallText(url, firstKey)
+  return callersFile === undefined ? readyText(url) : laterStartText(url, callersFile)
 }
 
-/** The configured database as it is; without one, the embedded one and what it needs to be used at once (decisions §1). */
-async function openDatabase(config: Config, logger: Log['logger'], stops: Stops): Promise<OpenedDatabase> {
-  if (config.databaseUrl !== undefined) {
-    const { databaseUrl: database, callers = [] } = config
-    return { database, callers, firstKey: undefined, callersFile: undefined }
-  }
-  const { dataDir } = config
-  const postgres = await startEmbeddedPostgres({ dataDir, log: ({ level, msg }) => logger[level](msg) })
-  stops.push(() => postgres.stop())
-  const { callers, callersFile, printed } = provision({ config, dataDir })
-  if (printed !== undefined) process.stdout.write(firstKeyText(printed))
-  return { database: postgres.url, callers, callersFile, firstKey: printed }
+function logFailure(logger: Log['logger'], what: string): (error: unknown) => void {
+  return (error) => logger.error({ err: error }, what)
 }
 
 /** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
@@ -280,7 +327,7 @@ function openLimits(pool: Pool | undefined, logger: Log['logger'], stops: Stops)
   }
   const limits = openSharedLimits({ sql: pool, log: logger })
   stops.push(async () => {
-    await limits.close()
+    limits.close()
     // A statement that never comes back must not hold up the stop.
     await within(LIMIT_CLOSE_MS, pool.end(), undefined)
   })

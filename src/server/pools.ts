@@ -7,10 +7,10 @@ const READ_CONNECTIONS_MAX = 4
 /** Connections to the replica, where one is configured. */
 const EXPORT_CONNECTIONS_MAX = 4
 
-/** Whoever asks GET /ready gives up soon, and is to be told why. */
+/** A client of GET /ready gives up soon, and should get the reason before. */
 const READY_PATIENCE = { statementMs: 1_500, lockMs: 1_000 }
 
-export interface Pools {
+interface Pools {
   /** For the routes. */
   readonly read: Pool
   /** For the bulk export: the replica's, or the one above. */
@@ -20,7 +20,7 @@ export interface Pools {
   readonly authority: Pool
 }
 
-/** in  replica  connection string, undefined where there is none */
+/** @param replica connection string, undefined where there is no replica */
 export function openPools(database: string, replica: string | undefined): Pools {
   const read = openPool(database, READ_CONNECTIONS_MAX, READERS_PATIENCE)
   return {

@@ -51,11 +51,13 @@ describe('does not hold', () => {
     expect(saidOf(authorized, expires)).toBe(said(why))
   })
 
+  // proves abuse: A step-up that is expired
   test('by a clock that cannot be read', () => {
     expect(saidOf(0, 1_000, Number.NaN)).toBe(said('its authorizedAt is in the future'))
   })
 })
 
+// proves abuse: Another human’s signature, a payload
 test('what the same human signed as another artifact is no step-up', () => {
   const stepUp = aStepUp(human, change)
   const message = preAuthEncoding('approval', canonicalize(stepUp.payload))

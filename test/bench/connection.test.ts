@@ -1,8 +1,8 @@
-// The load generator's own HTTP client: what it takes for the end of a reply decides what is measured.
+// A connection of the load generator: what it takes for the end of a reply decides what is measured.
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { openConnection } from '../../bench/connection.ts'
+import { openConnection, type Connection } from '../../bench/connection.ts'
 import { until } from '../service.ts'
 
 /** A server that writes these pieces for each request, each when the one before has left, and may end the connection then. */
@@ -23,15 +23,17 @@ async function aServer(pieces: readonly string[], { ends = false } = {}) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const connection = openConnection(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+  const connection = await openConnection(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   onTestFinished(() => {
     connection.close()
     for (const socket of sockets) socket.destroy()
     server.close()
   })
-  const ask = () => new Promise<number>((resolve) => connection.send('GET / HTTP/1.1\r\n\r\n', resolve))
-  return { connection, ask, requests, sockets }
+  return { ask: () => asked(connection), requests, sockets }
 }
+
+const message = { method: 'GET', path: '/', headers: ['X-Name', 'value'], body: undefined, id: '' }
+const asked = ({ send }: Connection) => new Promise<number>((resolve) => send(message, resolve))
 
 test.each([
   ['in one piece', ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}']],
@@ -73,12 +75,13 @@ test.each([
   await until(() => requests.length === 1, 'the request')
 })
 
-test('one that is opened beforehand is the one that is used', async () => {
-  const { connection, ask, sockets } = await aServer(['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'])
-  await connection.open()
+test('it is open before it is used', async () => {
+  const { ask, requests, sockets } = await aServer(['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'])
   await until(() => sockets.size === 1, 'the connection')
+  expect(requests).toEqual([])
   expect(await ask()).toBe(200)
   expect(sockets.size).toBe(1)
+  expect(requests).toEqual([expect.stringMatching(/^GET \/ HTTP\/1\.1\r\n[^]*X-Name: value\r\n/)])
 })
 
 test('one that cannot be opened beforehand is no error, and answers nothing', async () => {
@@ -87,7 +90,7 @@ test('one that cannot be opened beforehand is no error, and answers nothing', as
   const { port } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
-  const connection = openConnection(new URL(`http://127.0.0.1:${port}`))
-  await connection.open()
-  expect(await new Promise((resolve) => connection.send('GET / HTTP/1.1\r\n\r\n', resolve))).toBe(0)
+  const connection = await openConnection(`http://127.0.0.1:${port}`)
+  onTestFinished(() => connection.close())
+  expect(await asked(connection)).toBe(0)
 })

@@ -1,32 +1,32 @@
 // What is made of measured figures: their spread, the comparison with an earlier report, thresholds, the page and the Markdown.
+import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { compare, missed, remarks } from '../../bench/compare.ts'
-import { figureOf, spreadOf } from '../../bench/figures.ts'
-import { markdown, page, printed } from '../../bench/render.ts'
+import { compare, missed } from '../../bench/compare.ts'
+import { figureOf, figuresOf, spreadOf, type Figures } from '../../bench/figures.ts'
+import { markdown } from '../../bench/markdown.ts'
+import { page } from '../../bench/page.ts'
 import { messagesOf, type RequestKind } from '../../bench/request.ts'
 import type { Measurement, Report } from '../../bench/report.ts'
 import { transactionBody } from '../../bench/transaction.ts'
 
-function aMeasurement(members: Partial<Measurement> = {}): Measurement {
-  return {
-    label: '64',
-    connections: 64,
-    perSecond: figureOf([990, 1000, 1010]),
-    latency: {
-      ratePerSecond: figureOf([500, 500, 500]),
-      p50: figureOf([3, 3, 3]),
-      p99: figureOf([19, 20, 21]),
-      max: figureOf([40, 40, 40]),
-      distribution: [1, 1, 2, 3, 4, 5, 6, 8, 20, 25, 30, 40, 40],
-    },
-    more: {},
-    ...members,
+/** Rounds of figures, in place of some and beside the others. */
+function aMeasurement(given: Readonly<Record<string, number[]>> = {}, connections = 64): Measurement {
+  const rounds = {
+    'per s': [990, 1000, 1010],
+    'p50 ms': [3, 3, 3],
+    'p99 ms': [19, 20, 21],
+    'max ms': [40, 40, 40],
+    ...given,
   }
+  const figures: Figures = Object.fromEntries(
+    Object.entries(rounds).map(([head, values]) => [head, figureOf(values)]),
+  )
+  return { label: String(connections), connections, figures }
 }
 
 function aReport(...measurements: Measurement[]): Report {
   return {
-    version: 3,
+    version: 4,
     subject: 'http://<b>example',
     startedAt: '2026-11-21T01:00:00.000Z',
     seconds: 60,
@@ -46,6 +46,7 @@ function aReport(...measurements: Measurement[]): Report {
         name: 'execute',
         description: 'executions',
         service: { listener: 'node:http', threads: 1, postgres: '18' },
+        labels: 'connections',
         measurements,
         checked: { replies: 3000, rows: ['trust_records'], verifiedOffline: 50 },
       },
@@ -64,15 +65,22 @@ test('a figure is the median of its rounds, and half of their range is its sprea
   expect(spreadOf(figureOf([1020, 980, 1000]))).toBeCloseTo(0.02)
 })
 
+test('there is a figure for what every round knows', () => {
+  const rounds = [
+    { rate: 1, cpu: 2, log: Number.NaN },
+    { rate: 3, cpu: undefined, log: 4 },
+  ]
+  expect(figuresOf(rounds)).toEqual({ rate: figureOf([1, 3]) })
+})
+
 function verdicts(before: Measurement, after: Measurement): Record<string, string> {
-  const differences = compare(aReport(before), aReport(after))
+  const { differences } = compare('old.json', aReport(before), aReport(after))
   return Object.fromEntries(differences.map(({ figure, verdict }) => [figure, verdict]))
 }
 
 describe('compare', () => {
   test('a change that is smaller than the spread of both is within noise', () => {
-    const after = aMeasurement({ perSecond: figureOf([1000, 1015, 1030]) })
-    expect(verdicts(aMeasurement(), after)).toEqual({
+    expect(verdicts(aMeasurement(), aMeasurement({ 'per s': [1000, 1015, 1030] }))).toEqual({
       'per s': 'within noise',
       'p50 ms': 'within noise',
       'p99 ms': 'within noise',
@@ -80,56 +88,51 @@ describe('compare', () => {
   })
 
   test('beyond it more per second is better, and more of anything else is worse', () => {
-    const more = { perSecond: figureOf([1200, 1210, 1220]), more: { 'RSS MiB': figureOf([300, 301, 302]) } }
-    const before = aMeasurement({ more: { 'RSS MiB': figureOf([200, 201, 202]) } })
-    expect(verdicts(before, aMeasurement(more))).toMatchObject({ 'per s': 'better', 'RSS MiB': 'worse' })
-    expect(verdicts(aMeasurement(more), before)).toMatchObject({ 'per s': 'worse', 'RSS MiB': 'better' })
+    const before = aMeasurement({ 'RSS MiB': [200, 201, 202] })
+    const after = aMeasurement({ 'per s': [1200, 1210, 1220], 'RSS MiB': [300, 301, 302] })
+    expect(verdicts(before, after)).toMatchObject({ 'per s': 'better', 'RSS MiB': 'worse' })
+    expect(verdicts(after, before)).toMatchObject({ 'per s': 'worse', 'RSS MiB': 'better' })
   })
 
   test('a rate beside an empty database is better when it is higher, the CPU beside it when it is lower', () => {
-    const before = aMeasurement({
-      more: { 'rate ÷ empty': figureOf([0.8, 0.81]), 'CPU ÷ empty': figureOf([1.2, 1.21]) },
-    })
-    const after = aMeasurement({
-      more: { 'rate ÷ empty': figureOf([0.95, 0.96]), 'CPU ÷ empty': figureOf([1, 1.01]) },
-    })
+    const before = aMeasurement({ 'rate ÷ empty': [0.8, 0.81], 'CPU ÷ empty': [1.2, 1.21] })
+    const after = aMeasurement({ 'rate ÷ empty': [0.95, 0.96], 'CPU ÷ empty': [1, 1.01] })
     expect(verdicts(before, after)).toMatchObject({ 'rate ÷ empty': 'better', 'CPU ÷ empty': 'better' })
     expect(verdicts(after, before)).toMatchObject({ 'rate ÷ empty': 'worse', 'CPU ÷ empty': 'worse' })
   })
 
   test('of one round nothing is said', () => {
-    const after = aMeasurement({ perSecond: figureOf([5000]) })
+    const after = aMeasurement({ 'per s': [5000] })
     expect(verdicts(aMeasurement(), after)['per s']).toBe('one round: noise unknown')
   })
 
   test('what only one of them measured is left out', () => {
-    expect(compare(aReport(aMeasurement({ label: '1' })), aReport(aMeasurement()))).toEqual([])
+    expect(verdicts(aMeasurement({}, 1), aMeasurement())).toEqual({})
   })
 
   test('what was not measured alike is said, and that nothing was measured in both', () => {
-    const before = aReport(aMeasurement({ label: '1' }))
+    const before = aReport(aMeasurement({}, 1))
     const after = {
       ...aReport(aMeasurement()),
       subject: 'elsewhere',
       constants: { rounds: 3, 'seconds per run': 9 },
     }
-    const said = remarks(before, after, compare(before, after))
-    expect(said).toContain(`not alike, subject: ${before.subject} before, elsewhere now`)
-    expect(said).toContain('not alike, seconds per run: 5 before, 9 now')
-    expect(said.at(-1)).toBe('nothing was measured in both: execute at 1 before, execute at 64 now')
-    expect(remarks(before, before, compare(before, before))).toEqual([])
+    const { remarks } = compare('old.json', before, after)
+    expect(remarks).toContain(`not alike, subject: ${before.subject} before, elsewhere now`)
+    expect(remarks).toContain('not alike, seconds per run: 5 before, 9 now')
+    expect(remarks.at(-1)).toBe('nothing was measured in both: execute at 1 before, execute at 64 now')
+    expect(compare('old.json', before, before).remarks).toEqual([])
   })
 })
 
 test('a threshold is missed by the median, at the connection count that brought the most', () => {
-  const slow = aMeasurement({ label: '1', connections: 1, perSecond: figureOf([100]) })
-  const report = aReport(slow, aMeasurement())
+  const report = aReport(aMeasurement({ 'per s': [100] }, 1), aMeasurement())
   expect(missed(report, { minRate: 1000, maxP99Ms: 20 })).toEqual([])
   expect(missed(report, { minRate: 1001, maxP99Ms: 19.9 })).toEqual([
     'execute, 64 connections: 1000 per second, less than --min-rate 1001',
-    'execute, 64 connections: p99 of 20.0 ms, more than --max-p99-ms 19.9',
+    'execute, 64 connections: p99 of 20 ms, more than --max-p99-ms 19.9',
   ])
-  const starts = aReport({ label: 'empty folder', more: {} })
+  const starts = aReport({ label: 'empty folder', figures: {} })
   expect(missed(starts, { minRate: 1, maxP99Ms: 1 })).toEqual([
     '--min-rate: nothing was measured that has a rate',
     '--max-p99-ms: nothing was measured that has a p99',
@@ -137,23 +140,28 @@ test('a threshold is missed by the median, at the connection count that brought 
 })
 
 test('only columns that stand in the table are explained', () => {
-  const bare = printed(aReport(aMeasurement()))
-  expect(bare).toContain('\np50 ms, p99 ms, max ms: at a fixed rate')
-  expect(bare).not.toMatch(/rate ÷ empty|table B|steal|helpers/)
-  const grown = printed(aReport(aMeasurement({ more: { 'rate ÷ empty': figureOf([0.95]) } })))
-  expect(grown).toMatch(/^connections .* {2}rate ÷ empty$/m)
+  const bare = markdown(aReport(aMeasurement()))
+  expect(bare).toContain('\n- p50 ms, p99 ms, max ms: at a fixed rate')
+  expect(bare).not.toMatch(/rate ÷ empty|table B|steal %,|helpers/)
+  const grown = markdown(aReport(aMeasurement({ 'rate ÷ empty': [0.95] })))
+  expect(grown).toMatch(/^\| connections .* \| rate ÷ empty \|$/m)
   expect(grown).toContain(
-    '\nrate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only',
+    '\n- rate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only',
   )
 })
 
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {
   const steps = { stepSeconds: 1, perSecond: [900, 1100], p50Ms: [3, 4], p99Ms: [19, 21] }
-  const measurement = aMeasurement({ overTime: { open: steps, paced: steps } })
-  const html = page(
-    aReport(aMeasurement({ label: '1', connections: 1, perSecond: figureOf([9]) }), measurement),
-    { differences: [], remarks: ['nothing was <b>measured</b> in both'] },
-  )
+  const latency = [
+    { percent: 50, ms: 3 },
+    { percent: 100, ms: 40 },
+  ]
+  const measurement = { ...aMeasurement(), lastRound: { open: steps, paced: steps, latency } }
+  const html = page(aReport(aMeasurement({ 'per s': [9] }, 1), measurement), {
+    file: '[old](https://example.com/old.json)',
+    differences: [],
+    remarks: ['nothing was <b>measured</b> in both'],
+  })
   expect(html).toContain('nothing was &lt;b&gt;measured')
   expect(html).not.toMatch(/<script|<link|<img|src=|href=|url\(|@import/)
   expect(html).not.toContain('<b>')
@@ -162,14 +170,13 @@ test('the page stands alone: no script, nothing from elsewhere, and what a deplo
   expect(html).not.toContain('NaN')
 })
 
-test('the table and the Markdown say on what, by which command, and with which noise', () => {
-  for (const text of [printed(aReport(aMeasurement())), markdown(aReport(aMeasurement()))]) {
-    expect(text).toContain('a processor, 2 cores, 8 GiB')
-    expect(text).toContain('npm run bench -- execute')
-    expect(text).toContain('commit abc')
-    expect(text).toContain('1000 ±1%')
-    expect(text).toContain('50 pieces of evidence verified offline')
-  }
+test('the Markdown says on what, by which command, and with which noise', () => {
+  const text = markdown(aReport(aMeasurement()))
+  expect(text).toContain('a processor, 2 cores, 8 GiB')
+  expect(text).toContain('npm run bench -- execute')
+  expect(text).toContain('commit abc')
+  expect(text).toContain('1000 ±1%')
+  expect(text).toContain('50 pieces of evidence verified offline')
 })
 
 describe('requests', () => {
@@ -182,15 +189,12 @@ describe('requests', () => {
     status: 200,
   }
 
-  test('each has ids of its own, which agree with one another, and the length of its bytes', () => {
+  test('each has ids of its own, which agree with one another', () => {
     const next = messagesOf(kind, job)
-    const sent = [next(), next()].map(({ text, id }) => {
-      const [head = '', body = ''] = text.split('\r\n\r\n')
-      expect(head).toContain(`Content-Length: ${Buffer.byteLength(body)}`)
-      expect(head).toMatch(
-        /^POST \/base\/execute HTTP\/1\.1\r\nHost: 127\.0\.0\.1:1\r\nAuthorization: Bearer k\r\n/,
-      )
-      const transaction = JSON.parse(body)
+    const sent = [next(), next()].map(({ method, path, headers, body, id }) => {
+      expect([method, path]).toEqual(['POST', '/base/execute'])
+      expect(headers).toEqual(['Authorization', 'Bearer k', 'Content-Type', 'application/json'])
+      const transaction = JSON.parse(body ?? '')
       expect(transaction).toMatchObject({
         businessTransactionId: id,
         metadata: { businessTransactionId: id },
@@ -209,9 +213,28 @@ describe('requests', () => {
       { name: 'read', method: 'GET', path: '/trust-records/{{stored}}', status: 200 },
       job,
     )
-    const { text, id } = read()
-    expect(id).toBe('a-stored-id')
-    expect(text).toContain('GET /base/trust-records/a-stored-id HTTP/1.1\r\n')
-    expect(text).not.toContain('Content-')
+    expect(read()).toEqual({
+      method: 'GET',
+      path: '/base/trust-records/a-stored-id',
+      headers: ['Authorization', 'Bearer k'],
+      body: undefined,
+      id: 'a-stored-id',
+    })
+  })
+
+  test('a delivery is signed over its own body', () => {
+    const delivery: RequestKind = {
+      name: 'delivery',
+      method: 'POST',
+      path: '/webhooks/p',
+      body: '{"id":"{{0}}"}',
+      headers: { 'X-Event-Id': 'evt_{{0}}' },
+      hmac: { header: 'X-Signature', secret: 's' },
+      status: 200,
+    }
+    const { headers, body = '', id } = messagesOf(delivery, job)()
+    expect(body).toBe(`{"id":"${id}"}`)
+    const signature = createHmac('sha256', 's').update(body).digest('hex')
+    expect(headers.slice(-4)).toEqual(['X-Event-Id', `evt_${id}`, 'X-Signature', signature])
   })
 })

@@ -30,7 +30,7 @@ if (skipped) console.warn(`No ${NAMES.join(' or ')} on PATH: the tests that need
 /** `describe`, for tests that need a browser. */
 export const describeInBrowser = describe.skipIf(skipped)
 
-/** fails where there is no Chromium */
+/** @throws where Chromium is not installed */
 export function launchChromium(): Promise<Browser> {
   if (executablePath === undefined) throw new Error(`None of ${NAMES.join(', ')} is on PATH.`)
   return chromium.launch({ executablePath, headless: true, args: FLAGS })

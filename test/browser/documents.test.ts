@@ -62,6 +62,7 @@ describeInBrowser('in a browser', () => {
     }
   })
 
+  // proves §4.1 GET /documentation · none
   test('the documentation shows every operation, and the page breaks none of its rules', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/documentation`)
     await page.locator('.opblock').first().waitFor()
@@ -70,6 +71,7 @@ describeInBrowser('in a browser', () => {
     expect(problems).toEqual([])
   })
 
+  // proves §4.1 GET /documentation · none
   test('the documentation executes GET /health, which needs no key', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/documentation`)
     expect(await tryOut(page, '/health')).toEqual({ status: '200', body: { status: 'UP' } })
@@ -108,6 +110,7 @@ describeInBrowser('in a browser', () => {
     },
   )
 
+  // proves §4.1 GET /reference · none
   test('the reference shows every operation, in its styles, and the page breaks none of its rules', async () => {
     const { page, problems } = await openPage(browser, `${service.url}/reference`)
     await page.locator('[data-section-id] h2').first().waitFor()

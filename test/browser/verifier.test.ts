@@ -38,7 +38,7 @@ async function drop(zone: 'evidence' | 'key-set', ...files: readonly Dropped[]):
   await page.dispatchEvent(`#${zone}`, 'drop', { dataTransfer: transfer })
 }
 
-/** Drops both and waits for the answer. out  the heading and the whole text of each result */
+/** Drops both and waits for the answer. Returns the heading and the whole text of each result. */
 async function dropped(
   evidence: readonly Dropped[],
   keySet: string,
@@ -302,6 +302,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     expect((await shown())[0]?.text).toContain('dana:laptop')
   })
 
+  // proves abuse: Control characters in a record's
   test('characters that are not seen, or that turn the direction of others, are replaced', async () => {
     const { record: text, keySet } = await savedFiles(['ed25519'])
     const hidden = '\u001b[2J\u009b\u202e\u200b\u2028\u{e0041}'

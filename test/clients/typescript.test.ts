@@ -298,6 +298,7 @@ describe('over a flaky network', () => {
   const limited = answer(429, { error: 'Rate limit.', code: 'RATE_LIMITED' }, { 'Retry-After': '1' })
   const unavailable = answer(503, { error: 'Gone.', code: 'DATABASE_UNAVAILABLE' }, { 'Retry-After': '0' })
 
+  // proves fault: The answer to an execution
   test('an execute whose reply was lost is not sent twice, and its record is returned', async () => {
     const submitted = aSubmission()
     const id = submitted.businessTransactionId
@@ -308,6 +309,7 @@ describe('over a flaky network', () => {
     expect(await rowsOf(database, id)).toEqual(executed)
   })
 
+  // proves fault: Our client gives up waiting
   test('an execute that timed out while it was running is waited for, not sent again', async () => {
     const submitted = aSubmission({ intent: { parameters: { amount: 42, delayMs: 1000 } } })
     const id = submitted.businessTransactionId
@@ -317,6 +319,7 @@ describe('over a flaky network', () => {
     expect(await rowsOf(database, id)).toEqual(executed)
   })
 
+  // proves fault: An execution never arrives
   test('an execute that never arrived is sent again, after the service was asked', async () => {
     const submitted = aSubmission()
     const id = submitted.businessTransactionId
@@ -367,6 +370,7 @@ describe('over a flaky network', () => {
     expect(network.seen).toHaveLength(1)
   })
 
+  // proves fault: The service itself does not
   test('an outcome that the service itself does not know is in doubt, and nothing is sent again', async () => {
     const submitted = aSubmission()
     const id = submitted.businessTransactionId

@@ -17,6 +17,7 @@ const callers = parseCallers(
   ),
 )
 
+// proves §5 Keys are issued by an operator
 test.each([...rawKeys, 'csk_unknown'])(
   '%s is compared as a whole with every known hash, by timingSafeEqual, also after a match',
   (rawKey) => {

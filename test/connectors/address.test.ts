@@ -50,10 +50,13 @@ describe('an endpoint', () => {
 
   test.each([
     'https://127.0.0.1/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://127.1/',
     'https://2130706433/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://0x7f000001/',
     'https://0x7f.1/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://0177.0.0.1/',
     'https://127.0.0.1./',
     'https://１２７.0.0.1/',
@@ -65,6 +68,7 @@ describe('an endpoint', () => {
     'https://172.16.0.1/',
     'https://192.168.1.1/',
     'https://100.64.0.1/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://169.254.169.254/latest/meta-data/',
     'https://2852039166/',
     'https://0xa9fea9fe/',
@@ -119,6 +123,7 @@ describe('an endpoint', () => {
     expect(inProduction(url)).toBe(problem)
   })
 
+  // proves abuse: A URL that reads as
   test.each([
     ['HTTPS://Receiver.example/', 'https://receiver.example/'],
     ['https://receiver.example\\@other.example/', 'https://receiver.example/@other.example/'],
@@ -143,6 +148,7 @@ describe('a host name', () => {
     expect(resolved).toMatchObject({ addresses: addresses.map((address) => ({ address })) })
   })
 
+  // proves abuse: DNS rebinding: a name that was public
   test.each([
     [['127.0.0.1']],
     [['8.8.8.8', '10.0.0.1']],
@@ -165,6 +171,7 @@ describe('a host name', () => {
   })
 })
 
+// proves abuse: An endpoint inside (SSRF): decimal
 test('registration and approval refuse what a call would refuse', async () => {
   const url = 'https://receiver.example/'
   expect(await unreachable(url, '8.8.8.8')).toBeUndefined()

@@ -74,6 +74,7 @@ describe('a request', () => {
     })
   })
 
+  // proves abuse: Redirects
   test('follows no redirect', async () => {
     const elsewhere = await serve(http(200))
     for (const status of [301, 302, 303, 307, 308])
@@ -81,6 +82,7 @@ describe('a request', () => {
     expect(elsewhere.connections()).toBe(0)
   })
 
+  // proves abuse: A compression bomb
   test('decompresses nothing: an endless text in a few bytes stays these few bytes', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000))
     const outcome = await callOf(http(200, bomb, { 'Content-Encoding': 'gzip' }))
@@ -100,7 +102,9 @@ describe('a request', () => {
 
 describe('an answer that is not whole counts as lost', () => {
   test.each<[string, Answer, RegExp]>([
+    // proves abuse: Answers that are too large
     ['larger than the limit', http(200, 'x'.repeat(ANSWER_BYTES_MAX + 1)), /larger than 65536 bytes/],
+    // proves abuse: Answers that are too large
     ['without an end', endless, /larger than 65536 bytes/],
     ['shorter than it says', http(200, 'ok', { 'Content-Length': '3' }), /aborted/],
     [
@@ -129,8 +133,10 @@ describe('an answer that is not whole counts as lost', () => {
 
   test.each<[string, Answer]>([
     ['a head that drips', dripping('HTTP/1.1 200 X\r\nX-Y: ')],
+    // proves abuse: Answers that are too large
     ['a body that drips', dripping('HTTP/1.1 200 X\r\nContent-Length: 60000\r\n\r\n')],
-    ['silence', () => undefined],
+    // proves abuse: Answers that are too large
+    ['no answer', () => undefined],
     ['a head without its body', (socket) => socket.write('HTTP/1.1 200 X\r\nContent-Length: 2\r\n\r\n')],
   ])('%s, when the time is over', async (_, answer) => {
     const started = performance.now()
@@ -177,6 +183,7 @@ describe('a request is certainly not sent', () => {
     expect([outcome.kind, server.requests]).toEqual(['not-sent', []])
   })
 
+  // proves abuse: An endpoint inside (SSRF): decimal
   test('to an address that is not public, where it has to be', async () => {
     const server = await serve(http(200))
     for (const host of ['127.0.0.1', '[::ffff:127.0.0.1]', '2130706433'])
@@ -186,6 +193,7 @@ describe('a request is certainly not sent', () => {
     expect(server.connections()).toBe(0)
   })
 
+  // proves abuse: DNS rebinding: a name that was public
   test('to a name that was public when it was checked, and points inside when it is called', async () => {
     const server = await serve(http(200))
     let lookups = 0
@@ -205,6 +213,7 @@ describe('a request is certainly not sent', () => {
 })
 
 describe('over TLS', () => {
+  // proves abuse: A certificate of another name
   test('the connection goes to the looked-up address, and the certificate must be of the name', async () => {
     const server = await serve(http(200, 'ok'), { tls: true })
     const named = (name: string) =>
@@ -219,6 +228,7 @@ describe('over TLS', () => {
     expect(server.requests).toHaveLength(1)
   })
 
+  // proves abuse: A certificate of another name
   test('an authority that nobody trusts is refused before a byte of the request', async () => {
     const server = await serve(http(200), { tls: true })
     const outcome = await call(to(`https://receiver.test:${server.port}/`), { lookup: local })

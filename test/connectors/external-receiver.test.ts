@@ -64,6 +64,7 @@ test('a release is carried out once, and its answer completes the execution', as
   expect(acted).toMatchObject([{ authorizationId: order.authorizationId, parameters: { note: 'für Ada' } }])
 })
 
+// proves fault: It dies in the middle; abuse: A release repeated, altered, forged
 test('a repeat gets the stored answer, at the same time or after a restart, and nothing is done again', async () => {
   const journal = aJournal()
   const { acted, receiver, origin } = await aReceiver({ journal })
@@ -114,6 +115,7 @@ test('an effect that ended in an error nobody foresaw is unknown, and never trie
   expect(String(logged.mock.calls[0])).toContain('the bank hung up')
 })
 
+// proves abuse: A release repeated, altered, forged
 test('what is no release of the service for this receiver is refused before anything is done', async () => {
   const { acted, origin } = await aReceiver()
   const good = signed(origin)
@@ -150,12 +152,14 @@ test('what is no release of the service for this receiver is refused before anyt
   expect(acted).toEqual([])
 })
 
+// proves abuse: A weak key, or a key
 test("an approver's key in the set does not pass for the service's", () => {
   const { keyId } = key.public
   const keys = [...jwks.keys, { ...publicKeyJson(key.public), keyId: `alice:${keyId}` }]
   expect([...readKeys({ keys }).keys()]).toEqual([keyId])
 })
 
+// proves fault: It dies in the middle
 test('the program fetches the keys once, and killed in the middle of an effect it never does it again', async () => {
   let fetched = 0
   const service = createServer((request, response) => {

@@ -142,6 +142,7 @@ describe('the answer', () => {
 })
 
 describe('nothing is sent', () => {
+  // proves abuse: A parameter that was not
   test('with a parameter that is not registered', async () => {
     const order = anOrder({ parameters: { amount: 1, iban: 'DE02120300000000202051' } })
     const { server, outcome } = await run({ order })
@@ -163,6 +164,7 @@ describe('nothing is sent', () => {
     expect(server.connections()).toBe(0)
   })
 
+  // proves abuse: DNS rebinding: a name that was public
   test('to a name that pointed outside when it was approved, and points inside now', async () => {
     const server = await serve(json(200, {}))
     const registration = aRegistration(`https://receiver.test:${server.port}`)
@@ -202,6 +204,7 @@ describe('a registration', () => {
     expect(connectors.find('vendor:refund', 'vendor-payment')).toBeDefined()
   })
 
+  // proves abuse: A parameter that was not
   test('takes no action over that is built in', () => {
     const connectors = open()
     connectors.replaceExternal([aRegistration(origin, { capability: 'sandbox:echo' })])

@@ -52,6 +52,7 @@ async function run(action: string, { parameters = {}, target = '512', token = TO
 
 const sent = ({ requests }: Loopback) => requests[0]
 
+// proves §7 500 · varies · see
 test('without the token nothing is registered', () => {
   const connectors = openConnectors({ hubspot: undefined, key: aKey(), production: false })
   expect([connectors.find('hubspot:deal-fetch'), connectors.find('hubspot:deal-update')]).toEqual([

@@ -23,7 +23,10 @@ export interface Loopback {
 /** Answers one request: text is written and the connection ended; a function has the socket to itself. */
 export type Answer = string | Buffer | ((socket: Socket, request: Received) => void)
 
-/** Runs until the test is finished. in  tls  serves receiver.test by the self-signed certificate */
+/**
+ * Serves until the test has finished.
+ * @param options.tls serves receiver.test with the self-signed certificate
+ */
 export async function serve(answer: Answer, { tls = false } = {}): Promise<Loopback> {
   const requests: Received[] = []
   const sockets = new Set<Socket>()

@@ -1,4 +1,4 @@
-// An order as the road hands it to a connector, valid by default, and the key that signs releases.
+// An order as the pipeline hands it to a connector, valid by default, and the key that signs releases.
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -83,6 +83,7 @@ describe.each<[string, Case]>([
     expect(await outcomeOf(json(200, good))).toMatchObject({ kind: 'completed' })
   })
 
+  // proves fault: Nobody listens there, or it refuses
   test('an endpoint that nobody listens at fails for certain', async () => {
     const port = await closedPort()
     expect(await connect(`http://127.0.0.1:${port}`, 10_000).call(order)).toEqual({
@@ -92,6 +93,7 @@ describe.each<[string, Case]>([
     })
   })
 
+  // proves fault: Nobody listens there, or it refuses
   test.each([400, 404, 405, 409, 410, 413, 422, 423, 428, 451, 477, 499])(
     '%i fails for certain',
     async (status) => {
@@ -119,6 +121,7 @@ describe.each<[string, Case]>([
     })
   })
 
+  // proves fault: It answers with a redirect; abuse: Redirects
   test.each([201, 202, 204, 207, 301, 302, 303, 304, 307, 308, 408, 500, 501, 502, 503, 504, 521, 599])(
     '%i is unknown',
     async (status) => {
@@ -128,7 +131,9 @@ describe.each<[string, Case]>([
     },
   )
 
+  // proves fault: It hangs up, resets, or sends
   test.each<[string, Answer]>([
+    // proves abuse: An answer to another transaction
     ['an answer to something else', json(200, foreign)],
     ['a body that is not JSON', http(200, '<html>')],
     ['an empty body', http(200)],
@@ -136,13 +141,17 @@ describe.each<[string, Case]>([
     ['an empty object', http(200, '{}')],
     ['half a body', http(200, text.slice(0, -5))],
     ['two bodies', http(200, text + text)],
+    // proves abuse: An answer to another transaction
     ['a key that is there twice', http(200, text.replace('{', '{"updatedAt":1,"updatedAt":2,'))],
     ['a __proto__ key', http(200, text.replace('{', '{"__proto__":{},'))],
     ['bytes that are not UTF-8', http(200, Buffer.from(text.replace('{', '{"ü":1,'), 'latin1'))],
     ['a byte order mark', http(200, `\ufeff${text}`)],
+    // proves abuse: An answer to another transaction
     ['a number that may have been another', http(200, text.replace('{', '{"n":12345678901234567890,'))],
     ['depth beyond the bound', http(200, text.replace('{', `{"n":${'['.repeat(64)}${']'.repeat(64)},`))],
+    // proves abuse: A compression bomb
     ['a compressed body', http(200, gzipSync(text), { 'Content-Encoding': 'gzip' })],
+    // proves abuse: Answers that are too large
     ['a larger body than is read', http(200, text.replace('{', `{"n":"${'x'.repeat(66_000)}",`))],
     ['a larger refusal than is read', http(404, 'x'.repeat(66_000))],
     ['a body that is cut off', http(200, text, { 'Content-Length': String(text.length + 1) })],
@@ -152,7 +161,8 @@ describe.each<[string, Case]>([
     expect(await outcomeOf(answer), name).toMatchObject({ kind: 'unknown' })
   })
 
-  test('silence is unknown when the time is over', async () => {
+  // proves fault: The called system never answers
+  test('no answer is unknown when the time is over', async () => {
     expect(await outcomeOf(() => undefined, 200)).toEqual({
       kind: 'unknown',
       cause: 'no whole answer within 200 ms',

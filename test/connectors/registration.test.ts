@@ -16,6 +16,7 @@ function answering(...answers: string[][]) {
   return () => Promise.resolve((answers.shift() ?? []).map((address) => ({ address, family: 4 })))
 }
 
+// proves abuse: DNS rebinding: a name that was public
 test('a name that is public when it is proposed and private when it is approved is refused then', async () => {
   const lookup = answering(['1.1.1.1'], ['10.0.0.1'])
   const { check } = externalConnectorChanges({ production: true, lookup })

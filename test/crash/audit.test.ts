@@ -12,6 +12,7 @@ import { aTransaction } from '../transactions.ts'
 const KILLS = 3
 const CONNECTIONS = 16
 
+// proves fault: kill -9 of the service while requests
 test(`after each of ${KILLS} kills every refusal that was answered is there, once, and verifies`, async () => {
   const database = await createDatabase()
   const signingKeyDir = `${aFolder()}/keys`

@@ -8,6 +8,7 @@ import { aSlowTransaction } from '../load.ts'
 import { startService, until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
+// proves fault: The database is gone before; abuse: The effect happened and the database
 test('gone before the claim: 503 at once, and nothing executed; gone after the effect: 502, the evidence once it is back, and never executed again', async () => {
   const dataDir = aFolder()
   const startDatabase = () => startEmbeddedPostgres({ dataDir, log: () => undefined })
@@ -54,6 +55,7 @@ test('gone before the claim: 503 at once, and nothing executed; gone after the e
   await postgres.stop()
 })
 
+// proves fault: The database is gone for a moment; abuse: The effect happened and the database
 test('gone for a moment while the connector works: the evidence is stored once it is back', async () => {
   const dataDir = aFolder()
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
@@ -63,7 +65,7 @@ test('gone for a moment while the connector works: the evidence is stored once i
   const stored = () => look(dataDir, readStored)
   await until(async () => (await stored()).inDoubt.size === 1, 'the intent to be released')
   process.kill(postgres.pid(), 'SIGKILL') // its supervisor starts it again
-  // A server that needs longer than the caller is kept waiting leaves the outcome unknown to the caller, and the evidence owed.
+  // A server that needs longer than the caller is kept waiting leaves the outcome unknown to the caller, and the evidence pending.
   expect([200, 502]).toContain((await executed).status)
   await until(() => query(postgres.url, 'SELECT 1').catch(() => undefined), 'the database')
   await until(async () => (await stored()).recorded.has(transaction.businessTransactionId), 'the evidence')

@@ -33,6 +33,7 @@ async function listed(service: TestService): Promise<Set<string>> {
   }
 }
 
+// proves fault: kill -9 of the service under load; abuse: A connector that never answers
 test('after a kill each execution is finalized or listed in doubt; a repeat is a 409 and is never run', async () => {
   const key = makeRawKey()
   const options = { databaseUrl: database.url, callers: [human.entry], key }
@@ -87,6 +88,7 @@ test('after a kill each execution is finalized or listed in doubt; a repeat is a
   expect(await third.stop()).toBe(0)
 })
 
+// proves fault: The called system never answers; abuse: A connector that never answers
 test('a connector that never answers: 502 when its time is up, in doubt at once, listed by itself', async () => {
   const service = await startService({ databaseUrl: database.url, callers: [human.entry] })
   const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
@@ -103,6 +105,7 @@ test('a connector that never answers: 502 when its time is up, in doubt at once,
   expect(await service.stop()).toBe(0)
 })
 
+// proves abuse: Load alone, to leave something
 test('load without a fault leaves nothing in doubt and every intent finalized', async () => {
   const service = await startService({ databaseUrl: database.url, callers: [human.entry] })
   const load = startLoad(service, 32)

@@ -14,7 +14,7 @@ import { expectEvidence, type Members } from '../evidence.ts'
 import { notedInDoubt, passDeadline } from '../intents.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
-import { openRoad } from '../road/thread.ts'
+import { openSteps } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
 
 const human = aCaller('olive', { credentialHolderType: 'USER' })
@@ -33,7 +33,7 @@ afterAll(async () => {
 const start = (env: Record<string, string> = {}) =>
   startService({ databaseUrl: proxy.url, callers: [human.entry], env })
 
-/** Executions whose effect happens while the database is away. out  once each has its 502 */
+/** Executes while the database is away, and resolves when each has its 502. */
 async function executeWithout(
   service: TestService,
   count: number,
@@ -53,6 +53,7 @@ async function executeWithout(
 
 const states = (ids: readonly string[]) => Promise.all(ids.map((id) => intentState(database, id)))
 
+// proves fault: The database is gone after the effect; abuse: The effect happened and the database
 test('is stored once the database is back, without a human: FINALIZED or ERRORED, whole, once, and off the list', async () => {
   const service = await start()
   const ids = await executeWithout(service, 5)
@@ -82,6 +83,7 @@ test('is stored once the database is back, without a human: FINALIZED or ERRORED
   expect(service.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
 })
 
+// proves fault: SIGTERM while evidence waits for a database that is away
 test('a clean stop waits for a database that comes back within the drain', async () => {
   const service = await start()
   const ids = await executeWithout(service, 3)
@@ -92,6 +94,7 @@ test('a clean stop waits for a database that comes back within the drain', async
   expect(await states(ids)).toEqual(Array(3).fill('FINALIZED'))
 })
 
+// proves fault: SIGTERM while evidence waits for a database that stays
 test('a clean stop without a database ends with the drain, and says what it leaves in doubt', async () => {
   const service = await start({ SHUTDOWN_TIMEOUT_MS: '700' })
   const ids = await executeWithout(service, 2)
@@ -102,6 +105,7 @@ test('a clean stop without a database ends with the drain, and says what it leav
   expect(await states(ids)).toEqual(['RELEASED', 'RELEASED'])
 })
 
+// proves fault: The same, and a human
 test('what a human has resolved in the meantime stays so', async () => {
   const away = await start()
   const elsewhere = await startService({ databaseUrl: database.url, callers: [human.entry] })
@@ -112,7 +116,7 @@ test('what a human has resolved in the meantime stays so', async () => {
   await proxy.mend()
   await until(async () => (await away.get('/ready')).status === 200, 'the database')
   expect((await away.post('/execute', aTransaction())).status).toBe(200)
-  // Its stop waits until it owes nothing: by then it has tried.
+  // A stop waits until no evidence is pending: by then it has tried.
   expect(await away.stop()).toBe(0)
   expect(away.lines().filter(({ msg }) => msg === 'evidence lost: in doubt')).toEqual([])
   expect(await intentState(database, id)).toBe('RESOLVED')
@@ -135,13 +139,14 @@ const anEvidence = (body: string): Evidence => ({
   receipt: '',
 })
 
+// proves fault: The same, with more evidence
 test('what is kept is bounded, by count and by size', () => {
   // Nothing listens there.
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const kept = (evidence: readonly Evidence[]) => {
     const count = new Int32Array(new SharedArrayBuffer(4))
     const away = new Error('Connection terminated')
-    openPendingEvidence({ pool, key: openRoad().key, count, fault: openStoreFault() }).add(
+    openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault() }).add(
       new Map(evidence.map((item) => [item, away])),
     )
     return count[0]
@@ -151,6 +156,7 @@ test('what is kept is bounded, by count and by size', () => {
   expect(kept(Array.from({ length: 65 }, () => anEvidence(large)))).toBe(64)
 })
 
+// proves fault: A table of the evidence
 test('a thread that starts while evidence is refused tries what a store does, keeps nothing of it, and ends the fault when it succeeds', async () => {
   await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
   const found = openStoreFault()
@@ -159,7 +165,7 @@ test('a thread that starts while evidence is refused tries what a store does, ke
   let refused = 0
   pool.on('remove', () => refused++)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  openPendingEvidence({ pool, key: openRoad().key, count, fault: openStoreFault(found.memory) })
+  openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault(found.memory) })
   await until(() => refused > 0, 'an attempt')
   expect(found.sqlState()).toBe('42P01')
   await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')

@@ -1,7 +1,7 @@
 // kill -9 of PostgreSQL under load: callers see 200, 503 or 502 and each means what it says; the service comes back by itself.
 import { describe, expect, test } from 'vitest'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
-import { aFolder, processesOf } from '../embedded/drive.ts'
+import { aCluster, processesOf } from '../embedded/drive.ts'
 import { look, postmasterPid } from '../embedded/look.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { forEach, startLoad, type Load, type Outcome } from '../load.ts'
@@ -30,8 +30,9 @@ describe.each([
   ['the postmaster', killPostmaster],
   ['a backend', killBackend],
 ])('%s', (_, kill) => {
+  // proves fault: kill -9 of the postmaster
   test(`killed ${KILLS} times at a random moment: no acknowledged execution is missing, and no answer lies`, async () => {
-    const dataDir = aFolder()
+    const dataDir = aCluster()
     const service = await startService({ env: { DATA_DIR: dataDir } })
     const load = startLoad(service, 32)
     for (let times = 0; times < KILLS; times++) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
-import { aFolder, processesOf } from '../embedded/drive.ts'
+import { aCluster, processesOf } from '../embedded/drive.ts'
 import { look } from '../embedded/look.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { forEach, startLoad, type Outcome } from '../load.ts'
@@ -12,8 +12,9 @@ import { startService, until, type TestService } from '../service.ts'
 
 const KILLS = 4
 
+// proves fault: kill -9 of the service under load
 test(`after each of ${KILLS} kills at a random moment the service comes back with everything it acknowledged`, async () => {
-  const dataDir = aFolder()
+  const dataDir = aCluster()
   const signingKeyDir = join(dataDir, 'keys')
   generateKeys({ dir: signingKeyDir, now: new Date() })
   const identity = { signingKeyDir, key: makeRawKey(), env: { DATA_DIR: dataDir } }

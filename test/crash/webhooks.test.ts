@@ -11,6 +11,7 @@ import { aDelivery, auditedDetails, deliver, env, storedEvents, type Delivery } 
 const KILLS = 3
 const CONNECTIONS = 16
 
+// proves §6 Response 200 · `{status; fault: kill -9 of the service while a provider; abuse: kill -9 between the acknowledgement
 test(`after each of ${KILLS} kills every acknowledged delivery is there and is processed once`, async () => {
   const database = await createDatabase()
   const signingKeyDir = `${aFolder()}/keys`

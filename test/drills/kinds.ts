@@ -27,8 +27,8 @@ export interface Acknowledged {
   readonly reply: Called
 }
 
-/** For the test to remove. */
-export const policyDir = aPolicyFolder()
+/** Removed with the folder of the whole run: files that run in one process share this module. */
+const policyDir = aPolicyFolder()
 addPolicy(policyDir, {
   name: 'by-human',
   version: '1.0.0',
@@ -36,7 +36,10 @@ addPolicy(policyDir, {
   verify: { approved: { by: 'approval', quorum: 1 } },
 })
 
-/** A service with the callers, policies and provider of these executions. in  databaseUrl  without, an embedded one in `dataDir` */
+/**
+ * Starts a service with the callers, policies and provider of these executions.
+ * @param options.databaseUrl by default an embedded database in `dataDir`
+ */
 export function startFor(options: {
   readonly signingKeyDir: string
   readonly databaseUrl?: string
@@ -55,7 +58,10 @@ export function startFor(options: {
   })
 }
 
-/** Executes one of each kind, which takes as long as a connector that stays silent. out  those that were answered with a record */
+/**
+ * Executes one of each kind, which takes as long as a connector that never answers.
+ * @returns those that were answered with a record
+ */
 export async function executeKinds(service: TestService): Promise<Acknowledged[]> {
   const silent = service.post('/execute', hanging)
   await enrolled(service, { maker, checker }, dana)
@@ -86,7 +92,10 @@ export async function expectKinds(service: TestService): Promise<void> {
   expect((await deliver(service, delivery)).body).toEqual({ status: 'acknowledged' })
 }
 
-/** Executes. fails unless it is answered 200 */
+/**
+ * Executes.
+ * @throws unless the answer is 200
+ */
 export async function acknowledged(
   service: TestService,
   transaction = aTransaction(),

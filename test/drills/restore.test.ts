@@ -23,7 +23,6 @@ import {
   executeKinds,
   expectKinds,
   hanging,
-  policyDir,
   startFor,
   unfinalized,
   type Acknowledged,
@@ -33,8 +32,6 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 const CHAPTER = 'keeping.md'
 const DATABASE = 'countersign'
-
-afterAll(() => rmSync(policyDir, { recursive: true }))
 
 const start = (server: Server, signingKeyDir: string) =>
   startFor({ databaseUrl: server.url(DATABASE), signingKeyDir })
@@ -52,7 +49,7 @@ describeWithPostgres('a restored service', () => {
   let afterDump: Acknowledged[]
   let afterMoment: Acknowledged[]
 
-  /** A command of the chapter by how it begins. in  where  the environment besides what the service has */
+  /** A command of the chapter by how it begins. `where` is its environment besides the service's. */
   function shown(beginning: string, url = ''): string {
     const found = blocks(CHAPTER, 'sh').filter((block) => block.includes(beginning))
     expect(found, `one block of ${CHAPTER} with ${beginning}`).toHaveLength(1)
@@ -78,7 +75,7 @@ describeWithPostgres('a restored service', () => {
 
     const first = await executeKinds(service)
 
-    const load = startLoad(service, 2)
+    const load = startLoad(service, 2, { pauseMs: 40 })
     const acknowledgedSoFar = () => [...first, ...load.outcomes.filter(isAcknowledged)]
     await until(() => load.count(200) > 40, 'the load')
     const operator = terminal(server, signingKeyDir)

@@ -84,7 +84,7 @@ const start = (signingKeyDir: string): Promise<TestService> =>
     },
   })
 
-/** One after the other: out of the load balancer, stopped, started, back in. in  between  while only the first is new */
+/** One instance after the other: out of the load balancer, stopped, started, back in. `between` runs while only the first is new. */
 async function restartEach(between: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   for (const i of [0, 1] as const) {
     const old = instances[i]
@@ -110,7 +110,7 @@ function urlFor({ role, password }: (typeof settings)['login']): string {
   return database.url.replace(/^(postgres(?:ql)?:\/\/)(?:[^@/]*@)?/, `$1${role}:${password}@`)
 }
 
-/** A command of the chapter, by a part of it. in  where  whose keys and address it is run for; the first instance without */
+/** A command of the chapter, by a part of it, for the keys and address of instance `i`. */
 function shown(part: string, i: 0 | 1 = 0): Promise<string> {
   const found = blocks('keeping.md', 'sh').filter((block) => block.includes(part))
   expect(found, `one block with ${part}`).toHaveLength(1)
@@ -133,7 +133,7 @@ beforeAll(async () => {
   cpSync(keyDirs[0], keyDirs[1], { recursive: true })
   instances = await Promise.all([start(keyDirs[0]), start(keyDirs[1])])
   reachable = [...instances]
-  load = startLoad(balancer, 2)
+  load = startLoad(balancer, 2, { pauseMs: 40 })
 })
 
 afterAll(async () => {

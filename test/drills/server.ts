@@ -26,7 +26,11 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Runs a script as we are. out  what it printed · fails where any of its commands fails, with all that was printed */
+/**
+ * Runs a script as the user of the test.
+ * @returns what it printed
+ * @throws where any of its commands fails, with everything that was printed
+ */
 export function run(script: string, { cwd, env }: Terminal): Promise<string> {
   return shell('sh', ['-euc', script], script, { cwd, env })
 }
@@ -92,7 +96,10 @@ export function aServer(): Server {
   }
 }
 
-/** Makes an empty cluster there and starts it. in  settings  lines of postgresql.conf */
+/**
+ * Makes an empty cluster there and starts it.
+ * @param settings lines of postgresql.conf
+ */
 export async function makeServer(server: Server, settings = ''): Promise<void> {
   const { folder, data, env } = server
   const terminal = { cwd: folder, env }

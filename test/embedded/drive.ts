@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from 'pg'
-import { expect } from 'vitest'
+import { expect, inject } from 'vitest'
 import { kill, processesOf } from '../processes.ts'
-import { cleanUpAfterEachFile, cleanUpAfterEachTest } from '../run/cleanup.ts'
+import { cleanUpAfterEachTest } from '../run/cleanup.ts'
 
 export { argumentsOf, environmentOf, kill, processesOf } from '../processes.ts'
 
@@ -41,26 +41,15 @@ export function aFolder({ mode = 0o755 } = {}): string {
   return folder
 }
 
-let template: string | undefined
-cleanUpAfterEachFile(() => {
-  if (template !== undefined) rmSync(template, { recursive: true })
-  template = undefined
-})
-
 /**
- * A data folder whose first start is over: a copy of one that is made once per test file, since initdb costs a second of CPU.
+ * A data folder whose first start is over.
  *
  * @param name of the data folder, below a folder of its own
  */
-export async function aCluster(name = '.'): Promise<string> {
-  if (template === undefined) {
-    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'embedded-template-')))
-    await end(await start(folder), 'SIGTERM')
-    template = folder
-  }
+export function aCluster(name = '.'): string {
   const dataDir = join(aFolder(), name)
   mkdirSync(dataDir, { recursive: true })
-  execFileSync('cp', ['-a', join(template, 'postgres'), dataDir])
+  execFileSync('cp', ['-a', join(inject('clusterTemplate'), 'postgres'), dataDir])
   return dataDir
 }
 

@@ -39,7 +39,7 @@ describe('start and stop', () => {
   })
 
   test('the cluster is durable, checksummed, UTF-8 in locale C, and closed to the network', async () => {
-    const { url } = await start(await aCluster())
+    const { url } = await start(aCluster())
     const names = [
       'fsync',
       'synchronous_commit',
@@ -81,7 +81,7 @@ describe('start and stop', () => {
   })
 
   test('a data folder with a long path, a space and a comma works, and its socket elsewhere is removed', async () => {
-    const dataDir = await aCluster('a long, long path '.repeat(6))
+    const dataDir = aCluster('a long, long path '.repeat(6))
     const first = await start(dataDir)
     const socketDir = socketDirOf(first.url)
     expect(socketDir).not.toContain(dataDir)
@@ -95,7 +95,7 @@ describe('start and stop', () => {
   })
 
   test('a large log starts afresh', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const log = join(dataDir, 'postgres/postgres.log')
     writeFileSync(log, 'x'.repeat(10_000_001))
     await start(dataDir)
@@ -104,7 +104,7 @@ describe('start and stop', () => {
   })
 
   test('a lost password is a sentence, and nothing is made in its place', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const file = join(dataDir, 'postgres/password')
     rmSync(file)
     const { said } = await drive(dataDir)
@@ -116,8 +116,9 @@ describe('start and stop', () => {
 })
 
 describe('crashes', () => {
+  // proves fault: kill -9 of a service
   test('after kill -9 of the service the next one stops the database that still runs, and starts it again', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const first = await start(dataDir)
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     await end(first, 'SIGKILL')
@@ -133,8 +134,9 @@ describe('crashes', () => {
     expect(processesOf(dataDir)).toEqual([])
   })
 
+  // proves fault: kill -9 of the postmaster
   test('after kill -9 of the database it is restarted, once the last orphaned backend is gone', async () => {
-    const driver = await start(await aCluster())
+    const driver = await start(aCluster())
     const { url, pid } = driver
     await query(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
     const orphan = query(url, 'SELECT count(*) FROM generate_series(1, 1000000000)').catch(() => {}) // never checks whether its client or its postmaster is gone
@@ -154,7 +156,7 @@ describe('crashes', () => {
   })
 
   test('a stop wins over a restart that is under way', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const driver = await start(dataDir)
     writeFileSync(join(dataDir, 'postgres/data/postgresql.conf'), 'no setting')
     kill(driver.pid, 'SIGKILL')
@@ -164,6 +166,7 @@ describe('crashes', () => {
     await eventually(() => expect(processesOf(dataDir)).toEqual([]))
   })
 
+  // proves fault: kill -9 in the middle
   test('an interrupted initdb is cleaned away and done again', async () => {
     const dataDir = aFolder()
     const leftovers = () =>
@@ -180,8 +183,9 @@ describe('crashes', () => {
     expect(leftovers()).toEqual([])
   })
 
+  // proves fault: kill -9 in the middle
   test('a crash between initdb and CREATE DATABASE is made good', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const first = await start(dataDir)
     await query(first.url.replace('/countersign?', '/postgres?'), 'DROP DATABASE countersign')
     await end(first, 'SIGKILL')
@@ -189,7 +193,7 @@ describe('crashes', () => {
   })
 
   test('a lock file whose pid is now another program stops nothing', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const first = await start(dataDir)
     const file = join(dataDir, 'postgres/data/postmaster.pid')
     const left = readFileSync(file, 'utf8')
@@ -206,7 +210,7 @@ describe('crashes', () => {
 
 describe('one owner', () => {
   test('a second start refuses, and the first still answers', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const first = await start(dataDir)
     const second = await drive(dataDir)
     expect(second.said).toEqual({ refusal: refusal(dataDir) })

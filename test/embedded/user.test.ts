@@ -41,7 +41,7 @@ describe('as an ordinary user', () => {
   test.skipIf(!asRoot || closedFolder(clone, nobody) !== undefined)(
     'a data folder of another user is a sentence',
     async () => {
-      const dataDir = await aCluster()
+      const dataDir = aCluster()
       const { said } = await drive(dataDir, { uid: nobody.uid, gid: nobody.gid })
       expect(said).toEqual({
         refusal: `DATA_DIR ${dataDir} cannot be written; start as the user it belongs to, or set another folder.`,
@@ -52,7 +52,7 @@ describe('as an ordinary user', () => {
 
 describe.skipIf(!asRoot)('as root', () => {
   test('the database runs as an unprivileged user, who owns the data from then on', async () => {
-    const dataDir = await aCluster()
+    const dataDir = aCluster()
     const data = join(dataDir, 'postgres/data')
     const { uid } = statSync(data)
     expect(uid).not.toBe(0)

@@ -18,7 +18,7 @@ const LISTED_MS_MAX = 40_000
 const human = aCaller('olive', { credentialHolderType: 'USER' })
 const key = makeRawKey()
 
-/** One whose connector hangs up: 502, in doubt at once. out  its id */
+/** Executes with a connector that hangs up: 502, in doubt at once. Returns the id. */
 async function leaveUnknown(service: TestService): Promise<string> {
   const transaction = aTransaction({
     intent: { action: CAPABILITY, target: aDealId('lost'), parameters: { amount: 7 } },
@@ -34,7 +34,7 @@ async function leaveUnknown(service: TestService): Promise<string> {
   return transaction.businessTransactionId
 }
 
-/** One that is released when its service is killed. out  its id */
+/** Leaves an intent released by killing its service. Returns the id. */
 async function leaveReleased(service: TestService, url: string): Promise<string> {
   const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
   const id = transaction.businessTransactionId
@@ -133,6 +133,7 @@ describeWithClocks('a clock that was wrong', () => {
     expect(await third.stop()).toBe(0)
   }
 
+  // proves fault: The clock of the database
   test.each([
     { service: '+2d', database: '+2d' },
     { service: '+10m', database: '+10m' },
@@ -144,6 +145,7 @@ describeWithClocks('a clock that was wrong', () => {
     120_000,
   )
 
+  // proves fault: The clock of an instance
   test('in the services alone, behind by ten minutes or two days or ahead, hides nothing that is in doubt', async () => {
     await Promise.all(['-10m', '-2d', '+2d'].map((service) => hidesNothing({ service, database: '+0' })))
   }, 120_000)

@@ -15,7 +15,7 @@ const LIBRARY = `/usr/lib/${MACHINE}/faketime/libfaketimeMT.so.1`
 export interface Clock {
   /** Of the process whose clock it is. */
   readonly env: Readonly<Record<string, string>>
-  /** in  offset  to the true time, as `+2d` or `-10m`; `+0` is the true time */
+  /** Takes the offset to the true time, as `+2d` or `-10m`; `+0` is the true time. */
   set(offset: string): void
 }
 

@@ -6,8 +6,9 @@ import type { Server } from './database-server.ts'
 const PAGE_BYTES = 8192
 
 /**
- * in   relation  a table or an index of the database `postgres`
- * out  the server runs again; what is returned flips the bit back
+ * Flips a bit in a page while the server is stopped, and starts it again.
+ * @param relation a table or an index of the database `postgres`
+ * @returns a function that flips the bit back
  */
 export async function flipBitOf(
   server: Server,

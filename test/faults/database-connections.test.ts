@@ -18,7 +18,7 @@ async function anOrdinaryUrl(server: Server): Promise<string> {
   return databaseUrl(server.url, 'service').replace('//countersign@', '//service@')
 }
 
-/** Takes what the service has and all that is free, until nothing is left for it. out  gives everything back */
+/** Takes the service's connections and all free ones, until none is left for it. Returns a function that gives them back. */
 async function takeAllConnections(server: Server): Promise<() => Promise<void>> {
   const taken: Client[] = []
   await until(async () => {
@@ -49,6 +49,7 @@ async function takeAllConnections(server: Server): Promise<() => Promise<void>> 
 }
 
 describeWithPostgres('a PostgreSQL without a free connection', () => {
+  // proves fault: Somebody else has taken every
   test('callers get 503 at once with Retry-After, /ready says why, and the service goes on when connections are free', async () => {
     const server = await startServer({ max_connections: String(CONNECTIONS_MAX) })
     const url = await anOrdinaryUrl(server)

@@ -51,6 +51,7 @@ describeWithPostgres('a damaged page', () => {
   }
   const ready = () => service.get('/ready', { key: null })
 
+  // proves fault: A bit of an index
   test('of an index stops executions after the first 502; REINDEX stores its evidence and lets them in again', async () => {
     for (let i = 0; i < 5; i++) expect((await execute()).status).toBe(200)
     await flipBitOf(server, 'trust_records_pkey', 1)

@@ -15,6 +15,7 @@ async function finish(loaded: LoadedService, dataDir: string): Promise<void> {
 }
 
 describeWithDisk('a full disk', () => {
+  // proves fault: The disk is full for the data
   test('for the data: 503 or 502, /ready says so, and executions go on as soon as there is room', async () => {
     const disk = mountSmallDisk(DISK_BYTES)
     const loaded = await startLoaded({ env: { DATA_DIR: disk.folder } })
@@ -29,6 +30,7 @@ describeWithDisk('a full disk', () => {
     await finish(loaded, disk.folder)
   })
 
+  // proves fault: The disk is full for the log
   test('for the log: PostgreSQL ends itself and cannot start; with room it is started again, and nothing is lost', async () => {
     const disk = mountSmallDisk(DISK_BYTES)
     const loaded = await startLoaded({ env: { DATA_DIR: disk.folder } })
@@ -50,7 +52,7 @@ describeWithDisk('a full disk', () => {
   })
 })
 
-/** Makes PostgreSQL need another file for its log. out  whether it is down for want of one */
+/** Makes PostgreSQL need another file for its log. Returns whether that stopped it. */
 async function endSegment(dataDir: string): Promise<boolean> {
   return look(dataDir, async (pool) => {
     await pool.query(`SELECT pg_switch_wal()`)

@@ -27,6 +27,7 @@ function slowestRefusal({ seen }: LoadedService): number {
 }
 
 describeWithPostgres('a failover under load', () => {
+  // proves fault: The primary crashes, and its
   test('to the promoted standby of a primary that crashed: no acknowledged execution is missing there, and the service goes on by itself', async () => {
     const replicated = await startReplicated()
     const { primary, standby, address } = replicated
@@ -42,6 +43,7 @@ describeWithPostgres('a failover under load', () => {
     expect(slowestRefusal(loaded)).toBeLessThan(REFUSED_MS_MAX)
   })
 
+  // proves fault: The primary is demoted to read-only
   test('from a primary that was demoted and still answers: 503 while nothing can be written, and no connection stays with it', async () => {
     const replicated = await startReplicated()
     const { primary, standby, address } = replicated
@@ -72,6 +74,7 @@ describeWithPostgres('a failover under load', () => {
     expect(slowestRefusal(loaded)).toBeLessThan(REFUSED_MS_MAX)
   })
 
+  // proves fault: A synchronous standby is lost
   test('a synchronous standby that is lost: PostgreSQL holds every commit, callers get 503, and /ready says why', async () => {
     const replicated = await startReplicated()
     const { primary, standby, address } = replicated

@@ -34,15 +34,15 @@ export interface LoadedService {
   readonly reasons: ReadonlySet<string>
   /** The slowest answer of GET /ready. */
   readonly readyMs: () => number
-  /** Waits for so many executions that are sent from now on and answered so. out  how long that took */
+  /** Waits for `count` executions that are sent from now on and answered so. Resolves to how long that took. */
   readonly answered: (answer: string, count?: number) => Promise<number>
-  /** Waits until executions succeed again and GET /ready agrees, without a restart. out  how long that took */
+  /** Waits until executions succeed again and GET /ready agrees, without a restart. Resolves to how long that took. */
   readonly recovered: () => Promise<number>
-  /** Ends the load, waits for evidence that is owed, compares with the tables, and stops the service. */
+  /** Ends the load, waits for pending evidence, compares with the tables, and stops the service. */
   readonly finish: (pool: Pool) => Promise<void>
 }
 
-/** in  as  of `startService`; without a database URL the embedded database is used */
+/** @param as options of `startService`; without a database URL the embedded database is used */
 export async function startLoaded(as: {
   databaseUrl?: string
   env?: Record<string, string>
@@ -154,7 +154,7 @@ async function expectAgreement(seen: readonly Seen[], receiver: Receiver, pool: 
   await until(async () => {
     stored = await readStored(pool)
     return unknown.every(({ id }) => stored.recorded.has(id))
-  }, 'the evidence that is owed')
+  }, 'the pending evidence')
   const wrong = seen.filter(({ id, deal, answer, retryAfter }) => {
     const effects = receiver.effects(deal)
     const recorded = stored.recorded.has(id)

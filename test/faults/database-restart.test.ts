@@ -9,6 +9,7 @@ const RECOVERED_MS_MAX = 60_000
 const REFUSED_MS_MAX = 10_000
 
 describeWithPostgres('a restart of PostgreSQL under load', () => {
+  // proves fault: PostgreSQL is restarted under load
   test.each(['fast', 'immediate'] as const)(
     'pg_ctl restart -m %s: callers get 503 at once, nothing is executed without its intent, and the service goes on by itself',
     async (mode) => {

@@ -32,9 +32,9 @@ cleanUpAfterEachFile(async () => {
 })
 
 /**
- * in   settings  of postgresql.conf
- *      env       variables of the server's process besides those of every server
- * out  running, and ended after the tests of the file
+ * Starts a server that stops after the tests of the file.
+ * @param settings lines of postgresql.conf
+ * @param options.env variables of this server's process besides those of every server
  */
 export async function startServer(
   settings: Readonly<Record<string, string>> = {},
@@ -79,7 +79,7 @@ async function makeServer(
   const launch = launchAs(user, join(BIN, 'initdb'), [folder])
 
   async function run(program: string, args: readonly string[]): Promise<void> {
-    const { command, args: all, options } = launch(join(BIN, program), args)
+    const [command, all, options] = launch(join(BIN, program), args)
     const child = spawn(command, all, { ...options, env: { ...options.env, ...env }, stdio: 'ignore' })
     const [code] = (await once(child, 'exit')) as [number | null]
     if (code === 0) return

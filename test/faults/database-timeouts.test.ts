@@ -39,6 +39,7 @@ async function finish(): Promise<void> {
 }
 
 describe('a lock that somebody holds', () => {
+  // proves fault: Somebody locks a table that a claim
   test('on business_transactions: 503 within seconds and nothing executed; executions go on when it is released', async () => {
     await lock('business_transactions')
     await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
@@ -47,6 +48,7 @@ describe('a lock that somebody holds', () => {
     await finish()
   })
 
+  // proves fault: Somebody locks a table that the evidence
   test('on trust_records, after the effect: 502, and the evidence is stored when it is released', async () => {
     await lock('trust_records')
     await loaded.answered('502 EXECUTION_OUTCOME_UNKNOWN', 4)
@@ -55,6 +57,7 @@ describe('a lock that somebody holds', () => {
     await finish()
   })
 
+  // proves fault: Somebody locks a table that a claim
   test('on execution_intents: /ready says within seconds that it is locked', async () => {
     await lock('execution_intents')
     await loaded.answered('503 DATABASE_UNAVAILABLE', 4)

@@ -41,6 +41,7 @@ async function failed(work: Promise<unknown>): Promise<{ error: unknown; ms: num
 const lock = (sql: Sql) => sql.query('SELECT pg_advisory_xact_lock(7)')
 const one = (sql: Sql) => sql.query('SELECT 1')
 
+// proves fault: The network between one instance
 test('what waits fails within seconds, what comes fails at once, and both pass when it answers again', async () => {
   const { proxy, pool } = await open()
   await Promise.all([one(pool), one(pool), one(pool)])
@@ -58,6 +59,7 @@ test('what waits fails within seconds, what comes fails at once, and both pass w
   await until(async () => (await failed(one(pool))).error === undefined, 'an answer')
 })
 
+// proves fault: The same, while a transaction
 test('what it has locked is free for the others before they give up', async () => {
   const { proxy, pool, direct } = await open()
   const stuck = failed(
@@ -83,6 +85,7 @@ test('a statement that takes its time is waited for: the database answers on ano
   expect(rows).toEqual([{ slept: 'slept' }])
 })
 
+// proves fault: The same, while that instance
 test('one that falls silent while it migrates does not keep the others from starting', async () => {
   const database = await createDatabase('template0')
   const proxy = await openDatabaseProxy(database.url)

@@ -5,6 +5,7 @@ import { readStored } from '../evidence.ts'
 import { until, type TestService } from '../service.ts'
 import { aCountedTransaction, checker, expectAccounted, openFleet, startCallers } from './instances.ts'
 
+// proves fault: kill -9 of one instance
 test('kill -9 of one: the others answer as before, list what it left in doubt, and never run it again', async () => {
   const fleet = await openFleet()
   const [victim, ...others] = await fleet.startThree()

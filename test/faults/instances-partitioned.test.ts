@@ -45,6 +45,7 @@ async function mended(proxy: DatabaseProxy, alone: TestService): Promise<void> {
   await until(ready, 'GET /ready to answer 200', MENDED_MAX_MS)
 }
 
+// proves fault: The network between one instance
 test('before an execution: 503 within seconds, then at once, and /ready says so; the others go on, and it comes back by itself', async () => {
   const { fleet, proxy, alone, other, others } = await openPartitioned()
   let inService: readonly TestService[] = [alone, ...others]
@@ -102,10 +103,11 @@ test('before an execution: 503 within seconds, then at once, and /ready says so;
   await until(async () => {
     const { inDoubt } = await readStored(fleet.database.pool)
     return inDoubt.isDisjointFrom(new Set(fleet.receiver.calls.keys()))
-  }, 'the evidence that is owed')
+  }, 'the pending evidence')
   for (const instance of [alone, ...others]) expect(await instance.stop()).toBe(0)
 })
 
+// proves fault: The same, while an execution
 test('during an execution: 502 within seconds, one call outside, and the evidence is stored when the network is mended', async () => {
   const { fleet, proxy, alone, other, others } = await openPartitioned()
   const held = aCountedTransaction({ hold: true })
@@ -139,6 +141,7 @@ test('during an execution: 502 within seconds, one call outside, and the evidenc
   for (const instance of others) expect(await instance.stop()).toBe(0)
 })
 
+// proves fault: The same, while humans approve
 test('afterwards they share again: what was approved elsewhere is in effect within seconds, and a budget is one', async () => {
   const { proxy, alone, other, others } = await openPartitioned()
   proxy.stall()

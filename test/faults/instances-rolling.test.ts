@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { aCountedTransaction, expectAccounted, openFleet, startCallers } from './instances.ts'
 import type { TestService } from '../service.ts'
 
+// proves fault: A rolling restart under load
 test('callers see nothing of a rolling restart: every request to an instance in service is answered 200', async () => {
   const fleet = await openFleet()
   const instances = await fleet.startThree()

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { readStored } from '../evidence.ts'
 import { aCountedTransaction, openFleet } from './instances.ts'
 
+// proves fault: Several instances start at the same
 test('three that start at once on an empty database: one migrates and approves what is there, all are ready', async () => {
   const fleet = await openFleet('template0')
   const instances = await Promise.all([fleet.start(), fleet.start(), fleet.start()])
@@ -22,6 +23,7 @@ test('three that start at once on an empty database: one migrates and approves w
   }
 })
 
+// proves fault: The same id is posted
 test('the same id posted to all at once, many times: one 200, the others 409, one call outside', async () => {
   const fleet = await openFleet()
   const instances = await fleet.startThree()

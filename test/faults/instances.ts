@@ -39,7 +39,10 @@ export interface Fleet {
 
 type StartOptions = Pick<ServiceOptions, 'databaseUrl' | 'env'>
 
-/** Until the test is finished. in  template  of the database, `template0` for an empty one */
+/**
+ * Runs until the test has finished.
+ * @param template of the database, `template0` for an empty one
+ */
 export async function openFleet(template?: string): Promise<Fleet> {
   const database = await createDatabase(template)
   const signingKeyDir = aFolder()
@@ -158,7 +161,7 @@ export interface Callers {
 
 /**
  * Callers in a steady stream, each to any instance that is in service.
- * in  inService  what a load balancer would choose from at this moment
+ * @param inService the instances that a load balancer would choose from at this moment
  */
 export function startCallers(inService: () => readonly TestService[], count = 6): Callers {
   const seen: Seen[] = []
@@ -205,7 +208,7 @@ export function startCallers(inService: () => readonly TestService[], count = 6)
   }
 
   async function call(): Promise<void> {
-    while (!stopping.signal.aborted) await carryOut(aCountedTransaction({ delayMs: Math.random() * 60 }))
+    while (!stopping.signal.aborted) await carryOut(aCountedTransaction({ delayMs: Math.random() * 200 }))
   }
 
   const calling = Promise.all(Array.from({ length: count }, call))

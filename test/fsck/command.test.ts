@@ -105,7 +105,7 @@ test('what an id holds reaches the terminal without its escape codes', async () 
   await database.pool.query('TRUNCATE step_up_nonces')
 })
 
-/** out  the sentence */
+/** Returns the sentence. */
 const no = async (env: Record<string, string>, args: string[] = []) => {
   const { status, stdout, stderr } = await run(env, args)
   expect([status, stdout]).toEqual([2, ''])

@@ -66,6 +66,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
   }, 60_000)
   afterAll(() => rmSync(signingKeyDir, { recursive: true }))
 
+  // proves fault: A bit of a table
   test('of a table: the page with the rows around it, each row that needs it, and every other problem', async () => {
     const repair = await flipBitOf(server, 'trust_records', 3)
     const { summary, findings } = await check()
@@ -96,6 +97,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     expect(summary.unreadable).toBe(1 + 3 * damaged.length)
   }, 60_000)
 
+  // proves fault: A bit of an index
   test('of an index: the index, and every row is checked without it', async () => {
     const repair = await flipBitOf(server, 'trust_records_pkey', 1)
     const { summary, findings } = await check()

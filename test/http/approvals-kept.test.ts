@@ -40,6 +40,7 @@ afterAll(async () => {
   rmSync(policyDir, { recursive: true })
 })
 
+// proves abuse: Burning an approval without an execution
 test('a claim that waits and then loses its database is a 503, the approval stays unused, and the same id is executed later', async () => {
   const approval = aSignedApproval(alice)
   expect((await service.post('/approvals', approval)).status).toBe(201)

@@ -175,49 +175,59 @@ describe('POST /approvals 400 invalidField', () => {
     ['an unknown member', { ...signed, note: 'x' }, 'note is not a member that is known here.'],
     ['another version', of({ version: 2 }), 'payload.version must be 1.'],
     ['no scope', { ...signed, payload: { ...payload, scope: undefined } }, 'payload.scope is required.'],
+    // proves abuse: A scope or payload altered
     [
       'two scopes at once',
       of({ scope: { parametersHash: 'a'.repeat(64), limits: [{ path: 'amount', max: 1 }] } }),
       'payload.scope must be {parametersHash} or {limits: [{path, max}]}.',
     ],
+    // proves abuse: A scope or payload altered
     [
       'no limits',
       of({ scope: { limits: [] } }),
       'payload.scope must be {parametersHash} or {limits: [{path, max}]}.',
     ],
     ['a short nonce', of({ nonce: 'short' }), 'payload.nonce must be 16 to 128 printable characters.'],
+    // proves abuse: An approval from the future
     [
       '30 February',
       of({ issuedAt: '2026-02-30T10:00:00Z' }),
       'payload.issuedAt must be an RFC 3339 timestamp.',
     ],
+    // proves abuse: An approval from the future
     [
       'the future',
       of({ issuedAt: '2098-01-01T00:00:00Z', expiresAt: '2099-01-01T00:00:00Z' }),
       'payload.issuedAt must not be in the future.',
     ],
+    // proves abuse: An approval from the future
     [
       'what has expired',
       of({ expiresAt: '2026-01-01T00:00:00Z' }),
       'payload.expiresAt must be in the future.',
     ],
+    // proves abuse: An approver or key that nobody
     [
       'an unknown approver',
       of({}, anApprover('mallory')),
       "payload.keyId must be an enrolled key of approver 'mallory'.",
     ],
+    // proves abuse: An approver or key that nobody
     ['an unknown key', of({ keyId: 'k9' }), "payload.keyId must be an enrolled key of approver 'alice'."],
+    // proves abuse: An approver or key that nobody
     [
       'the name of one and the signature of another',
       of({ approverId: 'bob' }),
       'signature must be the signature of bob:k1 over the payload.',
     ],
+    // proves abuse: A scope or payload altered
     [
       'a payload that was changed',
       { ...signed, payload: { ...payload, target: 'other' } },
       'signature must be the signature of alice:k1 over the payload.',
     ],
     ['another algorithm', { ...signed, algorithm: 'ml-dsa-65' }, 'algorithm must be ed25519.'],
+    // proves abuse: An approver or key that nobody
     [
       'base64 that is not padded',
       { ...signed, signature: signed.signature.replace(/=+$/, '') },
@@ -231,6 +241,7 @@ describe('POST /approvals 400 invalidField', () => {
 })
 
 describe('POST /approvals 409 conflict', () => {
+  // proves §7 Idempotency Authorization nonces and approval; abuse: An approval used twice: for a second
   test('the same approval again, and its nonce under another id', async () => {
     const approval = await delivered(alice)
     const { nonce = '', approvalId = '' } = approval.payload
@@ -250,6 +261,7 @@ describe('POST /approvals 409 conflict', () => {
 })
 
 describe('an execution whose policy asks for approvals', () => {
+  // proves §5 Authentication proves only that a request
   test('carries the approval in its record, which verifies here and is receipted', async () => {
     const approval = await delivered(alice)
     const action = anAction()
@@ -263,6 +275,7 @@ describe('an execution whose policy asks for approvals', () => {
     expect((await service.post('/verify', { businessTransactionId })).body.status).toBe('VERIFIED')
   })
 
+  // proves §5 Authentication proves only that a request
   test('is denied without one, with a Refusal Record that says why', async () => {
     const action = anAction()
     expect(reply(await service.post('/execute', action))).toEqual(denied())
@@ -273,12 +286,14 @@ describe('an execution whose policy asks for approvals', () => {
     expect(refusal.body.decision.verifiedSignals).toEqual({ approved: { value: false, by: 'approval' } })
   })
 
+  // proves §7 403 · `POLICY_DENIED` · message; abuse: An approval used twice: for a second
   test('uses an approval up: a second execution under a new id is denied', async () => {
     await delivered(alice)
     expect((await service.post('/execute', anAction())).status).toBe(200)
     expect(reply(await service.post('/execute', anAction()))).toEqual(denied())
   })
 
+  // proves abuse: A fresh approval to run
   test('that was a duplicate uses nothing up', async () => {
     const action = anAction()
     await delivered(alice)
@@ -288,6 +303,7 @@ describe('an execution whose policy asks for approvals', () => {
     expect(await statusOf(second.payload['approvalId'])).toBe('UNUSED')
   })
 
+  // proves abuse: Burning an approval without an execution
   test('that its rules reject uses nothing up', async () => {
     const { payload } = await delivered(alice)
     const { status } = await service.post(
@@ -298,6 +314,8 @@ describe('an execution whose policy asks for approvals', () => {
     expect(await statusOf(payload['approvalId'])).toBe('UNUSED')
   })
 
+  // proves §7 403 · `POLICY_DENIED` · message; §7 Idempotency Authorization nonces and approval
+  // proves abuse: An approval used twice: for a second
   test('races for one approval on two instances: one of forty gets it', async () => {
     await delivered(alice)
     const replies = await Promise.all(
@@ -308,8 +326,11 @@ describe('an execution whose policy asks for approvals', () => {
   })
 
   test.each<[string, object]>([
+    // proves abuse: Approve A, execute B: another
     ['another target', { intent: { target: 'elsewhere', parameters: { amount: 42 } } }],
+    // proves abuse: Approve A, execute B: another
     ['an amount over the limit', { intent: { parameters: { amount: 1000.01 } } }],
+    // proves abuse: Approve A, execute B: another
     ['an amount that is text', { intent: { parameters: { amount: '42' } } }],
     ['no amount', { intent: { parameters: {} } }],
   ])('an approval within limits does not cover %s', async (_title, { intent }: { intent?: object }) => {
@@ -319,9 +340,12 @@ describe('an execution whose policy asks for approvals', () => {
   })
 
   test.each<[string, object]>([
+    // proves abuse: Approve A, execute B: another
     ['another value', { amount: 43, to: ['a', 'b'] }],
+    // proves abuse: Approve A, execute B: another
     ['one more parameter', { amount: 42, to: ['a', 'b'], memo: '' }],
     ['one parameter less', { amount: 42 }],
+    // proves abuse: Approve A, execute B: another
     ['a reordered list', { amount: 42, to: ['b', 'a'] }],
     ['text for a number', { amount: '42', to: ['a', 'b'] }],
   ])('an exact approval does not cover %s', async (_title, parameters) => {
@@ -331,6 +355,7 @@ describe('an execution whose policy asks for approvals', () => {
     expect((await service.post('/execute', anAction({ to: ['a', 'b'], amount: 4.2e1 }))).status).toBe(200)
   })
 
+  // proves §5 Authentication proves only that a request; abuse: The initiator approves, or the executor
   test('never counts the approval of whoever proposes it: neither its principal nor its caller', async () => {
     await delivered(alice)
     const ofAlice = anAction({ amount: 42 }, { authority: { principalId: 'alice' } })
@@ -342,6 +367,7 @@ describe('an execution whose policy asks for approvals', () => {
     expect(reply(await service.post('/execute', anAction(), bot))).toEqual(denied())
   })
 
+  // proves abuse: A quorum by one human
   test('counts people, not keys: two keys of one person are one', async () => {
     const first = await delivered(bob)
     await delivered(robert)
@@ -353,12 +379,14 @@ describe('an execution whose policy asks for approvals', () => {
     expect(body.executions[0].decision.verifiedSignals.approved.approvals).toHaveLength(2)
   })
 
+  // proves abuse: A quorum spliced from approvals
   test('does not splice a quorum of approvals for different actions', async () => {
     await delivered(alice, { scope: { parametersHash: sha256Hex(canonicalize({ amount: 42 })) } })
     await delivered(bob, { scope: { parametersHash: sha256Hex(canonicalize({ amount: 43 })) } })
     expect(reply(await service.post('/execute', byTwo()))).toEqual(denied())
   })
 
+  // proves abuse: An approval from the future
   test('does not count what has expired since it was delivered', async () => {
     const { payload } = await delivered(alice)
     await database.pool.query(`UPDATE approvals SET expires_at = now() WHERE approval_id = $1`, [
@@ -368,6 +396,7 @@ describe('an execution whose policy asks for approvals', () => {
     expect(await statusOf(payload['approvalId'])).toBe('EXPIRED')
   })
 
+  // proves abuse: A revoked approver, also with an approval
   test('does not count the approval of a key that was revoked; a record from before still verifies', async () => {
     const carol = anApprover('carol')
     await enrolled(service, { maker, checker }, carol)

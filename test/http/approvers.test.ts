@@ -139,6 +139,7 @@ describe('POST /approvers/changes 400 invalidField', () => {
     ['an Ed448 key', { publicKeyPem: spki('ed448') }, pem],
     ['an RSA key', { publicKeyPem: rsa.export({ type: 'spki', format: 'pem' }) }, pem],
     ['a key of zeros', { publicKeyPem: point('00'.repeat(32)) }, pem],
+    // proves abuse: A weak key, or a key
     ['the neutral point', { publicKeyPem: point(`01${'00'.repeat(31)}`) }, pem],
     [
       'a point of order 8',
@@ -157,6 +158,7 @@ describe('POST /approvers/changes 400 invalidField', () => {
     })
   })
 
+  // proves abuse: A weak key, or a key
   test('a signing key of the service is refused: it would sign approvals of itself', async () => {
     const own = keyIds(service.signingKeyDir, 'public').find((keyId) => keyId.endsWith('-ed25519'))
     const publicKeyPem = readFileSync(join(service.signingKeyDir, `${own}.public.pem`), 'utf8')
@@ -197,6 +199,7 @@ describe('POST /approvers/changes 409 conflict', () => {
     })
   })
 
+  // proves abuse: A quorum by one human
   test('one key has one name: under another approver or another key id it is refused, revoked or not', async () => {
     const one = anApprover('one')
     await enrolled(service, humans, one)
@@ -227,6 +230,7 @@ describe('POST /approvers/changes 409 conflict', () => {
 })
 
 describe('POST /approvers/changes/{id}/approve 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('the key is in effect at once here, within a second elsewhere, and published under its own name only', async () => {
     const carol = anApprover('carol@example.com', '2026-11')
     const change = await enrolled(service, humans, carol)
@@ -258,6 +262,7 @@ describe('POST /approvers/changes/{id}/approve 200', () => {
       expect((await service.get(`/keys/${part}`, open)).status).toBe(404)
   })
 
+  // proves §4.1 GET /keys/{keyId} · path
   test('a revoked key stays published and says since when', async () => {
     const dave = anApprover('dave')
     await enrolled(service, humans, dave)
@@ -286,6 +291,7 @@ describe('POST /approvers/changes/{id}/approve 200', () => {
 })
 
 describe('POST /approvers/changes/{id}/approve 409 conflict', () => {
+  // proves abuse: A quorum by one human
   test('two changes that were open at once cannot enrol one key under two names', async () => {
     const key = anApprover('first')
     const changes = [
@@ -318,6 +324,7 @@ describe('POST /approvers/changes/{id}/approve 400 invalidField', () => {
 })
 
 describe('POST /approvers/changes/{id}/approve 403 sameActor', () => {
+  // proves abuse: Approving one’s own change: directly
   test('nobody enrols himself: who proposed it does not approve it', async () => {
     const mine = anApprover('maker')
     const change = await proposed(service, maker, CHANGES, anEnrolment(mine))
@@ -328,6 +335,7 @@ describe('POST /approvers/changes/{id}/approve 403 sameActor', () => {
 })
 
 describe('POST /approvers/changes/{id}/approve 403 stepUpInvalid', () => {
+  // proves abuse: Approving one’s own change: directly
   test('a step-up by the approver’s own new key is none', async () => {
     const intruder = anApprover('intruder')
     const change = await proposed(service, maker, CHANGES, anEnrolment(intruder))

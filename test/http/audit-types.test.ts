@@ -43,7 +43,7 @@ const aChange = () =>
   proposed(service, maker, '/approvers/changes', anEnrolment(anApprover(`approver-${approvers++}`)))
 const execute = (body: unknown, { key }: { key: string } = service) => service.post('/execute', body, { key })
 
-/** out  the path of an intent whose record stands, or is lost */
+/** Returns the path of an intent in doubt whose record exists, or is lost. */
 async function inDoubt(evidence: 'kept' | 'lost'): Promise<string> {
   const transaction = aTransaction()
   await execute(transaction)

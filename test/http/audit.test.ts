@@ -70,6 +70,7 @@ const nobody = {
 }
 
 describe('GET /audit/events 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify; §5 POST /audit/verify
   test.each<[string, number, () => Promise<Called>, object]>([
     ['an unknown key', 401, () => execute('{', makeRawKey()), { ...nobody, route: 'POST /execute' }],
     ['no key', 401, () => service.get('/', { key: null }), { ...nobody, route: 'GET /' }],
@@ -208,6 +209,7 @@ describe('GET /audit/events 200', () => {
 })
 
 describe('GET /audit/events 403 nonHumanCaller', () => {
+  // proves §7 403 · `NON_HUMAN_CALLER_DENIED` · a non-human
   test('before the query is looked at', async () => {
     expect(reply(await service.get('/audit/events?page=x'))).toEqual({
       status: 403,
@@ -260,6 +262,7 @@ const anEvent = async (): Promise<Signed> =>
   (await events('?type=caller.principal_denied&pageSize=1'))[0] as Signed
 
 describe('POST /audit/verify 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test.each<[string, (signed: Signed, other: Signed) => object]>([
     ['eventId', ({ event }) => ({ event: { ...event, eventId: randomUUID() } })],
     ['type', ({ event }) => ({ event: { ...event, type: 'caller.rejected' } })],
@@ -346,6 +349,7 @@ describe('POST /audit/verify 400 malformedJson', () => {
 describe('a flood', () => {
   const PER_MINUTE = 50
 
+  // proves fault: A flood of bad keys
   test('of bad keys is answered whole and written in part; the next event tells how much was not', async () => {
     const flooded = await createDatabase()
     const target = await startService({
@@ -405,6 +409,7 @@ const ofVerification = async () =>
   )
 
 describe('without a database', () => {
+  // proves fault: The database is away when a request
   test('a refusal is answered within two seconds, and its event is stored once the database is back', async () => {
     const proxy = await openDatabaseProxy(database.url)
     const target = await startService({ databaseUrl: proxy.url, callers: [human.entry] })
@@ -428,6 +433,7 @@ describe('without a database', () => {
     await proxy.cut()
   })
 
+  // proves fault: SIGTERM right after a burst
   test('a stop waits for it as long as it may, and logs what is lost', async () => {
     const proxy = await openDatabaseProxy(database.url)
     const target = await startService({
@@ -443,6 +449,7 @@ describe('without a database', () => {
 })
 
 describe('a clean stop', () => {
+  // proves fault: SIGTERM right after a burst
   test('right after a burst loses none of its events', async () => {
     const target = await startService({ databaseUrl: database.url, callers: [limited.entry] })
     const principals = Array.from({ length: 200 }, () => randomUUID())

@@ -1,4 +1,4 @@
-// What travels together, as the log tells it: what waits when a thread has room, bounded in bytes (docs/design-notes.md "Backpressure").
+// What shares a batch, by the log: what waits when a thread is free, bounded in bytes (docs/design-notes.md "Backpressure").
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -26,13 +26,13 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Sends one more than there is room for while the database makes them wait. out  how many travelled with each of the others */
+/** Sends one more than QUEUE_REQUESTS_MAX while the database makes them wait. Returns the batch size of each of the others. */
 async function batchesOf(bodies: readonly string[]): Promise<number[]> {
   const client = new Client({ connectionString: database.url })
   await client.connect()
   await client.query('BEGIN; LOCK TABLE business_transactions')
   const replies = bodies.map((body) => service.post('/execute', body))
-  // The only one to be answered yet is the one that there is no room for: the others are inside.
+  // The only one to be answered yet is the one beyond the limit: the others are inside.
   expect((await Promise.race(replies)).status).toBe(503)
   await client.end()
   const executed = (await Promise.all(replies)).filter(({ status }) => status === 200)
@@ -43,14 +43,14 @@ async function batchesOf(bodies: readonly string[]): Promise<number[]> {
   return lines().map(({ batch }) => Number(batch))
 }
 
-/** One body more than there is room for, each a little larger than its note. */
+/** One body more than the limit, each a little larger than its note. */
 function bodiesWith(noteBytes: number): string[] {
   const parameters = { amount: 42, note: 'x'.repeat(noteBytes) }
   const body = () => JSON.stringify(aTransaction({ intent: { parameters } }))
   return Array.from({ length: PLACES + 1 }, body)
 }
 
-test('small bodies travel together, large ones in batches of what a thread may be busy with', async () => {
+test('small bodies share a batch, large ones in batches of what a thread may be busy with', async () => {
   expect(Math.max(...(await batchesOf(bodiesWith(0))))).toBeGreaterThan(3)
   const noteBytes = 99_000
   const largest = Math.max(...(await batchesOf(bodiesWith(noteBytes))))

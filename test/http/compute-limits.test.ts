@@ -55,7 +55,7 @@ function heavy(): object {
   }
 }
 
-/** Posts until the budget is used up. out  the refusal, and how many were answered before it */
+/** Posts until the budget is used up. Returns the refusal, and how many were answered before it. */
 async function spend(
   path: string,
   body: unknown,
@@ -75,6 +75,7 @@ const from = (forwardedFor: string): CallOptions => ({
 })
 
 describe('POST /sandbox/evaluate 429 rateLimited', () => {
+  // proves abuse: Four connections of a key
   test('a caller that has used up its thread time waits; others, and its own executions, do not', async () => {
     const { last, answered } = await spend('/sandbox/evaluate', heavy(), busy)
     expect(reply(last)).toEqual(refused)
@@ -94,6 +95,7 @@ describe('POST /sandbox/evaluate 429 rateLimited', () => {
     expect(executed.headers.get('ratelimit-policy')).toMatch(/^"execute";/)
   })
 
+  // proves abuse: Four connections of a key
   test('what waits for a thread when the budget is used up is refused too, not only what comes later', async () => {
     const caller = { key: service.key }
     const flood = await Promise.all(
@@ -156,6 +158,7 @@ describe('POST /webhooks/{provider} 429 rateLimited', () => {
 })
 
 describe('POST /refusal/verify 429 rateLimited', () => {
+  // proves abuse: Sixteen connections of one address
   test('a client address has a fifth of what a caller has, shared by the open routes', async () => {
     const { last } = await spend('/refusal/verify', heavy(), from('198.51.100.1'))
     expect(reply(last)).toEqual(refused)

@@ -43,6 +43,8 @@ describe.each([
 ])('POST $path', ({ path, success }) => {
   const post = (body: unknown, key: string | null = service.key) => service.post(path, body, { key })
 
+  // proves §4.2 POST /execute: Order of checks; §4.2 POST /transactions: Runs the same; §7 404 · none · `Policy
+  // proves §7 500 · `RUNTIME_ERROR` · `Execution; §7 500 · varies · see
   test('checks the key, the id, the body, the policy, its outcome and the connector, in this order', async () => {
     // Each has one fault less than the one before; only those of the last three are looked at by the policy or later.
     const authorityId = randomUUID()
@@ -77,6 +79,7 @@ describe.each([
     expect((await post(aTransaction())).status).toBe(success)
   })
 
+  // proves §5 A missing, malformed or unknown; §5 Authentication proves only that a request
   test('a rejected caller is told so by its key, a rejected transaction by its policy: neither helps the other', async () => {
     const good = aTransaction()
     expect((await post(good, null)).status).toBe(401)
@@ -104,12 +107,16 @@ const openByDecision =
   /^(GET \/(openapi\.json|reference|handbook|verifier(\/countersign-verify\.mjs)?|(documentation|reference)\/\{asset\}|handbook\/\{page\})|POST \/webhooks\/\{provider\})$/
 
 describe('without a key', () => {
+  // proves §4.6 POST /refusal/verify and POST; §5 Open routes (no credential); §5 GET /health; §5 GET /ready
+  // proves §5 GET /openapi.yaml; §5 GET /documentation; §5 GET /api-manifest.json; §5 POST /refusal/verify; §5 POST /audit/verify
+  // proves §5 GET /keys/{keyId}; §5 GET /.well-known/jwks.json
   test.each(openRoutes)('%s %s is answered', async (method, path, status) => {
     const body = method === 'POST' ? { body: '{}' } : {}
     const response = await fetch(service.url + path.replace('{keyId}', 'unknown'), { method, ...body })
     expect(response.status).toBe(status)
   })
 
+  // proves §4 Every route requires a bearer; §5 Open routes (no credential)
   test('nothing else of the route table is, but for documents that decisions open', () => {
     const open = routes.filter((route) => route.open === true).map(({ method, path }) => `${method} ${path}`)
     const listed = openRoutes.map(([method, path]) => `${method} ${path}`)
@@ -118,6 +125,7 @@ describe('without a key', () => {
   })
 })
 
+// proves §4.1 GET /openapi.yaml · none
 test('the OpenAPI document is self-contained: every reference leads into the document itself', async () => {
   const { text, body } = await service.get('/openapi.json', { key: null })
   const references = Array.from(text.matchAll(/"\$ref":"([^"]*)"/g), ([, reference = '']) => reference)
@@ -132,6 +140,7 @@ test('the OpenAPI document is self-contained: every reference leads into the doc
   }
 })
 
+// proves §5 Keys are issued by an operator
 test('no route issues, lists, changes or removes a caller key', async () => {
   for (const path of ['/keys', '/callers', '/callers/keys', '/callers/tester', '/api-keys'])
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
@@ -174,6 +183,7 @@ const failing = async (): Promise<Called[]> => {
 }
 
 describe('a failure', () => {
+  // proves §7 Every non-2xx response is `{error
   test('is an object of a plain text and, where there is one, a code', async () => {
     const answers = await failing()
     const statuses = new Set(answers.map(({ status }) => status))
@@ -187,6 +197,7 @@ describe('a failure', () => {
     }
   })
 
+  // proves §7 A `code` string is added
   test('has a code only where it came from the run of a transaction or from the row that names one', async () => {
     const coded = (await failing()).map(({ status, body }) => `${body.code ?? 'none'} ${status}`)
     expect(new Set(coded)).toEqual(
@@ -207,6 +218,7 @@ describe('a failure', () => {
     )
   })
 
+  // proves §7 Branch on HTTP status
   test('keeps its status and code where its text varies', async () => {
     const [other, differing] = [aTransaction({ signals: { approved: false } }), aMismatchedTransaction()]
     const pairs = [
@@ -234,6 +246,7 @@ const postWith = (idempotencyKey: string, body: unknown) =>
   service.post('/execute', body, { headers: { 'Idempotency-Key': idempotencyKey } })
 
 describe('idempotency', () => {
+  // proves §4.2 POST /execute: A duplicate; §7 Idempotency Callers should derive the id
   test('an id derived from a key of the caller is answered 409 when it comes again, and leads to the first result', async () => {
     const invoice = `invoice ${randomUUID()}`
     const id = () => uuidV5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', invoice)
@@ -245,6 +258,7 @@ describe('idempotency', () => {
     expect((await service.get(`/transactions/${id()}`)).body).toEqual(first.body.transaction)
   })
 
+  // proves §7 Idempotency There is no `Idempotency-Key`
   test('an Idempotency-Key means nothing: one id with two is a duplicate, two ids with one are both executed', async () => {
     const [one, other] = [aTransaction(), aTransaction()]
     const first = await postWith('a', one)
@@ -254,6 +268,7 @@ describe('idempotency', () => {
     for (const key of ['a', 'b']) expect((await postWith(key, one)).status).toBe(409)
   })
 
+  // proves §7 Idempotency There is no opt-out
   test('no header, query or member of the body lets an id be used again', async () => {
     const transaction = aTransaction()
     expect((await service.post('/execute', transaction)).status).toBe(200)
@@ -269,6 +284,7 @@ describe('idempotency', () => {
 const statuses = async (requests: Promise<Called>[]) =>
   (await Promise.all(requests)).map(({ status }) => status).toSorted((a, b) => a - b)
 
+// proves §8 By default the counters
 test('without DATABASE_URL each process counts for itself: two let twice the number through', async () => {
   const env = { RATE_LIMIT_EXECUTE_PER_MINUTE: '2', RATE_LIMIT_HEALTH_PER_MINUTE: '2' }
   const one = await startService({ env })

@@ -116,6 +116,7 @@ test('what was declared as the CRM has it is carried out, and the record proves 
   expect(checkTrustRecord(body, crypto).filter(({ problem }) => problem !== undefined)).toEqual([])
 })
 
+// proves §7 403 · `POLICY_DENIED` · message; abuse: A declared state that is not
 test.each<[string, object, object, string]>([
   ['another amount', { amount: '999.5' }, {}, 'currentAmount=1000 != verified currentAmount=999.5'],
   ['no amount', { amount: null }, {}, 'currentAmount=1000 != verified currentAmount=null'],

@@ -73,6 +73,7 @@ async function expectAsset(path: string, type: string): Promise<void> {
 }
 
 describe('GET /openapi.yaml 200', () => {
+  // proves §4.1 GET /openapi.yaml · none; §5 GET /openapi.yaml
   test('answers the whole document, which caches may keep for an hour', async () => {
     const { status, headers, text } = await get('/openapi.yaml')
     expect(status).toBe(200)
@@ -83,6 +84,7 @@ describe('GET /openapi.yaml 200', () => {
 })
 
 describe('GET /openapi.json 200', () => {
+  // proves §4.1 GET /openapi.json · none
   test('answers the same document', async () => {
     const { status, headers, body } = await get('/openapi.json')
     expect(status).toBe(200)
@@ -92,6 +94,7 @@ describe('GET /openapi.json 200', () => {
 })
 
 describe('GET /api-manifest.json 200', () => {
+  // proves §4.1 GET /api-manifest.json · none
   test('names the versions of GET /version, the documents, the authentication and the clients, and nothing else', async () => {
     const { version, api } = (await service.get('/version')).body as { version: string; api: string }
     expect(version).toBe('2026.11.21+abc123')
@@ -117,6 +120,7 @@ describe('GET /api-manifest.json 200', () => {
     })
   })
 
+  // proves §4.1 GET /api-manifest.json · none
   test('names the client packages by the versions that they carry', async () => {
     const { clients } = (await get('/api-manifest.json')).body as { clients: Record<string, unknown> }
     const { name, version } = JSON.parse(read('clients', 'typescript', 'package.json')) as Record<
@@ -130,6 +134,7 @@ describe('GET /api-manifest.json 200', () => {
     expect(clients['python']).toEqual({ package: member('name'), version: member('version') })
   })
 
+  // proves §4.1 GET /api-manifest.json · none; §5 GET /api-manifest.json; §5 Whether GET /reference and GET
   test('every place that it names is there, without a key', async () => {
     const { openapi, documentation } = (await get('/api-manifest.json')).body as Record<
       string,
@@ -142,6 +147,7 @@ describe('GET /api-manifest.json 200', () => {
 })
 
 describe('GET /documentation 200', () => {
+  // proves §4.1 GET /documentation · none; §5 GET /documentation
   test('is a page under a strict policy', async () => {
     expect(await expectStrictPage('/documentation')).toContain('src="/documentation/swagger-ui-bundle.js"')
   })
@@ -156,6 +162,7 @@ describe('GET /documentation/{asset} 200', () => {
 })
 
 describe('GET /reference 200', () => {
+  // proves §4.1 GET /reference · none
   test('is a page under a strict policy; the two style elements that Redoc makes are allowed by their hashes', async () => {
     const html = await expectStrictPage('/reference', [
       hash('sha256', '', 'base64'),
@@ -190,6 +197,7 @@ const CHAPTERS = [
 ]
 
 describe('GET /handbook 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('lists the chapters, and every one of them is there', async () => {
     const html = await expectStrictPage('/handbook')
     const chapters = Array.from(html.matchAll(/<h2><a href="([^"]+)">/g), ([, path]) => path)

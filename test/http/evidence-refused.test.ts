@@ -35,6 +35,7 @@ const untilLogged = (wanted: string) =>
   until(() => service.lines().some(({ msg }) => msg === wanted), `the line '${wanted}'`)
 
 describe('POST /execute 503 evidenceRefused', () => {
+  // proves fault: A table of the evidence
   test('after one 502 nothing more is executed, GET /ready says why, and both end when the evidence is stored', async () => {
     await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
     const lost = aTransaction()
@@ -66,6 +67,7 @@ describe('POST /execute 503 evidenceRefused', () => {
     await untilLogged('the database stores evidence again')
   })
 
+  // proves fault: The database refuses the evidence
   test('one that is refused for its own values is a 502 alone: the others go on', async () => {
     await database.pool.query(
       `ALTER TABLE trust_records ADD CONSTRAINT no_poison CHECK (body NOT LIKE '%poison%')`,

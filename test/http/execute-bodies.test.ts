@@ -101,6 +101,7 @@ const good: [title: string, body: Body][] = [
   ['numbers at the edges', withParameter('[9007199254740991,-9007199254740991,5e-324,0.1,-0,1.0,1E2]')],
 ]
 
+// proves §4.2 POST /execute: Order of checks; §7 500 · none · `Internal
 test('each gets its documented answer while a good one beside each is executed', async () => {
   const bad = badTransactions()
   const expected = [
@@ -149,6 +150,7 @@ describe('POST /execute 400 malformedJson', () => {
 describe('POST /execute 400 invalidBusinessTransactionId', () => {
   const refused = { status: 400, body: { error: 'businessTransactionId must be a valid UUID.' } }
 
+  // proves §4.2 POST /transactions: Runs the same; §7 400 · none · `businessTransactionId must
   test.each(['/execute', '/transactions'])('POST %s: version 7, nil, text, nothing', async (path) => {
     const ids = [
       '01932b5e-7e6c-7000-8000-000000000000',
@@ -166,6 +168,7 @@ describe('POST /execute 400 invalidBusinessTransactionId', () => {
 })
 
 describe('POST /execute 400 invalidTransaction', () => {
+  // proves §7 400 · none · `authorization.authorityId
   test.each(['/execute', '/transactions'])('POST %s: the chain of ids must hold', async (path) => {
     const body = changed('authorization.authorityId', randomUUID())
     expect(reply(await service.post(path, body))).toEqual({
@@ -185,6 +188,7 @@ describe('POST /execute 400 invalidTransaction', () => {
 })
 
 describe('POST /execute 500 internal', () => {
+  // proves §7 500 · none · `Internal
   test.each(nestedObjects)('without %s; the log line names it', async (name) => {
     const answer = await service.post('/transactions', changed(name, undefined))
     expect(reply(answer)).toEqual({ status: 500, body: { error: 'Internal Server Error' } })
@@ -196,6 +200,7 @@ describe('POST /execute 500 internal', () => {
   })
 })
 
+// proves §4.2 POST /execute: Request: BusinessTransaction
 test('what is stored is what was sent, but for what the service assigns', async () => {
   const sent = aTransaction()
   const upper = JSON.stringify({

@@ -38,6 +38,7 @@ describe.each([
   ['one instance', () => [one]],
   ['two instances on one database', () => [one, other]],
 ])(`${REQUESTS} posts of one id to %s`, (_title, services) => {
+  // proves §7 Idempotency `businessTransactionId` is the idempotency; §7 Idempotency Authorization nonces and approval
   test.each([
     ['connector that answers at once', {}],
     ['connector that takes a while', { delayMs: 200 }],

@@ -45,6 +45,7 @@ const onlyTheTransaction = { ...nothing, business_transactions: 1 }
 const refused = { ...onlyTheTransaction, refusal_records: 1 }
 
 describe('POST /execute 403 principalOutsideScope', () => {
+  // proves §5 Each key resolves to a `callerId`
   test('a principal that the caller may not speak for, and nothing is stored', async () => {
     const transaction = aTransaction({ authority: { principalId: 'bob' } })
     expect(reply(await execute(transaction, { key: limited.key }))).toEqual({
@@ -56,6 +57,7 @@ describe('POST /execute 403 principalOutsideScope', () => {
 })
 
 describe('POST /execute 403 capabilityOutsideScope', () => {
+  // proves §5 Each key resolves to a `callerId`; §7 403 · none · the action; §7 The body of the 403
   test('a capability that the caller does not have, and nothing is stored', async () => {
     const transaction = aTransaction({ authority: { principalId: 'alice' } })
     expect(reply(await execute(transaction, { key: limited.key }))).toEqual({
@@ -72,6 +74,8 @@ const duplicate = (id: string) => ({
 })
 
 describe('POST /execute 409 duplicateTransaction', () => {
+  // proves §4.2 POST /execute: A duplicate; §7 409 · none · `Business; §7 A direct caller of the execution
+  // proves §7 Idempotency `businessTransactionId` is the idempotency
   test.each([
     ['executed', aTransaction()],
     ['rejected', aRejectedTransaction()],
@@ -114,6 +118,7 @@ describe('POST /execute 409 duplicateTransaction', () => {
 })
 
 describe('POST /execute 404 policyNotFound', () => {
+  // proves §7 404 · none · `Policy
   test.each([
     ['no-such-policy', '1.0.0'],
     ['sandbox-echo', '1.0.1'],
@@ -133,6 +138,7 @@ describe('POST /execute 404 policyNotFound', () => {
 })
 
 describe('POST /execute 403 policyDenied', () => {
+  // proves §7 403 · `POLICY_DENIED` · message
   test('a declared signal that is not what the intent says, with a Refusal Record', async () => {
     const transaction = aMismatchedTransaction()
     expect(reply(await execute(transaction))).toEqual({
@@ -164,6 +170,7 @@ const rejected = (reason: string) => ({
 })
 
 describe('POST /execute 500 executionRejected', () => {
+  // proves §7 500 · `RUNTIME_ERROR` · `Execution
   test.each([
     ['a rule', aRejectedTransaction(), 'Amount above 1000.'],
     ['no rule', aTransaction({ signals: { approved: false } }), 'No rule matched.'],
@@ -275,6 +282,7 @@ describe('the log line of an execution', () => {
 })
 
 describe('POST /execute 500 noConnector', () => {
+  // proves §7 500 · varies · see; §7 No-connector case: the status
   test('an approved action that nothing carries out; only the transaction is stored', async () => {
     const transaction = aTransaction({ policy: payer, intent: { action: 'vendor:pay' } })
     expect(reply(await execute(transaction))).toEqual({

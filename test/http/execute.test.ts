@@ -34,6 +34,7 @@ describe('POST /execute 200', () => {
   const signature = expect.stringMatching(/^[A-Za-z0-9+/]{86}==$/)
   const keyId = expect.stringMatching(/^\d{8}T\d{6}Z-ed25519$/)
 
+  // proves §4.2 POST /execute: Request: BusinessTransaction; §4.2 POST /execute: Success: 200
   test('answers the whole Execution Trust Record, with its verification and receipt', async () => {
     const transaction = aTransaction({ intent: { parameters: { amount: 42, note: 'Ünïcode 😀' } } })
     const id = transaction.businessTransactionId
@@ -151,6 +152,7 @@ describe('POST /execute 200', () => {
 })
 
 describe('POST /transactions 201', () => {
+  // proves §4.2 POST /transactions: Runs the same
   test('answers the record of the same execution', async () => {
     const transaction = aTransaction()
     const { status, body } = await service.post('/transactions', transaction)

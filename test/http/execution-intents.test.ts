@@ -33,7 +33,7 @@ afterAll(async () => {
   await database.drop()
 })
 
-/** Executed, whatever came of it. out  its id */
+/** Executes, with any outcome, and returns the id. */
 async function executed(parameters: object = {}): Promise<string> {
   const transaction = aTransaction({ intent: { parameters: { amount: 42, ...parameters } } })
   await service.post('/execute', transaction)
@@ -82,6 +82,7 @@ async function databaseTime(): Promise<string> {
 }
 
 describe('GET /execution-intents/{id} 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('an execution that went well: released, finalized, with the authorization that its record holds', async () => {
     const startedAt = await databaseTime()
     const id = await executed()
@@ -215,6 +216,7 @@ describe('GET /execution-intents/unfinalized 400 invalidPage', () => {
 })
 
 describe('GET /execution-intents/unfinalized 403 nonHumanCaller', () => {
+  // proves abuse: Resolving against a record that holds
   test.each(['GET /unfinalized', 'POST /{id}/resolve', 'POST /{id}/finalize'])(
     '%s is for humans: not for its caller, not for an auditor, and the intent stays as it is',
     async (route) => {
@@ -235,6 +237,7 @@ describe('GET /execution-intents/unfinalized 403 nonHumanCaller', () => {
 })
 
 describe('POST /execution-intents/{id}/resolve 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test.each(['EXECUTED', 'NOT_EXECUTED'])(
     '%s: signed, audited, off the list, and final',
     async (resolution) => {
@@ -271,6 +274,7 @@ describe('POST /execution-intents/{id}/resolve 200', () => {
     },
   )
 
+  // proves abuse: Resolving as
   test('NOT_EXECUTED does not free the id: a repeat is a replay, not a retry', async () => {
     const transaction = aTransaction()
     const id = transaction.businessTransactionId
@@ -282,6 +286,7 @@ describe('POST /execution-intents/{id}/resolve 200', () => {
     expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, execution_intents: 1 })
   })
 
+  // proves abuse: Resolving against a record that holds
   test('of two humans who contradict each other at once one is heard', async () => {
     for (let i = 0; i < 10; i++) {
       const id = await inDoubt()
@@ -348,6 +353,7 @@ describe('POST /execution-intents/{id}/resolve 409 conflict', () => {
     expect((await answer).status).toBe(200)
   })
 
+  // proves abuse: Resolving against a record that holds
   test('no word stands against a stored record that holds', async () => {
     const id = await inDoubt('kept')
     const body = { resolution: 'NOT_EXECUTED', note: 'I would rather it had not happened.' }
@@ -365,6 +371,7 @@ describe('POST /execution-intents/{id}/resolve 409 conflict', () => {
 })
 
 describe('a worker and a human at the same moment', () => {
+  // proves abuse: A stale worker that finishes
   test('a worker that finishes after the resolution changes nothing and answers 502', async () => {
     const slow = aSlowTransaction(800)
     const id = slow.businessTransactionId
@@ -378,6 +385,7 @@ describe('a worker and a human at the same moment', () => {
     expect(await rowsOf(database, id)).toMatchObject({ trust_records: 0, verifications: 0, receipts: 0 })
   })
 
+  // proves abuse: A stale worker that finishes
   test('whoever is first wins whole: a record and no resolution, or a resolution and no record', async () => {
     const slow = Array.from({ length: 30 }, () => aSlowTransaction(2_000))
     const ids = slow.map((one) => one.businessTransactionId)
@@ -430,14 +438,18 @@ async function tamper(id: string, edit: (body: string) => string): Promise<void>
 
 /** Puts the record of one execution in the place of another's. */
 async function swap(from: string, to: string): Promise<void> {
+  const { rows } = await database.pool.query<{ body: string; seal: string }>(
+    `SELECT body, seal FROM trust_records WHERE business_transaction_id = $1::uuid`,
+    [from],
+  )
   await database.pool.query(
-    `UPDATE trust_records AS t SET body = s.body, seal = s.seal FROM trust_records AS s
-     WHERE s.business_transaction_id = $1::uuid AND t.business_transaction_id = $2::uuid`,
-    [from, to],
+    `UPDATE trust_records SET body = $2, seal = $3 WHERE business_transaction_id = $1::uuid`,
+    [to, rows[0]?.body, rows[0]?.seal],
   )
 }
 
 describe('POST /execution-intents/{id}/finalize 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test.each([
     ['FINALIZED', {}],
     ['ERRORED', { fail: true }],
@@ -478,6 +490,7 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
     expect(await intentState(database, id)).toBe('RELEASED')
   })
 
+  // proves abuse: Closing an execution by false
   test('a flipped outcome with a recomputed digest closes nothing', async () => {
     const id = await inDoubt('kept')
     await tamper(id, (body) =>
@@ -490,6 +503,7 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
     expect((await read(id)).body.transitions).toEqual([])
   })
 
+  // proves abuse: Closing an execution by false
   test('evidence of another execution cannot settle this one', async () => {
     const id = await inDoubt('kept')
     await swap(await executed(), id)
@@ -499,6 +513,7 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
     expect(await intentState(database, id)).toBe('RELEASED')
   })
 
+  // proves abuse: Closing an execution by false
   test('evidence of another attempt cannot settle this one', async () => {
     const id = await inDoubt('kept')
     await database.pool.query(
@@ -511,12 +526,16 @@ describe('POST /execution-intents/{id}/finalize 409 conflict', () => {
     expect(await intentState(database, id)).toBe('RELEASED')
   })
 
+  // proves abuse: Closing an execution by false
   test('an authorization that was exchanged beside the record', async () => {
     const id = await inDoubt('kept')
+    const { rows } = await database.pool.query<{ text: string }>(
+      `SELECT execution_authorization AS text FROM business_transactions WHERE business_transaction_id = $1::uuid`,
+      [await executed()],
+    )
     await database.pool.query(
-      `UPDATE business_transactions AS t SET execution_authorization = s.execution_authorization
-       FROM business_transactions AS s WHERE s.business_transaction_id = $1::uuid AND t.business_transaction_id = $2::uuid`,
-      [await executed(), id],
+      `UPDATE business_transactions SET execution_authorization = $2 WHERE business_transaction_id = $1::uuid`,
+      [id, rows[0]?.text],
     )
     const { status, body } = await finalize(id)
     expect(status).toBe(409)

@@ -107,6 +107,7 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
   test.each([
     'https://127.0.0.1/',
     'https://127.1/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://2130706433/',
     'https://0x7f000001/',
     'https://0177.0.0.1/',
@@ -125,6 +126,7 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     'https://[::1]/',
     'https://[::]/',
     'https://[::ffff:127.0.0.1]/',
+    // proves abuse: An endpoint inside (SSRF): decimal
     'https://[::ffff:7f00:1]/',
     'https://[64:ff9b::a00:1]/',
     'https://[fe80::1]/',
@@ -138,6 +140,7 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     'https://１２７.0.0.1/',
     'https://127。0。0。1/',
     'https://1.1.1.1@10.0.0.1/',
+    // proves abuse: A URL that reads as
     'https://user:secret@1.1.1.1/',
     'https:\\\\10.0.0.1\\',
     'https://1.1.1.1\\@10.0.0.1/',
@@ -162,6 +165,7 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     expect([status, body.error]).toEqual([400, expect.stringMatching(/^endpointUrl must /)])
   })
 
+  // proves abuse: A URL that reads as
   test('a query is refused: a secret in it would be shown and signed', async () => {
     for (const endpointUrl of ['https://1.1.1.1/x?token=s3cret', 'https://1.1.1.1/x?'])
       expect(reply(await propose(aRegistration('query:verb', { endpointUrl })))).toEqual({
@@ -273,6 +277,7 @@ describe('POST /external-connectors/changes 403 nonHumanCaller', () => {
 })
 
 describe('POST /external-connectors/changes/{id}/approve 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('the registration is in effect under the id of its change, and a revocation ends it', async () => {
     const change = await putInEffect(
       service,
@@ -309,6 +314,7 @@ describe('POST /external-connectors/changes/{id}/approve 200', () => {
 })
 
 describe('POST /external-connectors/changes/{id}/approve 400 invalidField', () => {
+  // proves abuse: An endpoint inside (SSRF): decimal
   test('an endpoint is looked at again when it is approved: what may be proposed outside production is not approved in it', async () => {
     const body = aRegistration('moved:verb', { endpointUrl: 'http://127.0.0.1:8080/' })
     const change = await proposed(service, maker, CHANGES, body)

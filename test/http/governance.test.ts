@@ -135,6 +135,7 @@ describe('a proposed change', () => {
 })
 
 describe('POST /policies/pending-changes/{id}/approve 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('answers the change as approved, signed anew, with the step-up that approved it', async () => {
     const change = await aChange()
     const stepUpAuthorization = aStepUp(checker, change)
@@ -189,6 +190,7 @@ describe('POST /policies/pending-changes/{id}/approve 200', () => {
 })
 
 describe('POST /policies/pending-changes/{id}/reject 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('answers the change as rejected, signed anew, and nothing is in effect', async () => {
     const change = await aChange()
     const { status, body } = await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
@@ -241,6 +243,7 @@ describe('403 stepUpInvalid', () => {
     ['a nonce of 129 characters', { nonce: 'x'.repeat(129) }],
     ['a nonce with a line break', { nonce: `${'x'.repeat(16)}\n` }],
     ['a nonce with a NUL', { nonce: `${'x'.repeat(16)}\0` }],
+    // proves abuse: A step-up that is expired
     ['a day that does not exist', { authorizedAt: '2026-02-30T10:00:00Z' }],
     ['a time without an offset', { expiresAt: '2099-01-01T00:00:00' }],
     ['an action that is none', { action: 'APPROVE' }],
@@ -251,12 +254,15 @@ describe('403 stepUpInvalid', () => {
   })
 
   test.each<[string, string, () => Record<string, Json>]>([
+    // proves abuse: A step-up that is expired
     ['expired', 'it has expired', () => ({ authorizedAt: inSeconds(-90), expiresAt: inSeconds(-1) })],
+    // proves abuse: A step-up that is expired
     [
       'dated in the future',
       'its authorizedAt is in the future',
       () => ({ authorizedAt: inSeconds(30), expiresAt: inSeconds(60) }),
     ],
+    // proves abuse: A step-up that is expired
     [
       'valid for more than 120 seconds',
       'it is valid for more than 120 seconds',
@@ -267,6 +273,7 @@ describe('403 stepUpInvalid', () => {
       'it expires before it was authorized',
       () => ({ authorizedAt: inSeconds(0), expiresAt: inSeconds(-1) }),
     ],
+    // proves abuse: A step-up that is expired
     [
       'of a leap second, which clocks tell apart',
       'its authorizedAt is in the future',
@@ -278,6 +285,7 @@ describe('403 stepUpInvalid', () => {
     expect(await refused(() => approve(pending, stepUp))).toEqual(stepUpInvalid(why))
   })
 
+  // proves abuse: A step-up sent again, for the change
   test('one that was used before, on the change that it approved', async () => {
     const change = await aChange()
     const stepUp = aStepUp(checker, change)
@@ -285,6 +293,7 @@ describe('403 stepUpInvalid', () => {
     expect(await refused(() => approve(change, stepUp))).toEqual(stepUpInvalid('its nonce has been used'))
   })
 
+  // proves §7 Idempotency Authorization nonces and approval; abuse: A step-up sent again, for the change
   test('one whose nonce was used on another change', async () => {
     const nonce = randomBytes(16).toString('hex')
     const [first, next] = [await aChange(), await aChange()]
@@ -293,6 +302,7 @@ describe('403 stepUpInvalid', () => {
     expect(await refused(() => approve(next, again))).toEqual(stepUpInvalid('its nonce has been used'))
   })
 
+  // proves abuse: A step-up with the hash
   test('one for another change', async () => {
     const [change, meant] = [await aChange(), await aChange()]
     expect(await refused(() => approve(change, aStepUp(checker, meant)))).toEqual(
@@ -300,6 +310,7 @@ describe('403 stepUpInvalid', () => {
     )
   })
 
+  // proves abuse: A step-up with the hash
   test('one with the hash of other content than the change has', async () => {
     const [change, { changeHash }] = [await aChange(), await aChange()]
     const stepUp = aStepUp(checker, { ...change, changeHash })
@@ -308,6 +319,7 @@ describe('403 stepUpInvalid', () => {
     )
   })
 
+  // proves abuse: An approval used to reject
   test('one for the opposite action, both ways', async () => {
     const change = await aChange()
     expect(await refused(() => approve(change, aStepUp(checker, change, 'reject')))).toEqual(
@@ -320,16 +332,19 @@ describe('403 stepUpInvalid', () => {
 
   const foreign = "its signature is not by the caller's step-up key"
 
+  // proves abuse: Another human’s signature, a payload
   test("one by another human's key", async () => {
     const change = await aChange()
     expect(await refused(() => approve(change, aStepUp(other, change)))).toEqual(stepUpInvalid(foreign))
   })
 
+  // proves abuse: Approving one’s own change: directly
   test("one by the proposer's own step-up key, sent by the checker", async () => {
     const change = await aChange()
     expect(await refused(() => approve(change, aStepUp(maker, change)))).toEqual(stepUpInvalid(foreign))
   })
 
+  // proves abuse: Another human’s signature, a payload
   test('one whose payload was changed after it was signed', async () => {
     const change = await aChange()
     const stepUp = aStepUp(checker, change, 'approve', {
@@ -340,6 +355,7 @@ describe('403 stepUpInvalid', () => {
     expect(await refused(() => approve(change, longer))).toEqual(stepUpInvalid(foreign))
   })
 
+  // proves §5 Authentication proves only that a request
   test('any, from a human whose key has no step-up key', async () => {
     const change = await aChange()
     expect(await refused(() => approve(change, aStepUp(checker, change), keyless))).toEqual(
@@ -357,6 +373,7 @@ describe('403 stepUpInvalid', () => {
 describe('403 sameActor', () => {
   const sameActor = { status: 403, code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE' }
 
+  // proves abuse: Approving one’s own change: directly
   test('who proposed a change neither approves nor rejects it', async () => {
     const change = await aChange()
     for (const action of ['approve', 'reject'] as const) {
@@ -365,6 +382,7 @@ describe('403 sameActor', () => {
     }
   })
 
+  // proves abuse: Approving one’s own change: directly
   test('not by a second key of the same caller either, with a step-up key of its own', async () => {
     const change = await aChange()
     expect(await refused(() => resolved(service, makerAgain, change, 'approve'))).toMatchObject(sameActor)
@@ -395,6 +413,7 @@ describe('409 conflict', () => {
     expect(await refused(again)).toEqual({ ...conflict, error: 'The change is APPROVED already.' })
   })
 
+  // proves abuse: Two checkers at once, on
   test('of two checkers at the same moment, on two instances, one resolves it and one is told so', async () => {
     for (let round = 0; round < 5; round++) {
       const change = await aChange()
@@ -412,6 +431,7 @@ describe('409 conflict', () => {
     }
   })
 
+  // proves abuse: A step-up sent again, for the change
   test('one step-up sent twice at the same moment resolves once', async () => {
     const change = await aChange()
     const stepUp = aStepUp(checker, change)
@@ -419,6 +439,7 @@ describe('409 conflict', () => {
     expect(statusesOf(answers)).toEqual([200, 403])
   })
 
+  // proves abuse: Two checkers at once, on
   test('at most one change of a target is open, whoever proposes at the same moment', async () => {
     const document = aDocument()
     const propose = (to: TestService, by: Human) =>
@@ -505,7 +526,9 @@ describe('400 fieldRequired', () => {
 
 describe('400 malformedJson', () => {
   test.each<[string, (stepUp: string) => string]>([
+    // proves abuse: A body with two readings
     ['two step-ups', (stepUp) => `{"stepUpAuthorization":{},"stepUpAuthorization":${stepUp}}`],
+    // proves abuse: A body with two readings
     ['two actions', (stepUp) => `{"stepUpAuthorization":${stepUp.replace('{', '{"algorithm":"ed25519",')}}`],
     ['a body deeper than 64', () => `{"stepUpAuthorization":${'['.repeat(64)}${']'.repeat(64)}}`],
     ['__proto__', () => `{"__proto__":{},"stepUpAuthorization":{}}`],
@@ -518,6 +541,8 @@ describe('400 malformedJson', () => {
 })
 
 describe('403 nonHumanCaller', () => {
+  // proves §4.6 POST /refusal/verify and POST; §7 403 · `NON_HUMAN_CALLER_DENIED` · a non-human
+  // proves abuse: A machine that proposes or approves
   test('a caller that is no human neither sees, proposes nor resolves, whatever its body', async () => {
     const change = await aChange()
     const path = pathOf(aDocument())
@@ -534,6 +559,7 @@ describe('403 nonHumanCaller', () => {
 })
 
 describe('500 internal', () => {
+  // proves abuse: A change rewritten in the database
   test('a change that somebody has written to in the database is not put in effect', async () => {
     const change = await aChange()
     await database.pool.query(

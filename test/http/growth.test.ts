@@ -54,7 +54,7 @@ async function execute(caller: Caller, more = {}): Promise<{ businessTransaction
   return body
 }
 
-/** Follows `Link` from a path to the end of a list. in  member  of the reply that holds the list; none: it is the reply */
+/** Follows `Link` from a path to the end of a list. `member` of the reply holds the list; without it, the reply is the list. */
 async function follow(path: string, caller: Caller, member?: string): Promise<Page[]> {
   const pages: Page[] = []
   for (let next: string | undefined = path; next !== undefined;) {
@@ -91,6 +91,7 @@ describe('a hundred records of 270 KB', () => {
     }
   }, 120_000)
 
+  // proves abuse: A hundred records of 270
   test.each(['/trust-records', '/transactions'])(
     'GET %s: each page ends at 4 MiB and its Link goes on behind it, to every one of them once',
     async (path) => {
@@ -109,6 +110,7 @@ describe('a hundred records of 270 KB', () => {
     },
   )
 
+  // proves abuse: A hundred records of 270
   test('a page by number that ends early skips nothing: its Link leads to what it left out', async () => {
     const all = idsIn(await follow('/trust-records?pageSize=100', large))
     const from50 = await follow('/trust-records?pageSize=50&page=2', large)
@@ -116,6 +118,7 @@ describe('a hundred records of 270 KB', () => {
     expect(idsIn(from50)).toEqual(all.slice(50))
   })
 
+  // proves abuse: A hundred records of 270
   test('what does not fit is not read: the database sends what the page shows', async () => {
     let sent: object[] = []
     const watched = {
@@ -198,6 +201,7 @@ describe('a record with 50,000 verifications', () => {
     await database.pool.query('ANALYZE verifications')
   }, 60_000)
 
+  // proves abuse: One caller has 50,000 verifications
   test('is read: the newest 100, oldest first, and how many there are', async () => {
     const { status, body, text } = await service.get(`/trust-records/${id}`, { key: busy.key })
     expect(status).toBe(200)
@@ -211,6 +215,7 @@ describe('a record with 50,000 verifications', () => {
     expect(body.verifications.toReversed()).toEqual(first.body)
   })
 
+  // proves abuse: One caller has 50,000 verifications
   test('is read without reading the others', async () => {
     const plans: string[] = []
     const explained = {
@@ -231,6 +236,7 @@ describe('a record with 50,000 verifications', () => {
     for (const rows of read) expect(Number(rows)).toBeLessThanOrEqual(100)
   })
 
+  // proves abuse: One caller has 50,000 verifications
   test('does not stop an export', async () => {
     for (const pageSize of [1, 2, 100]) {
       const pages = await follow(`/trust-records?pageSize=${pageSize}`, busy)
@@ -270,6 +276,7 @@ describe('a record with 50,000 verifications', () => {
     expect(listed).toEqual(rows.map((row) => row.id))
   }, 60_000)
 
+  // proves abuse: One caller has 50,000 verifications
   test('takes no more of them, and says so; what it has stays of use', async () => {
     const asked = { businessTransactionId: id }
     expect(reply(await service.post('/verify', asked, { key: busy.key }))).toEqual({

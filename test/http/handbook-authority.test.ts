@@ -71,7 +71,7 @@ function readChapter(file: string): string {
   return readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'handbook', file), 'utf8')
 }
 
-/** Runs a script in the terminal of all: what one sets, the next one has. fails where any of its commands fails */
+/** Runs a script in one terminal for all scripts: the next one has the variables of this one. Throws where a command fails. */
 async function run(script: string, url = service.url): Promise<{ stdout: string; stderr: string }> {
   const here = forHere(script, url).replaceAll(':8080', `:${connectorPort}`)
   const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`

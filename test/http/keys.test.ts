@@ -38,6 +38,7 @@ const publishedIds = () =>
 const open = { key: null }
 
 describe('GET /keys/{keyId} 200', () => {
+  // proves §4.1 GET /keys/{keyId} · path; §4.1 GET /.well-known/jwks.json · none; §5 GET /keys/{keyId}
   test('answers the key of every public file, historical ones included, with exactly the members of interface §2.7', async () => {
     expect(publishedIds()).toHaveLength(3)
     for (const keyId of publishedIds()) {
@@ -91,6 +92,7 @@ describe('GET /keys/{keyId} 304', () => {
 })
 
 describe('GET /keys/{keyId} 404 keyNotFound', () => {
+  // proves §4.1 GET /keys/{keyId} · path; §4.1 The 404 body of GET
   test.each([
     '20200101T000000Z-ml-dsa-65',
     '20200101t000000z-ed25519',
@@ -109,6 +111,7 @@ describe('GET /keys/{keyId} 404 keyNotFound', () => {
 })
 
 describe('GET /.well-known/jwks.json 200', () => {
+  // proves §4.1 GET /.well-known/jwks.json · none; §5 GET /.well-known/jwks.json
   test('lists every published key as GET /keys/{keyId} answers it', async () => {
     const { status, body, headers } = await service.get('/.well-known/jwks.json', open)
     const one = async (keyId: string) => (await service.get(`/keys/${keyId}`, open)).body as unknown

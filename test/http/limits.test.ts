@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { open } from '../door/listen-client.ts'
+import { open } from '../front-end/listen-client.ts'
 import { aCaller, reply, startService, until, type CallOptions, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
@@ -74,6 +74,7 @@ test('refused bodies, sent whole or withheld, take nothing of the in-flight budg
 })
 
 describe('POST /execute 429 rateLimited', () => {
+  // proves §4.2 POST /execute: Rate limited; §7 429 · `RATE_LIMITED` · `Rate; §8 Execute limit · POST; §8 A request over a limit
   test('a caller has one budget for both routes and all its keys, counted down in the headers', async () => {
     const requests = [
       ['/execute', acme, 200],
@@ -99,6 +100,7 @@ describe('POST /execute 429 rateLimited', () => {
     }
   })
 
+  // proves §7 A rejected request of the rate
   test('a refused request is not looked into, stores nothing and leaves its id unused', async () => {
     const before = await rowsOf(database)
     const transaction = aTransaction()
@@ -108,6 +110,7 @@ describe('POST /execute 429 rateLimited', () => {
     expect((await post('/execute', {}, transaction)).status).toBe(200)
   })
 
+  // proves §4.2 POST /execute: Rate limited; §8 Execute limit · POST
   test('another caller has a budget of its own; bad bodies count, requests without a key do not', async () => {
     for (let i = 0; i < EXECUTE * 2; i++) expect((await post('/execute', { key: null })).status).toBe(401)
     for (let i = 0; i < EXECUTE; i++) expect((await post('/execute', clumsy, '{')).status).toBe(400)
@@ -128,6 +131,7 @@ describe('POST /execute 429 rateLimited', () => {
 const from = (forwardedFor: string) => ({ key: null, headers: { 'X-Forwarded-For': forwardedFor } })
 
 describe('GET /health 429 rateLimited', () => {
+  // proves §7 429 · `RATE_LIMITED` · `Rate; §8 Health limit · GET; §8 A request over a limit
   test('GET /health and GET /ready share a budget for each client address, which the nearest proxy tells', async () => {
     for (let i = 0; i < HEALTH; i++) {
       const answer = await behindProxy.get(i % 2 ? '/ready' : '/health', from(`9.9.9.${i}, 198.51.100.1`))
@@ -143,6 +147,7 @@ describe('GET /health 429 rateLimited', () => {
     expect((await behindProxy.get('/health', from('198.51.100.2'))).status).toBe(200)
   })
 
+  // proves §8 Health limit · GET
   test('a key changes nothing: it is the address that counts', async () => {
     expect(
       (await behindProxy.get('/health', { headers: { 'X-Forwarded-For': '198.51.100.1' } })).status,

@@ -33,6 +33,8 @@ async function loadLater(policyId: string): Promise<void> {
 }
 
 describe('POST /policies/validate 200', () => {
+  // proves §4.4 POST /policies/validate: It does; §4.4 POST /policies/validate: Every response
+  // proves §4.4 POST /policies/validate: 200: loadable
   test('a version that can be loaded; other members do not matter', async () => {
     for (const more of [{}, { policy: 'no document is looked at', errors: ['x'] }])
       expect(reply(await validate({ policyId: 'sandbox-echo', policyVersion: '1.0.0', ...more }))).toEqual({
@@ -41,6 +43,7 @@ describe('POST /policies/validate 200', () => {
       })
   })
 
+  // proves §4.4 POST /policies/validate: 200: loadable
   test('a version that is loaded and not approved', async () => {
     await loadLater('later')
     expect((await validate({ policyId: 'later', policyVersion: '1.0.0' })).body).toEqual({
@@ -63,6 +66,8 @@ describe('POST /policies/validate 200', () => {
 })
 
 describe('POST /policies/validate 400 fieldRequired', () => {
+  // proves §4.4 POST /policies/validate: Request: `{policyId; §4.4 POST /policies/validate: Every response
+  // proves §4.4 POST /policies/validate: 400: `errors`; §7 Exception: all responses of POST; §7 400, 404 · n/a
   test.each([
     [{}, 'policyId'],
     [{ policyVersion: '1.0.0' }, 'policyId'],
@@ -91,6 +96,7 @@ describe('POST /policies/validate 400 malformedJson', () => {
 })
 
 describe('POST /policies/validate 404 policyNotFound', () => {
+  // proves §4.4 POST /policies/validate: Every response; §4.4 POST /policies/validate: 404: `errors`; §7 400, 404 · n/a
   test.each([
     ['no-such-policy', '1.0.0'],
     ['sandbox-echo', '1.0.1'],
@@ -112,6 +118,7 @@ describe('POST /policies/validate 404 policyNotFound', () => {
     expect([status, body.valid, body.errors.length]).toEqual([404, false, 1])
   })
 
+  // proves §4.4 POST /policies/validate: It does
   test('a version that an older release stored and this one cannot load', async () => {
     await database.pool.query(
       `INSERT INTO policy_versions (name, version, content, content_hash) VALUES ('old', '1', '{"rules":7}', 'x')`,
@@ -125,12 +132,14 @@ describe('POST /policies/validate 404 policyNotFound', () => {
 })
 
 describe('POST /policies/validate 413 payloadTooLarge', () => {
+  // proves §4.4 POST /policies/validate: Every response; §7 Exception: all responses of POST
   test('a body over the limit, in the envelope of this route', async () => {
     expect(reply(await validate('x'.repeat(200_000)))).toEqual(invalid(413, 'Payload too large.'))
   })
 })
 
 describe('POST /policies/validate 401 authenticationRequired', () => {
+  // proves §4.4 POST /policies/validate: A 401; §7 Exception: all responses of POST
   test('in the envelope that all routes share', async () => {
     for (const key of [null, 'csk_unknown'])
       expect(reply(await validate({ policyId: 'sandbox-echo', policyVersion: '1.0.0' }, { key }))).toEqual({

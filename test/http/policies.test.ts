@@ -80,6 +80,7 @@ const notApproved = (name: string) => ({
 })
 
 describe('POST /policies/{name}/{version}/pending-changes 201', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('a document of a new name, with what its author should look at', async () => {
     const document = aDocument({
       policyId: 'looked-at',
@@ -188,6 +189,7 @@ const onAllWorkers = async (to: TestService) => {
 }
 
 describe('a version that an upgrade has shipped', () => {
+  // proves abuse: Changing a version after its
   test('rejects until it is approved, then is in effect on every instance and worker within a second', async () => {
     await until(
       async () => (await service.get('/policies/shipped/1.0.0')).status === 200,
@@ -205,6 +207,7 @@ describe('a version that an upgrade has shipped', () => {
     expect(await both()).toEqual([true, true])
   })
 
+  // proves abuse: Changing a version after its
   test('one whose content has moved since it was proposed is not approved', async () => {
     await until(
       async () => (await service.get('/policies/moving/1.0.0')).status === 200,
@@ -242,6 +245,7 @@ describe('a version that an upgrade has shipped', () => {
 })
 
 describe('409 conflict', () => {
+  // proves abuse: Changing a version after its
   test('an approved version never changes, nor is it proposed again', async () => {
     const approved = {
       status: 409,
@@ -255,6 +259,7 @@ describe('409 conflict', () => {
     expect(reply(await propose(aDocument({ policyId: 'sandbox-echo' })))).toEqual(approved)
   })
 
+  // proves abuse: Changing a version after its
   test('other content than is loaded is refused: file and database would differ from the first day', async () => {
     await until(async () => (await service.get('/policies/twice/1.0.0')).status === 200, 'the upgrade')
     expect(reply(await propose(aDocument({ policyId: 'twice' })))).toEqual({
@@ -329,6 +334,7 @@ describe('400 invalidField', () => {
     expect(await ask(body)).toEqual([400, error])
   })
 
+  // proves abuse: A name that is a path
   test.each(['pending-changes', 'in-effect', 'validate'])('%s is no name of a policy', async (name) => {
     const body = { reason: 'x', proposedContent: aDocument({ policyId: name }) }
     expect(await ask(body, place(name, '1.0.0'))).toEqual([
@@ -340,17 +346,21 @@ describe('400 invalidField', () => {
 
   test.each<[string, object, RegExp]>([
     ['an unknown key', { approvers: 0 }, /unknown key: approvers/],
+    // proves abuse: An expression that backtracks for ever
     [
       'an expression that backtracks for ever',
       { rules: [rule(`'a'.matches('(a+)+$')`)] },
       /rule r, column 1: Rules have no matches\(\)/,
     ],
+    // proves abuse: An expression that backtracks for ever
     ['loops in loops', { rules: [rule('[1].all(x, [1].all(y, true))')] }, /nested loops multiply/],
+    // proves abuse: Deep nesting, long expressions, hundreds
     [
       'an expression deeper than it may be',
       { rules: [rule(`${'('.repeat(400)}true${')'.repeat(400)}`)] },
       /rule r, column \d+: /,
     ],
+    // proves abuse: Deep nesting, long expressions, hundreds
     [
       'an expression longer than it may be',
       { rules: [rule(`${'true && '.repeat(200)}true`)] },
@@ -362,11 +372,13 @@ describe('400 invalidField', () => {
       /rule r, column 1: Unknown signal 'aproved'/,
     ],
     ['a syntax error', { rules: [rule('signals.approved &&')] }, /rule r, column \d+: /],
+    // proves abuse: Deep nesting, long expressions, hundreds
     [
       'more rules than it may have',
       { rules: Array(101).fill(rule('true')) },
       /rules must not have more than 100/,
     ],
+    // proves abuse: A name that is a path
     ['a name in which a path hides', { capabilities: ['../x'] }, /capabilities\.0 /],
   ])('a document with %s', async (_what, members, error) => {
     const [status, message] = await ask({ reason: 'x', proposedContent: aDocument(members) })
@@ -396,6 +408,7 @@ describe('400 malformedJson', () => {
 })
 
 describe('413 payloadTooLarge', () => {
+  // proves abuse: Deep nesting, long expressions, hundreds
   test('a document over the limit', async () => {
     expect((await propose(aDocument({ description: 'x'.repeat(110_000) }))).status).toBe(413)
   })

@@ -72,6 +72,7 @@ describe('what needs a key is kept by no cache', () => {
 })
 
 describe('GET /transactions/{id} 200', () => {
+  // proves §4.2 GET /transactions/{id}: Response 200
   test('answers the transaction as stored', async () => {
     const id = record.businessTransactionId
     expect(reply(await get(`/transactions/${id}`, alice))).toEqual({ status: 200, body: record.transaction })
@@ -85,6 +86,7 @@ describe('GET /transactions/{id} 200', () => {
 })
 
 describe('GET /trust-records/{id} 200', () => {
+  // proves §4.3 GET /trust-records/{id} · path
   test('answers the record that POST /execute answered', async () => {
     const { status, body, headers } = await get(`/trust-records/${record.businessTransactionId}`, alice)
     expect({ status, body }).toEqual({ status: 200, body: record })
@@ -104,6 +106,7 @@ describe('GET /trust-records/{id} 304', () => {
 })
 
 describe('GET /refusal/{businessTransactionId} 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('answers the Refusal Record, whole', async () => {
     const { status, body } = await get(`/refusal/${rejectedId}`, alice)
     expect(status).toBe(200)
@@ -153,6 +156,8 @@ describe.each([
 ])('%s', (_title, path, error) => {
   const id = () => (path === '/refusal' ? rejectedId : record.businessTransactionId)
 
+  // proves §4.2 GET /transactions/{id}: Response 200; §4.3 GET /trust-records/{id} · path; §7 404 · none · `Business
+  // proves §7 404 · none · `Execution
   test.each([
     randomUUID(),
     '00000000-0000-0000-0000-000000000000',
@@ -199,6 +204,7 @@ describe('GET /transactions 200', () => {
     return body as Listed[]
   }
 
+  // proves §4.2 GET /transactions: Response 200; §8 Default and maximum values
   test('answers 25 a page unless told otherwise, newest first', async () => {
     const page = await list('')
     expect(page).toHaveLength(25)
@@ -206,6 +212,7 @@ describe('GET /transactions 200', () => {
     expect(times).toEqual(times.toSorted().toReversed())
   })
 
+  // proves §4.2 GET /transactions: Query: `page`
   test('every transaction stands on exactly one page', async () => {
     const pages = await Promise.all([1, 2, 3, 4, 5].map((page) => list(`?page=${page}&pageSize=7`)))
     expect(pages.map((page) => page.length)).toEqual([7, 7, 7, 7, 3])
@@ -216,6 +223,7 @@ describe('GET /transactions 200', () => {
     )
   })
 
+  // proves §4.2 GET /transactions: Response 200
   test('pages are full of the own: those of others neither show nor leave gaps', async () => {
     const own = await list('?pageSize=2', alice.key)
     expect(own.map(({ businessTransactionId }) => businessTransactionId)).toEqual([
@@ -233,6 +241,7 @@ describe('GET /transactions 200', () => {
     expect(new Set(submitters)).toEqual(new Set(['alice', 'tester']))
   })
 
+  // proves §8 Default and maximum values
   test('a page past the end is empty, also the last that may be asked for', async () => {
     expect(await list('?page=100')).toEqual([])
     expect(await list('?page=1000000&pageSize=100')).toEqual([])
@@ -240,6 +249,7 @@ describe('GET /transactions 200', () => {
 })
 
 describe('GET /transactions 400 invalidPage', () => {
+  // proves §4.2 GET /transactions: Query: `page`; §8 Default and maximum values
   test.each(['0', '-1', '1.5', '1e3', ' 1', 'x', '', '0x1', '1000001', '99999999999999999999', '1%00'])(
     'page=%s',
     async (page) => {
@@ -252,6 +262,7 @@ describe('GET /transactions 400 invalidPage', () => {
 })
 
 describe('GET /transactions 400 invalidPageSize', () => {
+  // proves §4.2 GET /transactions: Query: `page`; §8 Default and maximum values
   test.each(['0', '101', '-1', '2.5', 'x', '', '1000000000000'])('pageSize=%s', async (pageSize) => {
     expect(reply(await service.get(`/transactions?pageSize=${pageSize}`))).toEqual({
       status: 400,

@@ -70,6 +70,7 @@ async function expectTwentyAppended(at: TestService, path: '/verify' | '/receipt
 }
 
 describe('POST /receipt 200', () => {
+  // proves §4.3 POST /receipt · `{businessTransactionId
   test('answers a new receipt of the latest verification, which verifies with the published keys', async () => {
     const record = await aRecord()
     const id = record.businessTransactionId
@@ -172,6 +173,7 @@ const setLatest = (id: string, change: string) =>
   )
 
 describe('POST /receipt 409 receiptNotVerified', () => {
+  // proves §4.3 POST /receipt · `{businessTransactionId; §7 409 · `RECEIPT_GENERATION_FAILED` · message
   test('a record that no verification stands for', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query('DELETE FROM verifications WHERE business_transaction_id = $1', [id])
@@ -213,6 +215,7 @@ describe('POST /receipt 409 receiptNotVerified', () => {
 })
 
 describe('GET /receipt/latest/{id} 200', () => {
+  // proves §4.3 GET /receipt/latest/{id} · path
   test('answers the latest receipt and makes none; a client that has it need not fetch it again', async () => {
     const record = await aRecord()
     const id = record.businessTransactionId
@@ -233,6 +236,7 @@ describe('GET /receipt/latest/{id} 200', () => {
 })
 
 describe('GET /receipt/latest/{id} 404 receiptNotFound', () => {
+  // proves §4.3 GET /receipt/latest/{id} · path; §7 404 · none · `Receipt
   test('of a record that has none; one can then be made', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query('DELETE FROM receipts WHERE business_transaction_id = $1', [id])
@@ -252,6 +256,7 @@ const seen = ({ status, text, headers }: Called) => {
 }
 
 describe('POST /receipt 404 noRecordToVerify', () => {
+  // proves §7 404 · `VERIFICATION_FAILED` · `Execution
   test("another's record is answered as an unknown id is, byte for byte, and gets no receipt", async () => {
     const { businessTransactionId: id } = await aRecord()
     const foreign = await receipt(id, bob)
@@ -265,6 +270,7 @@ describe('POST /receipt 404 noRecordToVerify', () => {
 })
 
 describe('GET /receipt/latest/{id} 404 trustRecordNotFound', () => {
+  // proves §4.3 GET /receipt/latest/{id} · path; §7 404 · none · `Execution
   test("another's record is answered as an unknown id is, byte for byte", async () => {
     const { businessTransactionId: id } = await aRecord()
     const foreign = await service.get(`/receipt/latest/${id}`, bob)
@@ -275,6 +281,7 @@ describe('GET /receipt/latest/{id} 404 trustRecordNotFound', () => {
 })
 
 describe('POST /receipt 400 fieldRequired', () => {
+  // proves §7 400 · none · `businessTransactionId is required.`
   test.each([{}, { businessTransactionId: null }, { businessTransactionId: ' ' }, '[]', '"x"', 'null'])(
     '%j',
     async (body) => {
@@ -287,6 +294,7 @@ describe('POST /receipt 400 fieldRequired', () => {
 })
 
 describe('POST /receipt 400 invalidBusinessTransactionId', () => {
+  // proves §7 400 · none · `businessTransactionId must
   test.each([5, false, {}, 'x', '019535d9-3df7-7a8e-b6c8-1d1e1f202122'])('%j', async (id) => {
     expect(reply(await receipt(id))).toEqual({
       status: 400,

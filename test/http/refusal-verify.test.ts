@@ -48,6 +48,7 @@ async function failing(refusal: unknown): Promise<string[]> {
 }
 
 describe('POST /refusal/verify 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify; §5 POST /refusal/verify
   test('a rejection and a denial hold, without a key and with any', async () => {
     for (const refusal of [rejected, denied]) {
       const valid = {

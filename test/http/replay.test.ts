@@ -38,6 +38,7 @@ async function aRecord(): Promise<{ businessTransactionId: string; trustRecordHa
 }
 
 describe('POST /replay 200', () => {
+  // proves §4.3 POST /replay · `{businessTransactionId
   test('answers that the signature holds, and stores nothing', async () => {
     const before = await rowsOf(database)
     const { businessTransactionId: id, trustRecordHash } = record
@@ -75,6 +76,7 @@ describe('POST /replay 200', () => {
     expect(await rowsOf(database)).toEqual(before)
   })
 
+  // proves §4.3 POST /replay · `{businessTransactionId
   test('it is the signature alone that is asked for: what a full verification finds besides does not matter', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query('DELETE FROM business_transactions WHERE business_transaction_id = $1', [id])
@@ -95,6 +97,7 @@ const notFound = {
 }
 
 describe('POST /replay 404 noRecordToVerify', () => {
+  // proves §7 404 · `VERIFICATION_FAILED` · `Execution
   test("another's record is answered as an unknown id is, byte for byte", async () => {
     const foreign = await replay(record.businessTransactionId, bob)
     expect(reply(foreign)).toEqual(notFound)
@@ -107,6 +110,7 @@ describe('POST /replay 404 noRecordToVerify', () => {
     expect(reply(await replay(rejected.businessTransactionId))).toEqual(notFound)
   })
 
+  // proves §4.3 POST /replay · `{businessTransactionId
   test.each([
     'x',
     5,
@@ -122,6 +126,7 @@ describe('POST /replay 404 noRecordToVerify', () => {
 })
 
 describe('POST /replay 400 fieldRequired', () => {
+  // proves §4.3 POST /replay · `{businessTransactionId; §7 400 · none · `businessTransactionId is required.`
   test.each([
     {},
     { businessTransactionId: null },

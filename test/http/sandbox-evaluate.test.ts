@@ -64,6 +64,7 @@ const paths = (findings: { path: string }[]) => findings.map(({ path }) => path)
 const wouldAnswer = (status: number, body: object) => ({ status, ...body })
 
 describe('POST /sandbox/evaluate 200', () => {
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('a transaction that would be executed, with the trace of every rule', async () => {
     expect(await evaluate(aTransaction())).toEqual(evaluation)
   })

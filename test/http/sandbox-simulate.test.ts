@@ -112,6 +112,7 @@ describe('POST /sandbox/policies/simulate 200', () => {
     foreign = await executed(aTransaction({ ...amount(42), authority: { principalId: 'other' } }), 200, other)
   })
 
+  // proves §4.6 POST /refusal/verify, POST /audit/verify
   test('exactly the flips of mixed decisions, newest first, and nobody else’s', async () => {
     const answer = await simulate({ policy: upsideDown })
     expect(idsOf(answer.flips)).toEqual([mine.failed, mine.huge, mine.large])

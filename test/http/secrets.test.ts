@@ -76,6 +76,7 @@ test('the run left something to look through', () => {
   for (const [name, text] of secrets) expect(text.length, name).toBeGreaterThanOrEqual(16)
 })
 
+// proves §5 Keys are issued by an operator
 test.each(['output', 'replies', 'tables'] as const)('no secret stands in the %s', (place) => {
   const found = secrets.filter(([, text]) => left[place].includes(text)).map(([name]) => name)
   expect(found).toEqual([])

@@ -7,7 +7,7 @@ import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const EXECUTE = 30
-const HEALTH = 600
+const HEALTH = 300
 
 const acme = aCaller('acme', { allowedPrincipalIds: ['tester'] })
 const restarting = aCaller('restarting', { allowedPrincipalIds: ['tester'] })
@@ -60,6 +60,7 @@ const allowedOf = (statuses: readonly number[], allowed = 200) => {
 }
 
 describe('POST /execute over three instances', () => {
+  // proves §8 When `DATABASE_URL` is configured
   test('a caller has one budget, whichever it asks, one after the other', async () => {
     const startedMs = performance.now()
     const statuses = []
@@ -100,6 +101,7 @@ describe('POST /execute over three instances', () => {
     }
   })
 
+  // proves §8 When `DATABASE_URL` is configured; fault: A rolling restart under load
   test('a rolling restart gives nobody a new budget', async () => {
     const startedMs = performance.now()
     let allowed = 0
@@ -119,7 +121,8 @@ describe('POST /execute over three instances', () => {
 })
 
 describe('GET /health over three instances', () => {
-  test('a client address has one budget, exact within the leases of the others', async () => {
+  // proves §8 When `DATABASE_URL` is configured
+  test('a client address has one budget, whichever instance it asks', async () => {
     const startedMs = performance.now()
     const statuses = (
       await Promise.all(
@@ -135,21 +138,24 @@ describe('GET /health over three instances', () => {
     expect(allowed).toBeGreaterThanOrEqual(HEALTH)
   })
 
-  test('what a killed instance had leased is lost once', async () => {
+  // proves fault: kill -9 of an instance
+  test('a killed instance loses nothing of a budget, and gives nothing back', async () => {
+    const startedMs = performance.now()
     const killed = await start()
     expect(await health(killed, '198.51.100.2')).toBe(200)
     killed.process.kill('SIGKILL')
     await killed.stop()
-    const startedMs = performance.now()
     const statuses = []
     for (let i = 0; i < HEALTH; i++) statuses.push(await health(instances[0]!, '198.51.100.2'))
     const allowed = allowedOf(statuses)
-    // Six, a hundredth of the minute, of which one was used.
-    expect(allowed).toBeGreaterThanOrEqual(HEALTH - 6)
-    expect(allowed).toBeLessThanOrEqual(HEALTH * budgets('health') + comeSince(startedMs, HEALTH))
+    expect(allowed).toBeGreaterThanOrEqual(HEALTH - 1)
+    expect(allowed + 1).toBeLessThanOrEqual(
+      HEALTH * budgets('health', [...instances, killed]) + comeSince(startedMs, HEALTH),
+    )
   })
 })
 
+// proves fault: One instance cannot reach the database
 test('GET /health without the database: an instance counts for itself and answers at once; afterwards they share again', async () => {
   const proxy = await openDatabaseProxy(database.url)
   const alone = await start(proxy.url)

@@ -49,6 +49,7 @@ const OVERLOADED = {
 }
 
 describe('GET /transactions 503 overloaded', () => {
+  // proves fault: A client asks for much
   test('while one page of 10 MB is unread a second one does not fit into the share of its caller', async () => {
     const stalled = await askAndStall()
     expect(reply(await service.get(PAGE))).toEqual(OVERLOADED)

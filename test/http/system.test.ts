@@ -32,6 +32,7 @@ afterAll(async () => {
 })
 
 describe('GET / 200', () => {
+  // proves §4.1 GET / · none
   test('names the service', async () => {
     expect(reply(await service.get('/'))).toEqual({
       status: 200,
@@ -100,6 +101,7 @@ describe('GET / in a notation that the client prefers', () => {
 })
 
 describe('GET /version 200', () => {
+  // proves §4.1 GET /version · none
   test('tells BUILD_VERSION and the version of the API', async () => {
     const body = { name: 'countersign', version: '2026.11.21+abc123', api: 'v1' }
     expect(reply(await service.get('/version'))).toEqual({ status: 200, body })
@@ -115,6 +117,7 @@ describe('GET /version 200', () => {
 const me = async (key: string) => reply(await service.get('/callers/me', { key }))
 
 describe('GET /callers/me 200', () => {
+  // proves §4.1 GET /callers/me · none; §5 Each key resolves to a `callerId`
   test('tells the effective scope, and nothing else of the entry', async () => {
     expect(await me(scoped.key)).toEqual({
       status: 200,
@@ -127,6 +130,7 @@ describe('GET /callers/me 200', () => {
     })
   })
 
+  // proves §4.1 GET /callers/me · none
   test('tells the defaults of what the entry leaves out', async () => {
     expect(await me(bare.key)).toEqual({
       status: 200,
@@ -148,6 +152,7 @@ describe('GET /callers/me 200', () => {
 })
 
 describe('GET /health 200', () => {
+  // proves §4.1 GET /health · none; §5 GET /health
   test('is UP, without a key', async () => {
     expect(reply(await service.get('/health', { key: null }))).toEqual({
       status: 200,
@@ -157,6 +162,7 @@ describe('GET /health 200', () => {
 })
 
 describe('GET /ready 200', () => {
+  // proves §4.1 GET /ready · none; §5 GET /ready
   test('is READY, without a key', async () => {
     const body = { status: 'READY', authDisabled: false }
     expect(reply(await service.get('/ready', { key: null }))).toEqual({ status: 200, body })
@@ -171,6 +177,7 @@ function notReady(why: string) {
 }
 
 describe('GET /ready 503 NOT_READY', () => {
+  // proves §4.1 GET /health · none; §4.1 GET /ready · none; §7 503 · none · `status`
   test('while there is no execution-intents table; GET /health is not concerned', async () => {
     await database.pool.query('ALTER TABLE execution_intents RENAME TO elsewhere')
     expect(await ready()).toEqual(notReady('its execution-intents table is missing'))
@@ -179,6 +186,7 @@ describe('GET /ready 503 NOT_READY', () => {
     expect((await ready()).status).toBe(200)
   })
 
+  // proves §4.1 GET /health · none; §4.1 GET /ready · none; §7 503 · none · `status`
   test('while there is no database, and again READY with one', async () => {
     await database.drop()
     expect(await ready()).toEqual(notReady('there is no such database'))

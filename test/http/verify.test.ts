@@ -48,6 +48,7 @@ async function aRecord(): Promise<Recorded> {
 const VERIFIED = 'Execution Trust Record verified successfully.'
 
 describe('POST /verify 200', () => {
+  // proves §4.3 POST /verify · `{businessTransactionId
   test('appends a verification of its own to those that stand', async () => {
     const record = await aRecord()
     const id = record.businessTransactionId
@@ -239,6 +240,8 @@ describe('POST /verify 200', () => {
     ],
     ['the transaction, to what is no JSON', 'business_transactions.body', () => 'gone', [STORED_TRANSACTION]],
   ])('%s, changed in the database', (_title, column, change, problems) => {
+    // proves §4.3 POST /verify · `{businessTransactionId; §4.3 POST /receipt · `{businessTransactionId
+    // proves §7 409 · `RECEIPT_GENERATION_FAILED` · message
     test('is FAILED and says so; no receipt until it is restored; what was found before stays', async () => {
       const { businessTransactionId: id } = await aRecord()
       const original = await read(column, id)
@@ -303,6 +306,7 @@ describe('POST /verify 200', () => {
 })
 
 describe('GET /verification/{id} 200', () => {
+  // proves §4.3 GET /verification/{id} · path
   test('answers the latest verification and runs none', async () => {
     const record = await aRecord()
     const id = record.businessTransactionId
@@ -316,6 +320,7 @@ describe('GET /verification/{id} 200', () => {
 })
 
 describe('GET /verification/{id} 404 verificationNotFound', () => {
+  // proves §4.3 GET /verification/{id} · path; §7 404 · none · `Verification
   test('of a record that has none; one can then be made', async () => {
     const { businessTransactionId: id } = await aRecord()
     await database.pool.query('DELETE FROM verifications WHERE business_transaction_id = $1', [id])
@@ -335,6 +340,7 @@ const seen = ({ status, text, headers }: Called) => {
 }
 
 describe('POST /verify 404 noRecordToVerify', () => {
+  // proves §7 404 · `VERIFICATION_FAILED` · `Execution
   test("another's record is answered as an unknown id is, byte for byte, and not verified", async () => {
     const { businessTransactionId: id } = await aRecord()
     const foreign = await verify(id, bob)
@@ -348,6 +354,7 @@ describe('POST /verify 404 noRecordToVerify', () => {
 })
 
 describe('GET /verification/{id} 404 trustRecordNotFound', () => {
+  // proves §4.3 GET /verification/{id} · path; §7 404 · none · `Execution
   test("another's record is answered as an unknown id is, byte for byte", async () => {
     const { businessTransactionId: id } = await aRecord()
     const foreign = await service.get(`/verification/${id}`, bob)
@@ -358,6 +365,7 @@ describe('GET /verification/{id} 404 trustRecordNotFound', () => {
 })
 
 describe('POST /verify 400 fieldRequired', () => {
+  // proves §7 400 · none · `businessTransactionId is required.`
   test.each([
     ['nothing', {}],
     ['null', { businessTransactionId: null }],
@@ -377,6 +385,7 @@ describe('POST /verify 400 fieldRequired', () => {
 })
 
 describe('POST /verify 400 invalidBusinessTransactionId', () => {
+  // proves §7 400 · none · `businessTransactionId must
   test.each([
     5,
     true,

@@ -26,6 +26,7 @@ async function waitingSince(): Promise<Date[]> {
   return rows.map(({ since }) => since)
 }
 
+// proves fault: Somebody locks the audit table
 test('an execution is answered while events wait for a lock, however many there are', async () => {
   const lock = await database.pool.connect()
   await lock.query('BEGIN')

@@ -77,6 +77,8 @@ async function noJobs(): Promise<boolean> {
 }
 
 describe('POST /webhooks/{provider} 200', () => {
+  // proves §4.5 A POST route that receives; §6 Inbound delivery from a payment; §6 Body · the provider's
+  // proves §6 Response 200 · `{status
   test.each([
     ['payment.captured', PAYMENT_CAPTURED, { paymentId: 'pay_DESlfW9H8K9uqM' }],
     [
@@ -114,6 +116,7 @@ describe('POST /webhooks/{provider} 200', () => {
     expect((await service.post('/audit/verify', event)).body).toMatchObject({ valid: true })
   })
 
+  // proves §6 Body · the provider's; abuse: Bodies that are no JSON
   test.each([
     ['no JSON', 'not { json'],
     ['nothing', ''],
@@ -140,6 +143,7 @@ describe('POST /webhooks/{provider} 200', () => {
     expect(await processed(delivery)).toMatchObject({ event: 'x'.repeat(256), paymentId: 'x'.repeat(256) })
   })
 
+  // proves §4.5 A POST route that receives; §6 Inbound delivery from a payment; §6 Response 200 · `{status
   test('the same id again is acknowledged, whatever it brings, and nothing is stored', async () => {
     const delivery = aDelivery()
     expect(status(await deliver(service, delivery))).toEqual(accepted)
@@ -150,6 +154,7 @@ describe('POST /webhooks/{provider} 200', () => {
     expect(await auditedDetails(database, 'webhook.replayed', delivery.eventId)).toEqual([])
   })
 
+  // proves abuse: A captured delivery sent again
   test('the same bytes under a new id are acknowledged, not stored, and audited before the reply', async () => {
     const first = aDelivery()
     await deliver(service, first)
@@ -173,11 +178,13 @@ describe('POST /webhooks/{provider} 200', () => {
     expect(await storedEvents(database, [delivery.eventId])).toHaveLength(2)
   })
 
+  // proves §6 Header `X-<Provider>-Signature` · required
   test('a rotated secret keeps working beside the new one', async () => {
     expect(status(await deliver(service, aDelivery({ secret: OLD_SECRET })))).toEqual(accepted)
     expect(status(await deliver(service, aDelivery({ secret: SECRET })))).toEqual(accepted)
   })
 
+  // proves fault: Two instances get the same; abuse: A captured delivery sent again
   test('two instances get the same event a hundred times at once: one accepts it, and it is processed once', async () => {
     const deliveries = [aDelivery(), aDelivery(), aDelivery()]
     const sent = Array.from({ length: 300 }, (_, i) => ({
@@ -194,6 +201,7 @@ describe('POST /webhooks/{provider} 200', () => {
     }
   })
 
+  // proves abuse: kill -9 between the acknowledgement
   test('of a batch, one that cannot be stored fails alone', async () => {
     await database.pool.query(
       `ALTER TABLE webhook_events ADD CONSTRAINT no_plague CHECK (event_id NOT LIKE 'plague%')`,
@@ -230,6 +238,7 @@ describe('POST /webhooks/{provider} 200', () => {
 })
 
 describe('401 missingSignature', () => {
+  // proves §6 Header `X-<Provider>-Signature` · required
   test.each([{}, { 'X-Razorpay-Signature': '' }, { 'X-Acme-Pay-Signature': 'a'.repeat(64) }])(
     'without the header, %j',
     async (headers: Record<string, string>) => {
@@ -246,6 +255,7 @@ describe('401 invalidSignature', () => {
   const body = aPayment()
   const right = signatureOf(body)
 
+  // proves §6 Header `X-<Provider>-Signature` · required; §6 The status code for a bad; abuse: A signature in upper case
   test.each([
     ['upper case', right.toUpperCase()],
     ['one character short', right.slice(1)],
@@ -265,6 +275,7 @@ describe('401 invalidSignature', () => {
     expect(await storedEvents(database, [delivery.eventId])).toEqual([])
   })
 
+  // proves §6 Header `X-<Provider>-Event-Id` · required; abuse: A signature in upper case
   test('comes before a missing event id, and is audited without the signature', async () => {
     const headers = { 'X-Razorpay-Signature': '0'.repeat(64) }
     const answer = await service.post('/webhooks/razorpay', body, { key: null, headers })
@@ -273,6 +284,7 @@ describe('401 invalidSignature', () => {
     expect(rejected).toContainEqual({ provider: 'razorpay', clientAddress: '127.0.0.1' })
   })
 
+  // proves abuse: A signature in upper case
   test('every prefix of the body but the whole one', async () => {
     const signature = signatureOf(PAYMENT_CAPTURED)
     for (const cut of [0, 1, PAYMENT_CAPTURED.length - 1]) {
@@ -286,6 +298,7 @@ describe('401 invalidSignature', () => {
 })
 
 describe('400 missingEventId', () => {
+  // proves §6 Header `X-<Provider>-Event-Id` · required; §6 The status code for a bad
   test.each([{}, { 'X-Razorpay-Event-Id': '' }])('%j', async (more: Record<string, string>) => {
     const body = aPayment()
     const headers = { 'X-Razorpay-Signature': signatureOf(body), ...more }
@@ -314,6 +327,7 @@ describe('400 invalidField', () => {
 })
 
 describe('404 pathNotFound', () => {
+  // proves §6 The connector for this; abuse: A provider that is not
   test.each(['stripe', 'Razorpay', 'razorpay_', 'constructor', '__proto__', 'service', 'razorpay/more', ''])(
     'a provider without a secret is no path of the service: %s',
     async (provider) => {
@@ -334,6 +348,7 @@ describe('404 pathNotFound', () => {
 })
 
 describe('413 payloadTooLarge', () => {
+  // proves abuse: Bodies that are no JSON
   test('above 1,000,000 bytes, before they are read', async () => {
     const delivery = aDelivery({ body: 'x'.repeat(BYTES_MAX + 1) })
     expect((await deliver(service, delivery)).status).toBe(413)
@@ -341,6 +356,7 @@ describe('413 payloadTooLarge', () => {
 })
 
 describe('503 overloaded', () => {
+  // proves fault: A client announces bodies and never; abuse: Bodies that are no JSON
   test('bodies that one address announces and never sends leave room for others', async () => {
     const { port } = new URL(service.url)
     let refusedSockets = 0
@@ -363,6 +379,7 @@ describe('503 overloaded', () => {
 })
 
 describe('503 databaseUnavailable', () => {
+  // proves fault: The database is away when a provider
   test('says so within seconds, stores nothing, and takes the delivery when the database is back', async () => {
     const own = await createDatabase()
     const proxy = await openDatabaseProxy(own.url)
@@ -399,6 +416,7 @@ describe('503 databaseUnavailable', () => {
   })
 })
 
+// proves abuse: kill -9 between the acknowledgement
 test('a job that fails is tried again while its neighbours are done, and succeeds when it can', async () => {
   const { cure } = await poisoned(database)
   const bad = aDelivery({ eventId: `poison_${randomUUID()}` })
@@ -426,6 +444,7 @@ test('without a provider there are no jobs and nothing that looks for them', asy
   await own.drop()
 })
 
+// proves §6 Events emitted by the service
 test('the service sends no events to others: its document knows no webhooks and no callbacks', async () => {
   const { body, text } = await service.get('/openapi.json')
   expect(body).not.toHaveProperty('webhooks')

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { stageNames } from '../../src/core/messages.ts'
+import { stageNames } from '../../src/core/thread-messages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { chapters } from '../handbook.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
@@ -96,8 +96,8 @@ describe('what is counted', () => {
     const stage = (name: string) => count('countersign_stage_duration_seconds_count', { stage: name })
     // One batch each: the service was asked one after the other. Two of them came to the end.
     expect(stageNames.map(stage)).toEqual([6, 6, 6, 6, 6, 2, 2, 2, 2])
-    expect(stage('late')).toBe(1)
-    expect(count('countersign_stage_duration_seconds_sum', { stage: 'late' })).toBeGreaterThan(0.15)
+    expect(stage('deferred')).toBe(1)
+    expect(count('countersign_stage_duration_seconds_sum', { stage: 'deferred' })).toBeGreaterThan(0.15)
   })
 
   test('batches, their sizes and how long they waited, by operation', () => {
@@ -295,7 +295,7 @@ describe('the port', () => {
     for (const path of ['/', '/metrics/', '/execute']) expect((await ask(path)).status, path).toBe(404)
   })
 
-  test('is not the door: that one has no /metrics', async () => {
+  test('is not on the port of the front end, which has no /metrics', async () => {
     expect((await service.get('/metrics')).status).toBe(404)
   })
 

@@ -22,7 +22,7 @@ export async function scrape(service: TestService): Promise<Sample[]> {
   return parseExposition(text)
 }
 
-/** fails on a line that is no sample of the text format */
+/** Throws on a line that is not a sample of the text format. */
 function parseExposition(text: string): Sample[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return lines.map((line) => {

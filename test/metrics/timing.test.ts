@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { stageNames } from '../../src/core/messages.ts'
+import { stageNames } from '../../src/core/thread-messages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
@@ -52,10 +52,10 @@ describe('Server-Timing', () => {
     )
   })
 
-  test('a slow connector shows as late', async () => {
+  test('a slow connector shows as deferred', async () => {
     const entries = timings((await service.post('/execute', aLateTransaction(), asking)).headers)
-    expect([...entries.keys()].slice(5, 8)).toEqual(['perform', 'late', 'seal'])
-    expect(entries.get('late')).toBeGreaterThan(150)
+    expect([...entries.keys()].slice(5, 8)).toEqual(['perform', 'deferred', 'seal'])
+    expect(entries.get('deferred')).toBeGreaterThan(150)
   })
 
   test('of a rejection there are the stages that it came to', async () => {
@@ -94,7 +94,7 @@ describe('spans', () => {
       'countersign.caller_id': 'tester',
       'countersign.request_id': answered.headers.get('x-request-id'),
     })
-    const stages = [...stageNames.slice(0, 5), 'late', ...stageNames.slice(5)]
+    const stages = [...stageNames.slice(0, 5), 'deferred', ...stageNames.slice(5)]
     expect(children.map(({ name }) => name)).toEqual(['queue', ...stages])
     for (const child of children) {
       expect(child.traceId).toBe(traceId)

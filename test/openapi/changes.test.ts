@@ -1,4 +1,4 @@
-// What test/http/governance.test.ts looks into for changes of policies, seen on the other two kinds: one road, and so one answer.
+// What test/http/governance.test.ts looks into for changes of policies, seen on the other two kinds: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'

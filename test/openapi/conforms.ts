@@ -32,7 +32,7 @@ const document = openapiDocument(routes)
 const match = openMatching(routes)
 const components = closed(document.components) as typeof document.components
 
-/** fails with the route, the status and what about the reply is not as the document has it */
+/** @throws with the route, the status and the part of the reply that differs from the document */
 export function expectConforming(asked: { method: string; path: string }, replied: Replied): void {
   if (asked.method === 'HEAD') return
   const matched = match(asked.method, asked.path)

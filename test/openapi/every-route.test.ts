@@ -1,4 +1,4 @@
-// What the door and the database do to every route alike, seen on every route: `send` holds each reply against the OpenAPI document.
+// What the front end and the database do to every route alike: `send` holds each reply against the OpenAPI document.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
@@ -56,6 +56,7 @@ describe('without a key', () => {
 })
 
 describe('by a caller that is no human', () => {
+  // proves §4.6 POST /refusal/verify and POST; §7 403 · `NON_HUMAN_CALLER_DENIED` · a non-human
   test.each(rows(({ human: forHumans }) => forHumans === true))(
     '$method $path answers 403',
     async (route) => {
@@ -65,7 +66,7 @@ describe('by a caller that is no human', () => {
 })
 
 describe('a body', () => {
-  const taking = rows(({ takesBody }) => takesBody === true)
+  const taking = rows(({ body }) => body !== undefined)
   const takingJson = taking.filter(({ body }) => !body?.anyBytes)
 
   test.each(taking)('that is too large: $method $path answers 413', async (route) => {

@@ -103,7 +103,7 @@ describe('where there is no room, 503 overloaded', () => {
       '/trust-records',
       `/trust-records/${id}`,
     ]
-    const takingBodies = routes.flatMap((route) => ('takesBody' in route ? [route] : []))
+    const takingBodies = routes.flatMap((route) => ('body' in route ? [route] : []))
 
     const { answer } = await slow(full, '/execute', 4_000)
     const refused = [

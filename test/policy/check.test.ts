@@ -106,6 +106,7 @@ describe('an expression is refused, by rule and column', () => {
     ['size(signals) > 1', 6, 'Name what is read, as in signals.<member>.'],
     ['[true].exists(signals, signals)', 15, 'signals cannot name a loop variable.'],
     ['[true].exists(now, now)', 15, 'now cannot name a loop variable.'],
+    // proves abuse: An expression that backtracks for ever
     ['intent.target.matches("^(a+)+$")', 1, 'Rules have no matches()'],
     ['intent.parameters.a.split("").join(intent.target) == ""', 1, 'Rules have no join()'],
     ['cel.bind(x, true)', 1, 'Rules have no bind()'],

@@ -178,6 +178,7 @@ describe('names and shapes of a hostile caller', () => {
     '{"constructor": "x", "__proto__": {"admin": true}, "toString": 1, "hasOwnProperty": null, "prototype": []}',
   )
 
+  // proves abuse: Values of a caller that are too
   test.each([
     'intent.parameters.constructor == "x" && intent.parameters.toString == 1.0',
     '!has(intent.parameters.admin) && has(intent.parameters.hasOwnProperty)',
@@ -210,6 +211,7 @@ describe('names and shapes of a hostile caller', () => {
     },
   )
 
+  // proves abuse: Values of a caller that are too
   test('more values than a rule may look at, and deeper ones, are rejected', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(100)}${']'.repeat(100)}`)
     expect(outcome('has(intent.parameters.a)', { a: Array.from({ length: 1000 }, () => 0) }).reason).toBe(

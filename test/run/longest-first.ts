@@ -12,6 +12,8 @@ const LONGEST = [
   'test/faults/database-failover.test.ts',
   'test/clients/python.test.ts',
   'test/lifecycle.test.ts',
+  'test/faults/instances-partitioned.test.ts',
+  'test/faults/clocks.test.ts',
   'test/crash/postgres.test.ts',
   'test/bench-soak.test.ts',
 ]

@@ -8,8 +8,12 @@ export const packages = ['typebox', 'typebox/compile', 'typebox/value', 'pg-boss
 
 const FOLDER = join(import.meta.dirname, '..', '..', '.cache', 'packages')
 
-/** Arguments of a Node that is to load them. */
+/**
+ * Arguments of a Node that is to load them. A young generation that starts at 16 MiB rather than 1 is not collected again and again
+ * while modules are loaded: a tenth of a service's start.
+ */
 export const packagesArguments = [
+  '--min-semi-space-size=16',
   `--import=${pathToFileURL(join(import.meta.dirname, 'packages-loader.ts')).href}`,
 ]
 

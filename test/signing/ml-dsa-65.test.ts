@@ -12,7 +12,7 @@ const key = createPrivateKey({
 })
 const message = Buffer.from('cross-check')
 
-/** fails where OpenSSL refuses the key itself */
+/** Throws where OpenSSL refuses the key itself. */
 const publicKeyOf = (bytes: Buffer) => createPublicKey({ key: jwk(bytes), format: 'jwk' })
 
 describe('OpenSSL and noble', () => {

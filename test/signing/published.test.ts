@@ -46,6 +46,7 @@ test('the folder is listed at most once a second, however many unknown ids are a
   expect(keys.get(rotatedId)).toBeDefined()
 })
 
+// proves §4.1 GET /keys/{keyId} · path
 test('a key stays while its public file exists, private or not, and goes with it', () => {
   const keys = published()
   rmSync(join(dir, `${edId}.private.pem`))

@@ -113,7 +113,7 @@ test('the keys of a hybrid sign in their order, and no half passes for the other
   ])
 })
 
-test('the synchronous road makes the same Ed25519 signature and refuses any other key', async () => {
+test('signing synchronously makes the same Ed25519 signature and refuses any other key', async () => {
   const mlDsa65 = receipt.find(({ public: { algorithm } }) => algorithm === 'ml-dsa-65') ?? key
   expect([signEd25519('receipt', text, key)]).toEqual(await sign('receipt', text, [key]))
   expect(() => signEd25519('receipt', text, mlDsa65)).toThrow('is not an Ed25519 key')

@@ -32,7 +32,7 @@ export interface VerifyCase {
   readonly valid: boolean
 }
 
-/** fails when the file is no vector file */
+/** @throws when the file is not a vector file */
 export function verifyCases(name: string): VerifyCase[] {
   const file = join(import.meta.dirname, '..', 'vectors', 'wycheproof', name)
   const { testGroups } = Compile(Vectors).Parse(JSON.parse(readFileSync(file, 'utf8')))

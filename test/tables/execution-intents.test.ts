@@ -26,7 +26,7 @@ async function reasonAfter(prepare: (sql: Sql) => Promise<unknown>): Promise<str
   let reason: string | undefined
   const work = inTransaction(pool, async (sql) => {
     await prepare(sql)
-    await checkIntentsUsable(sql).catch((error: unknown) => {
+    await checkIntentsUsable(sql, randomUUID()).catch((error: unknown) => {
       assert(error instanceof Error)
       reason = error.message
     })
@@ -48,6 +48,7 @@ describe('the execution-intents table', () => {
     expect(await reasonAfter(as('SELECT, INSERT, UPDATE'))).toBeUndefined()
   })
 
+  // proves §4.1 GET /ready · none; abuse: Execution where no claim can
   test.each(['SELECT', 'SELECT, INSERT', 'SELECT, UPDATE'])(
     'is not by one that may only %s',
     async (privileges) => {
@@ -59,6 +60,7 @@ describe('the execution-intents table', () => {
     expect(await reasonAfter(as('INSERT, UPDATE'))).toMatch('permission denied')
   })
 
+  // proves abuse: Execution where no claim can
   test('is not where nothing can be written: on a standby', async () => {
     expect(await reasonAfter((sql) => sql.query('SET TRANSACTION READ ONLY'))).toBe(
       'The execution-intents table is not writable.',

@@ -1,40 +1,33 @@
 // The sweep for intents in doubt, over a real database (decisions §8): what it finds, what it passes over, and what it costs.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { findInDoubt } from '../../src/core/tables/execution-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import type { TestDatabase } from '../database.ts'
 import { notedInDoubt } from '../intents.ts'
-import { aRequest, openThread } from '../road/thread.ts'
+import { aRequest, withThread } from '../pipeline/thread.ts'
 
 /** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/admit.ts. */
 const LONGEST_SECONDS = 32
 
 let database: TestDatabase
 let thread: ExecutionContext
-beforeAll(async () => {
-  database = await createDatabase()
-  thread = openThread(database.url)
-})
-afterAll(async () => {
-  await thread.pool.end()
-  await database.drop()
-})
+withThread((made) => ({ database, thread } = made))
 
 beforeEach(async () => {
   await database.pool.query('TRUNCATE execution_intents, in_doubt_intents, audit_events')
 })
 
-/** out  how many it noticed */
+/** Returns how many it noticed. */
 async function sweep(): Promise<number> {
   const [answer] = await sweepIntents([aRequest({})], thread)
   return (JSON.parse(answer?.body ?? '{}') as { noticed: number }).noticed
 }
 
-/** in  secondsAgo  when their deadline passed; negative: it has not */
+/** Releases intents whose deadline passed `secondsAgo`; negative: it has not passed. */
 async function released(count: number, secondsAgo: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => randomUUID())
   await database.pool.query(
@@ -77,6 +70,7 @@ describe('a sweep', () => {
     expect(await told()).toBe(290)
   })
 
+  // proves fault: kill -9 of one instance
   test('on several instances at once notes and tells each once', async () => {
     const ids = await released(350, 1)
     const noticed = await Promise.all([sweep(), sweep(), sweep(), sweep()])
@@ -159,6 +153,7 @@ describe('whatever a clock has shown before', () => {
     expect(await notedInDoubt(database)).toEqual(new Set(ids))
   })
 
+  // proves fault: The clock of the database
   test('finds a deadline further ahead than any that is given, and leaves the longest that is given alone', async () => {
     const ahead = [...(await released(1, -86_400 * 2)), ...(await released(1, -600))]
     await released(1, -LONGEST_SECONDS)

@@ -1,11 +1,11 @@
-// Statements that travel together: what PostgreSQL is told, byte for byte, and that they happen together or not at all.
+// Pipelined batches of statements: the bytes that PostgreSQL gets, and that the statements happen together or not at all.
 import { randomUUID } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
 import { Writable } from 'node:stream'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendBundle, type Step } from '../../src/core/tables/bundle.ts'
-import { Messages, type Parameter } from '../../src/core/tables/messages.ts'
+import { sendStatements, type Step } from '../../src/core/tables/statement-batch.ts'
+import { WireMessages, type Parameter } from '../../src/core/tables/wire-messages.ts'
 import { stepsOf, type RowsStatement } from '../../src/core/tables/rows.ts'
 import { isTaken, openPool } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
@@ -81,7 +81,7 @@ describe('messages', () => {
     },
   })
   const send = (text: string) => {
-    const messages = new Messages()
+    const messages = new WireMessages()
     messages.bind('', [[text]])
     messages.send(stream)
   }
@@ -106,7 +106,7 @@ describe('messages', () => {
       600_000,
       1_100_000,
     ]) {
-      const messages = new Messages()
+      const messages = new WireMessages()
       expect(() => messages.parse('', 'x'.repeat(length))).not.toThrow()
       messages.sync()
     }
@@ -120,11 +120,11 @@ describe('messages', () => {
   })
 })
 
-test('parameters that cannot be sent fail their bundle as anything else does', async () => {
+test('parameters that cannot be sent fail their batch as anything else does', async () => {
   const client = await pool.connect()
   const rows = Array.from({ length: 65_536 }, () => [1])
   // Not thrown: the promise is what pg's time-out rejects later, once more, and nobody would hold it.
-  const sent = sendBundle(client, [{ name: 'many', text: 'SELECT 1', rows }])
+  const sent = sendStatements(client, [{ name: 'many', text: 'SELECT 1', rows }])
   await expect(sent).rejects.toThrow(RangeError)
   client.release(true)
 })
@@ -217,7 +217,9 @@ describe('a transaction', () => {
     const row = saying('alone')
     const client = await pool.connect()
     const begin = stepOf('BEGIN ISOLATION LEVEL nonsense')
-    await expect(sendBundle(client, [begin, ...stepsOf(say, [row])])).rejects.toMatchObject({ code: '42601' })
+    await expect(sendStatements(client, [begin, ...stepsOf(say, [row])])).rejects.toMatchObject({
+      code: '42601',
+    })
     client.release(true)
     expect(await stored(row)).toBeUndefined()
   })

@@ -87,7 +87,7 @@ function said({ artifact, subject, verdict, checks, notes }: Report): Said {
 
 /**
  * As `typescriptAnswers`, by one process. It reads and writes files, so that it works on while this process is busy.
- * fails where it says anything on standard error
+ * @throws where it writes to standard error
  */
 export async function pythonAnswers(asked: readonly Asked[]): Promise<Answer[]> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))

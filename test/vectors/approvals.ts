@@ -32,7 +32,7 @@ export function approvedBy(approvals: Json, record?: Members): Members {
   return verified({ humanApproved: { value: true, by: 'approval', approvals } }, record)
 }
 
-/** in  change  members of the payload that are otherwise */
+/** @param change replaces members of the payload */
 export function anApproval(due: Key = humans.dana, change: Members = {}, forgery?: Forgery): Members {
   const [approverId = '', keyId = ''] = due.keyId.split(':')
   const payload = {

@@ -2,7 +2,7 @@
 import type { Json } from './edit.ts'
 import { canonical, humans, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
 
-export type ArtifactName =
+type ArtifactName =
   'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
 
 /** What a verifier is given: a JSON value, or the exact text where the text itself is the point. */
@@ -31,18 +31,18 @@ export class Cases {
     this.#artifact = artifact
   }
 
-  /** in  failing  none: a valid case */
+  /** Adds a case. Without `failing` it is valid. */
   add(id: string, what: string, evidence: Json, failing: readonly string[] = []): void {
     this.#push({ id, what, evidence, failing })
   }
 
-  /** A forgery by a key that is not published: nobody can say more than that the key is not given. in  checks  those of the signature */
+  /** Adds a forgery by an unpublished key: the verdict can only be that the key is not given. `checks` are those of the signature. */
   addForged(id: string, what: string, evidence: Json, checks: readonly string[], { keyId }: Forgery): void {
     if (keyId === undefined || isPublished(keyId)) this.add(id, what, evidence, checks)
     else this.addUnchecked(id, what, evidence, checks)
   }
 
-  /** in  failing  those that fail all the same: the verdict is theirs */
+  /** Adds a case that cannot be checked whole. Checks that are `failing` all the same decide the verdict. */
   addUnchecked(
     id: string,
     what: string,
@@ -96,7 +96,7 @@ function isPublished(keyId: string): boolean {
 
 type Row = readonly [id: string, what: string, forgery: Forgery]
 
-/** in  own  the artifact that is signed: a signature as any other is a forgery of it */
+/** @param own the artifact that is signed: a signature made for any other artifact is a forgery of it */
 export function forgeries(own: string): Row[] {
   const others = [
     'trust-record',

@@ -10,7 +10,7 @@ export function put(value: Members, path: string, member: Json): Members {
   })
 }
 
-/** fails where there is no such member: a case must not pass because it changes nothing */
+/** @throws where there is no such member: a case must not pass because it changes nothing */
 export function change(value: Members, path: string, to: (member: Json) => Json): Members {
   return edit(value, path, (parent, name) => {
     const member = parent[name]

@@ -1,5 +1,5 @@
 // Evidence as the server makes it (decisions §4), member for member, with ids and times that are always the same.
-import { put, textAt, type Json, type Members } from './edit.ts'
+import { textAt, type Json, type Members } from './edit.ts'
 import { canonical, claimed, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
 
 /** A UUID that is the same every time. */
@@ -74,7 +74,7 @@ export function aTransaction({ name, parameters, signals, minimal = false }: Sto
   }
 }
 
-export function aDecision(name: string, transaction: Members): Members {
+function aDecision(name: string, transaction: Members): Members {
   return {
     decisionId: uuid(`${name} decision`),
     intentId: (transaction['intent'] as Members)['intentId'] as string,
@@ -295,11 +295,6 @@ function required(signers: readonly Key[]): Members {
 /** A forger forges the first. */
 function signAll(artifact: string, text: string, signers: readonly Key[], forgery?: Forgery) {
   return signers.map((due, i) => sign(artifact, text, due, i === 0 ? forgery : undefined))
-}
-
-/** A copy whose hash and signature are right again after the change: the work of somebody who holds the key. */
-export function reissued(record: Members, signers: readonly Key[], path: string, member: Json): Members {
-  return reissue(put(record, path, member), signers)
 }
 
 export function reissue(record: Members, signers: readonly Key[]): Members {

@@ -23,7 +23,7 @@ import { validRecords } from './trust-records/valid.ts'
 export const folder = join(import.meta.dirname, 'countersign')
 
 /** By file name, in the order in which a reader meets them. */
-export function allCases(): Record<string, readonly Case[]> {
+function allCases(): Record<string, readonly Case[]> {
   const records = new Cases('trust-record')
   for (const add of [
     validRecords,
@@ -58,7 +58,7 @@ export async function vectorFiles(): Promise<Record<string, string>> {
   files['files.json'] = { cases: fileCases() }
   const texts = Object.entries(files).map(async ([name, value]) => [
     name,
-    // The project's own format, so that `prettier --check` has nothing to say.
+    // The project's own format; `prettier --check` leaves these files to test/vectors.test.ts.
     await format(JSON.stringify(value), { parser: 'json', printWidth: 110 }),
   ])
   return Object.fromEntries((await Promise.all(texts)) as [string, string][])

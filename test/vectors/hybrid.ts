@@ -10,7 +10,7 @@ interface Tampering {
   readonly kind: 'signatures' | 'signed members'
 }
 
-/** in  value  the path of the base64 of the evidence's first signature */
+/** @param value the path of the base64 of the evidence's first signature */
 export function hybridTampering(hybrid: Members, value: 'signature' | 'signature.value'): Tampering[] {
   const [first, second] = hybrid['signatures'] as [Members, Members]
   const list = (...signatures: Json[]) => put(hybrid, 'signatures', signatures)

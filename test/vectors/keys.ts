@@ -63,7 +63,7 @@ export const humans = {
 }
 
 /** When the revoked one was revoked. */
-export const REVOKED_AT = '2026-11-21T01:01:00.000Z'
+const REVOKED_AT = '2026-11-21T01:01:00.000Z'
 
 /** As GET /keys/{approverId}:{keyId} answers each. */
 export function humanKeysJson(): Json[] {

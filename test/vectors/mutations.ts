@@ -331,7 +331,7 @@ function changedKeys(chance: Chance): string[] {
   return files
 }
 
-/** in  count  of mutations: key sets, a sixth, and files, by the key sets that stand before them in between */
+/** @param options.count how many mutations: a sixth of them key sets, the others files */
 export function mutations({ seed, count }: { readonly seed: number; readonly count: number }): Asked[] {
   const chance = new Chance(seed)
   const ofKeys: Asked[] = Array.from({ length: Math.floor(count / 6) }, () => ({

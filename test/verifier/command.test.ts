@@ -92,6 +92,7 @@ test('of several, one invalid is enough to exit 1, and the summary counts', () =
   expect(verify(['-', ...WITH_KEYS], JSON.stringify({ events: [source.event] })).status).toBe(0)
 })
 
+// proves abuse: Control characters in a record's
 test('evidence cannot write to the terminal', () => {
   const receiptId = 'x\n  ok      all\u001b[2J\u202e'
   const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify({ ...source.receipt, receiptId }))
@@ -117,6 +118,7 @@ describe('a key that is not given', () => {
     expect(stdout).toContain('GET /keys/{keyId}')
   })
 
+  // proves abuse: A signature under the name
   test('hides no check that fails, in this evidence or another', () => {
     file(service, { keys: [source.keySet.keys[0]] })
     const given = ['--jwks', service]

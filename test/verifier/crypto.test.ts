@@ -11,7 +11,7 @@ import { base64, base64url } from '../../src/core/verifier/base64.ts'
 import { cryptoOf, preAuthEncoding, verifiers } from '../../src/core/verifier/crypto.ts'
 import type { SignedArtifact } from '../../src/core/verifier/evidence.ts'
 import { readKeySet } from '../../src/core/verifier/keys.ts'
-import { openRoad } from '../road/thread.ts'
+import { openSteps } from '../pipeline/thread.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { verifyCases } from '../signing/wycheproof.ts'
 import { flipped } from './saved.ts'
@@ -76,7 +76,7 @@ const anArtifact = fc.constantFrom(...artifacts)
 const aText = fc.string({ unit: 'grapheme' })
 
 describe('the server and the verifier agree', () => {
-  const { signingKeys } = openRoad(['ed25519', 'ml-dsa-65'])
+  const { signingKeys } = openSteps(['ed25519', 'ml-dsa-65'])
   const keySet = readKeySet({ keys: signingKeys.map((key) => ({ ...publicKeyJson(key.public) })) })
   const crypto = cryptoOf(keySet)
   /** The verifier throws for what it can say more of than that it is false. */
@@ -127,7 +127,7 @@ describe('the server and the verifier agree', () => {
 })
 
 describe('a key of a human and a key of the service never pass for each other', () => {
-  const { signingKeys } = openRoad(['ed25519'])
+  const { signingKeys } = openSteps(['ed25519'])
   const [key] = signingKeys
   if (key === undefined) throw new Error('no key')
   const named = (keyId: string) => ({ keyId, pem: publicKeyJson(key.public).pem })
@@ -143,11 +143,13 @@ describe('a key of a human and a key of the service never pass for each other', 
     return () => crypto.verifySignature(artifact, 'text', { ...signature, keyId })
   }
 
+  // proves abuse: A weak key, or a key
   test.each(artifacts)('%s is by the service alone', async (artifact) => {
     expect((await signed(artifact, '20261121T010000Z-ed25519'))()).toBe(true)
     expect(await signed(artifact, 'alice:laptop')).toThrow(`signs as ${artifact}`)
   })
 
+  // proves abuse: A weak key, or a key
   test.each(['approval', 'step-up'] as const)('%s is by a human alone', async (artifact) => {
     expect((await signed(artifact, 'alice:laptop'))()).toBe(true)
     expect(await signed(artifact, '20261121T010000Z-ed25519')).toThrow(`signs as ${artifact}`)

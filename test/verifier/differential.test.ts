@@ -17,6 +17,7 @@ function outcomeOf(answer: Answer): string {
 }
 
 describe.skipIf(noPython)('mutations', () => {
+  // proves abuse: `stepUpAuthorization.keyId` is an object
   test('are the same to both verifiers, and of every outcome', async () => {
     const asked = mutations({ seed: SEED, count: COUNT })
     const python = pythonAnswers(asked)

@@ -26,6 +26,7 @@ describe('printable', () => {
     expect(printable('Ünï 😀 한 é')).toBe('Ünï 😀 한 é')
   })
 
+  // proves abuse: Control characters in a record's
   test.skipIf(noPython)('replaces the same in Python', () => {
     const program =
       'from countersign.printable import printable\nprint([i for i in range(0x110000) if printable(chr(i)) == "\\ufffd"])'

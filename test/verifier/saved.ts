@@ -6,12 +6,12 @@ import type { Algorithm, SigningKeys } from '../../src/core/signing/keys.ts'
 import { publicKeyJson, type PublicKeyJson } from '../../src/core/signing/published.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { decide, type Authorized, type Refused } from '../../workers/execute/decide.ts'
-import { perform } from '../../workers/execute/perform.ts'
+import { performOne } from '../../workers/execute/perform.ts'
 import { receipt } from '../../workers/execute/receipt.ts'
 import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
 import { verify } from '../../workers/execute/verify.ts'
-import { aRequest, openRoad, type Road } from '../road/thread.ts'
+import { aRequest, openSteps, type Steps } from '../pipeline/thread.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tampering reaches anywhere
@@ -32,47 +32,45 @@ export interface Saved {
 }
 
 export async function saved(algorithms: readonly Algorithm[]): Promise<Saved> {
-  const road = openRoad(algorithms)
-  const record: Tampered = JSON.parse(await aRecord(road))
+  const steps = openSteps(algorithms)
+  const record: Tampered = JSON.parse(await aRecord(steps))
   return {
-    keySet: keySetOf(road),
-    keys: { ed25519: road.key, receipt: road.signingKeys },
+    keySet: keySetOf(steps),
+    keys: { ed25519: steps.key, receipt: steps.signingKeys },
     record,
-    other: JSON.parse(await aRecord(road)),
+    other: JSON.parse(await aRecord(steps)),
     receipt: record.receipts[0],
-    refusal: aRefusal(road, aRejectedTransaction()),
-    denial: aRefusal(road, aMismatchedTransaction()),
-    event: anEvent(road),
+    refusal: aRefusal(steps, aRejectedTransaction()),
+    denial: aRefusal(steps, aMismatchedTransaction()),
+    event: anEvent(steps),
   }
 }
 
-export function keySetOf(road: Road): Saved['keySet'] {
-  const published = new Map([road.key, ...road.signingKeys].map((key) => [key.public.keyId, key.public]))
+export function keySetOf(steps: Steps): Saved['keySet'] {
+  const published = new Map([steps.key, ...steps.signingKeys].map((key) => [key.public.keyId, key.public]))
   return { keys: Array.from(published.values(), publicKeyJson) }
 }
 
 /** A record as GET /trust-records/{id} answers it. */
-export async function aRecord(road: Road, transaction: object = aTransaction()): Promise<string> {
-  const { atOnce, later } = perform([decided(road, transaction) as Authorized])
-  const performed = atOnce[0] ?? (await later[0])
-  if (performed === undefined) throw new Error('nothing was performed')
-  const sealed = (await seal(performed, road.signingKeys)) as SealedExecution
-  const { record, verification, ...done } = await receipt(verify(sealed, road), road.signingKeys)
+export async function aRecord(steps: Steps, transaction: object = aTransaction()): Promise<string> {
+  const performed = await performOne(decided(steps, transaction) as Authorized)
+  const sealed = (await seal(performed, steps.signingKeys)) as SealedExecution
+  const { record, verification, ...done } = await receipt(verify(sealed, steps), steps.signingKeys)
   return trustRecordText({ ...record, verifications: verification.text, receipts: done.receipt })
 }
 
-function aRefusal(road: Road, transaction: object): Tampered {
-  return JSON.parse(sealedText((decided(road, transaction) as Refused).refusal))
+function aRefusal(steps: Steps, transaction: object): Tampered {
+  return JSON.parse(sealedText((decided(steps, transaction) as Refused).refusal))
 }
 
-function decided(road: Road, transaction: object) {
+function decided(steps: Steps, transaction: object) {
   const now = new Date()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
-  return decide(accepted, { ...road, now })
+  return decide(accepted, { ...steps, now })
 }
 
 /** As decisions §9 describes one. */
-function anEvent(road: Road): Tampered {
+function anEvent(steps: Steps): Tampered {
   const event: Json = {
     eventId: randomUUID(),
     type: 'caller.rejected',
@@ -80,7 +78,7 @@ function anEvent(road: Road): Tampered {
     route: 'POST /execute',
     severity: 'warning',
   }
-  const signature = signEd25519('audit-event', canonicalize(event), road.key)
+  const signature = signEd25519('audit-event', canonicalize(event), steps.key)
   return { event, signature: { ...signature, signedAt: '2026-11-21T01:00:00.000Z' } }
 }
 

@@ -10,6 +10,7 @@ const covers = (scope: Json, parameters: Json) => scopeCovers(scope, parameters,
 const parsed = (text: string) => JSON.parse(text) as Json
 const aName = fc.stringMatching(/^[a-z]{1,6}$/).filter((name) => name !== 'intent')
 
+// proves abuse: Approve A, execute B: another
 test('the hash of the parameters covers them and nothing else', () => {
   fc.assert(
     fc.property(fc.dictionary(aName, fc.jsonValue()), fc.dictionary(aName, fc.jsonValue()), (one, other) => {
@@ -37,6 +38,7 @@ test('a limit covers what is not over it, at any depth, with and without the pre
   )
 })
 
+// proves abuse: Approve A, execute B: another
 test('every one of several limits must hold', () => {
   const limits = [
     { path: 'amount', max: 10 },
@@ -58,6 +60,7 @@ describe('a limit does not cover', () => {
     ['the length of a list', 'lines.length', '{"lines":[]}'],
     ['the parameters themselves, a list', '0', '[1]'],
     ['what is inherited', 'toString.length', '{}'],
+    // proves abuse: A scope or payload altered
     ['the prototype', '__proto__.toString.length', '{}'],
     ['a dotted name', 'a.b', '{"a.b":1}'],
     ['an empty path', '', '{"amount":1}'],
@@ -66,6 +69,7 @@ describe('a limit does not cover', () => {
   })
 })
 
+// proves abuse: A scope or payload altered
 test('a scope that is not wholly understood covers nothing, and nothing throws', () => {
   const hash = sha256Hex('{}')
   const scopes: Json[] = [

@@ -1,4 +1,4 @@
-// The offline verifier on evidence of the real road, in all three modes: every check is seen to fail.
+// The offline verifier on evidence of the real pipeline, in all three modes: every check is seen to fail.
 import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'

@@ -1,9 +1,9 @@
 // What a newer document lacks of an older one (interface §9.4): within v1 nothing that a client may rely on disappears.
 
 /**
- * One sentence for each path, method, status, parameter, header, property, enum value, error example and schema that is gone; empty
- * when the newer document only adds.
- * in  both are parsed documents
+ * Compares two parsed documents.
+ * @returns one sentence for each path, method, status, parameter, header, property, enum value, error example and schema that is gone; none
+ *   when the newer document only adds
  */
 export function missingFrom(newer: unknown, older: unknown): string[] {
   const present = new Set(promises(newer))

@@ -32,7 +32,7 @@ for (const type of ['dragover', 'drop'] as const)
 if (location.protocol === 'file:')
   for (const served of document.querySelectorAll('[data-served]')) served.remove()
 
-/** in  take  keeps the sources, out the sentence that says what was taken */
+/** `take` keeps the sources and returns a sentence about what was taken. */
 function zone(id: string, take: (sources: readonly Source[]) => string): void {
   const area = byId(id, HTMLElement)
   const file = byId(`${id}-file`, HTMLInputElement)

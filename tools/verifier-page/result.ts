@@ -25,7 +25,10 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
   unknown: 'No evidence',
 }
 
-/** Replaces what the element holds. out  the sentence that sums it up */
+/**
+ * Replaces what the element holds.
+ * @returns the sentence that sums it up
+ */
 export function showResults(place: HTMLElement, outcomes: readonly Outcome[]): string {
   place.replaceChildren(...outcomes.map((outcome) => article(outcome, outcomes.length > 1)))
   const [only] = outcomes

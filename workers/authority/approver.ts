@@ -26,15 +26,15 @@ interface Revoke {
 
 const proposalOf = bodyOf(ApproverProposal)
 
-/** in  ownKeys  PEMs of the keys that this service publishes as its own */
+/** @param options.ownKeys PEMs of the keys that this service publishes as its own */
 export function approverChanges({ ownKeys }: { ownKeys: () => readonly string[] }): ChangeKind<Add | Revoke> {
   return {
     read(body) {
-      const asked = proposalOf(body)
-      if (asked instanceof Failure) return asked
-      const proposed = proposedBy(asked)
+      const proposal = proposalOf(body)
+      if (proposal instanceof Failure) return proposal
+      const proposed = proposedBy(proposal)
       if (proposed instanceof Failure) return proposed
-      return { target: approverKeyId(proposed), proposed, reason: asked.reason }
+      return { target: approverKeyId(proposed), proposed, reason: proposal.reason }
     },
     check(change) {
       const own = change.action === 'add' && ownKeys().includes(change.publicKeyPem)
@@ -58,12 +58,12 @@ export function approverChanges({ ownKeys }: { ownKeys: () => readonly string[] 
   }
 }
 
-function proposedBy(asked: Static<typeof ApproverProposal>): Add | Revoke | Failure {
-  const { action, approverId, keyId } = asked
+function proposedBy(proposal: Static<typeof ApproverProposal>): Add | Revoke | Failure {
+  const { action, approverId, keyId } = proposal
   // `{callerId}:step-up` is how verifiers are handed the key that humans resolve changes by.
   if (keyId === 'step-up') return failures.invalidField('keyId must not be step-up: the name is reserved.')
   if (action === 'revoke') return { action, approverId, keyId }
-  const publicKeyPem = normalized(asked.publicKeyPem)
+  const publicKeyPem = normalized(proposal.publicKeyPem)
   return publicKeyPem === undefined
     ? failures.invalidField('publicKeyPem must be a PEM Ed25519 public key.')
     : { action, approverId, keyId, publicKeyPem }

@@ -24,21 +24,20 @@ export interface Advice {
   readonly diff?: Json
 }
 
-/** in  P  what is proposed: JSON */
+/** `P` is the proposal as JSON. */
 export interface ChangeKind<P> {
-  /** A proposal's body. Pure. out  400 that names the field */
+  /** Reads a proposal's body. Pure. A failure is a 400 that names the field. */
   readonly read: (body: Uint8Array, params: Readonly<Record<string, string>>) => ReadProposal<P> | Failure
   /** Whether what is proposed may be at all, beyond the database: asked when it is proposed and again when it is approved. */
   readonly check?: (proposed: P) => Promise<Failure | undefined>
   /**
-   * Against what stands, in the transaction that stores the proposal.
-   * out  `proposed` in full, where the body left something to what stands; 409 where it contradicts it
+   * Compares the proposal with the current state, in the transaction that stores it. Returns `proposed` in full, where the body left
+   * something to the current state, or a 409 where it contradicts it.
    */
   readonly examine: (proposal: ReadProposal<P>, sql: Sql) => Promise<(Advice & { proposed: P }) | Failure>
   /**
-   * Puts it in effect, in the transaction that approves it. Asks again what stands, for the sentence that fits; the statement has the
-   * last word, since another change may be applied between the two.
-   * out  409 where what stands has moved since
+   * Puts it in effect, in the transaction that approves it. Reads the current state again for an exact message; the statement decides,
+   * since another change may be applied between the two. Returns a 409 where the state has changed since the proposal.
    */
   readonly apply: (change: AppliedChange<P>, sql: Sql) => Promise<Failure | undefined>
 }

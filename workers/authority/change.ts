@@ -20,7 +20,7 @@ export interface Change extends Proposal {
   readonly proposedBy: string
   /** ISO 8601, as `resolvedAt`. */
   readonly proposedAt: string
-  /** Of the members above, that is, of what a checker is shown. */
+  /** The hash of the members above, which are what a checker is shown. */
   readonly changeHash: string
   readonly status: ChangeStatus
   readonly resolvedBy?: string
@@ -30,9 +30,9 @@ export interface Change extends Proposal {
 }
 
 export function openChange(
-  asked: Proposal & Pick<Change, 'kind' | 'reason' | 'proposedBy' | 'proposedAt'>,
+  proposal: Proposal & Pick<Change, 'kind' | 'reason' | 'proposedBy' | 'proposedAt'>,
 ): Change {
-  const open = { changeId: randomUUID(), ...asked }
+  const open = { changeId: randomUUID(), ...proposal }
   return { ...open, changeHash: sha256Hex(canonicalize(shownOf(open))), status: 'PENDING_APPROVAL' }
 }
 
@@ -42,7 +42,10 @@ export function signChange(change: Change, key: SigningKey): Sealed {
   return { body, seal: canonicalize({ signature }) }
 }
 
-/** A change as it was stored. fails Error where this service did not sign it: somebody wrote to the database */
+/**
+ * Reads a stored change.
+ * @throws Error where this service did not sign it: somebody wrote to the database
+ */
 export function readSigned({ body, seal }: Sealed, crypto: Pick<Crypto, 'verifySignature'>): Change {
   const change = JSON.parse(body) as Change
   const { signature } = JSON.parse(seal) as { signature: Parameters<Crypto['verifySignature']>[2] }
@@ -72,7 +75,7 @@ const ROUTES = {
 
 const DONE = { PENDING_APPROVAL: 'proposed', APPROVED: 'approved', REJECTED: 'rejected' } as const
 
-/** Who brought the change into the state that it is in, and why in their words. */
+/** The audit event of a change: who brought it into its state, and why in their words. */
 export function changeEvent(change: Change, key: SigningKey): AuditEventRow {
   const { changeId, kind, target, proposedBy, proposedAt, reason } = change
   const { resolvedBy = proposedBy, resolvedAt = proposedAt, rejectionReason = reason } = change

@@ -16,18 +16,18 @@ import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
 
 /** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
 
-export function deliverApprovals(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
+export function deliverApprovals(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
   return answerEach(batch, (request) => deliver(request, thread))
 }
 
-async function deliver({ caller, body }: Request, { pool, key }: Pick<ThreadContext, 'pool' | 'key'>) {
+async function deliver({ caller, body }: WorkerRequest, { pool, key }: Pick<ThreadContext, 'pool' | 'key'>) {
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
   const now = new Date()

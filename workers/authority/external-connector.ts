@@ -32,19 +32,19 @@ const proposalOf = bodyOf(ExternalConnectorProposal)
 /** Configured or not: what this service does itself, nobody else may be registered for. */
 const BUILT_IN = /^(sandbox:echo|hubspot:.*)$/
 
-/** in  lookup  where host names are looked up, if not by the system */
+/** @param rule.lookup resolves host names in place of the system */
 export function externalConnectorChanges(rule: {
   production: boolean
   lookup?: Lookup
 }): ChangeKind<Register | Revoke> {
   return {
     read(body) {
-      const asked = proposalOf(body)
-      if (asked instanceof Failure) return asked
-      const { capability, reason } = asked
+      const proposal = proposalOf(body)
+      if (proposal instanceof Failure) return proposal
+      const { capability, reason } = proposal
       if (BUILT_IN.test(capability))
         return failures.invalidField('capability must not be one that this service carries out itself.')
-      return { target: capability, proposed: proposedBy(asked), reason }
+      return { target: capability, proposed: proposedBy(proposal), reason }
     },
     async check(change) {
       if (change.action === 'revoke') return undefined
@@ -68,10 +68,10 @@ export function externalConnectorChanges(rule: {
   }
 }
 
-function proposedBy(asked: Static<typeof ExternalConnectorProposal>): Register | Revoke {
-  const { action, capability } = asked
+function proposedBy(proposal: Static<typeof ExternalConnectorProposal>): Register | Revoke {
+  const { action, capability } = proposal
   if (action === 'revoke') return { action, capability }
-  const { reason: _, timeoutMs = TIMEOUT_DEFAULT_MS, ...registration } = asked
+  const { reason: _, timeoutMs = TIMEOUT_DEFAULT_MS, ...registration } = proposal
   return { ...registration, timeoutMs }
 }
 

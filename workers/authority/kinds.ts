@@ -9,8 +9,8 @@ import { policyChanges } from './policy.ts'
 export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
 
 /**
- * in  ownKeys     PEMs of the keys that this service publishes as its own
- *     production  where an endpoint on the machine of the service itself is refused
+ * @param options.ownKeys PEMs of the keys that this service publishes as its own
+ * @param options.production refuses an endpoint on the service's own machine
  */
 export function openChangeKinds({
   ownKeys,

@@ -24,9 +24,9 @@ const proposalOf = bodyOf(PolicyProposalRead)
 /** Null: the content that is loaded, until it is known to stand. */
 export const policyChanges: ChangeKind<PolicyDocument | null> = {
   read(body, { name = '', version = '' }) {
-    const asked = proposalOf(body)
-    if (asked instanceof Failure) return asked
-    const { reason, proposedContent } = asked
+    const proposal = proposalOf(body)
+    if (proposal instanceof Failure) return proposal
+    const { reason, proposedContent } = proposal
     if (RESERVED.includes(name))
       return failures.invalidField(`policyId must not be ${name}: the name is reserved.`)
     const target = `${name}/${version}`
@@ -85,7 +85,7 @@ function otherContent(name: string, version: string): Failure {
   )
 }
 
-/** Against the version that was approved last. */
+/** Compares with the version that was approved last. */
 function changeFromNewest(
   document: PolicyDocument,
   versions: readonly StoredPolicyVersion[],

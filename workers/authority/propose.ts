@@ -9,7 +9,7 @@ import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
 import { changeEvent, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
@@ -19,11 +19,11 @@ interface ProposeWith {
   readonly changeKinds: ChangeKinds
 }
 
-export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): Promise<Answered[]> {
+export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): Promise<Finished[]> {
   return answerEach(batch, (request) => propose(request, tools))
 }
 
-async function propose(request: Request, { pool, key, changeKinds }: ProposeWith) {
+async function propose(request: WorkerRequest, { pool, key, changeKinds }: ProposeWith) {
   const kindName = request.params['kind'] as ChangeKindName
   const kind = changeKinds[kindName]
   const proposal = kind.read(request.body, request.params)

@@ -18,7 +18,7 @@ import {
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
 import { changeEvent, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
@@ -34,14 +34,17 @@ type Action = 'approve' | 'reject'
 
 const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
 
-export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): Promise<Answered[]> {
+export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): Promise<Finished[]> {
   return answerEach(batch, (request) => resolve(request, tools))
 }
 
-async function resolve({ caller, body, params }: Request, { pool, key, crypto, changeKinds }: ResolveWith) {
+async function resolve(
+  { caller, body, params }: WorkerRequest,
+  { pool, key, crypto, changeKinds }: ResolveWith,
+) {
   const action = params['action'] as Action
-  const asked: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
-  if (asked instanceof Failure) return asked
+  const given: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
+  if (given instanceof Failure) return given
 
   const kindName = params['kind'] as ChangeKindName
   const id = params['id']
@@ -51,7 +54,7 @@ async function resolve({ caller, body, params }: Request, { pool, key, crypto, c
   const { changeId } = change
   if (change.proposedBy === caller.callerId) return failures.sameActor()
   const now = new Date()
-  const stepUp = checkStepUp(asked.stepUpAuthorization, {
+  const stepUp = checkStepUp(given.stepUpAuthorization, {
     change,
     action,
     publicKeyPem: caller.stepUpPublicKey,
@@ -79,7 +82,7 @@ async function resolve({ caller, body, params }: Request, { pool, key, crypto, c
       if (moved !== undefined) return moved
       await advanceEpoch(sql)
     }
-    const { rejectionReason } = asked
+    const { rejectionReason } = given
     const resolved: Change = {
       ...change,
       ...resolution,

@@ -21,9 +21,9 @@ interface StepUpFor {
 }
 
 /**
- * Everything about it but whether its nonce is fresh, which only the database knows.
- * in   given  the member of the body, whatever it is
- * out  the 403 that says what is wrong; its times are looked at last
+ * Checks a step-up, except whether its nonce is fresh, which only the database knows.
+ * @param given the body's member, of any shape
+ * @returns the authorization, or a 403 that says what is wrong; its times are checked last
  */
 export function checkStepUp(given: unknown, due: StepUpFor): StepUpAuthorization | Failure {
   const why = isStepUpAuthorization(given) ? whatIsWrong(given, due) : 'it is missing or not of its shape'

@@ -14,7 +14,7 @@ interface Reading {
   readonly refusal: (answered: HttpAnswer) => string
 }
 
-/** Unauthorized, Forbidden, Proxy Authentication Required: about our credential, not about what was asked for. */
+/** Unauthorized, Forbidden, Proxy Authentication Required: about our credential, not about the action. */
 const CREDENTIAL_REFUSED: ReadonlySet<number> = new Set([401, 403, 407])
 
 export function outcomeOf(exchange: HttpOutcome, { read, refusal }: Reading): ConnectorOutcome {

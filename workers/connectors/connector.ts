@@ -9,17 +9,14 @@ export interface Connector {
   readonly actions: readonly string[]
   /** After it the outcome is unknown, whatever comes later. */
   readonly timeoutMs: number
-  /**
-   * Carries the action out, at most once. A connector without outside effect may answer at once; every other one promises.
-   * A rejected promise is an outcome that nobody knows.
-   */
-  readonly call: (order: Order) => ConnectorOutcome | Promise<ConnectorOutcome>
+  /** Carries the action out, at most once. A rejection is an unknown outcome. */
+  readonly call: (order: Order) => Promise<ConnectorOutcome>
 }
 
-/** What a connector is asked to do. */
+/** The call that a connector makes. */
 export interface Order {
   readonly businessTransactionId: string
-  /** Of the execution authorization that releases it: one authorization, one call. */
+  /** The execution authorization that releases it: one authorization, one call. */
   readonly authorizationId: string
   readonly action: string
   readonly target: string

@@ -14,7 +14,7 @@ export interface HubSpot {
 const TIMEOUT_MS = 10_000
 const PROPERTIES_MAX = 100
 
-/** in  timeoutMs  for the tests, which do not wait ten seconds */
+/** @param timeoutMs shorter in tests */
 export function hubspotConnectors({ token, baseUrl }: HubSpot, timeoutMs = TIMEOUT_MS): Connector[] {
   const dealsUrl = new URL('/crm/v3/objects/deals', baseUrl).href
   const connector = (action: string, requestFor: (order: Order) => Request | Refusal): Connector => ({

@@ -15,8 +15,8 @@ interface ConnectorsWith {
 
 export interface Connectors {
   /**
-   * The connector of an action, by its exact name. What is built in comes first: no registration takes an action over.
-   * in  policyName  an external connector is found only under the policy that it was registered for
+   * The connector of an action, by its exact name. A built-in one comes first: no registration takes an action over. An external connector
+   * is found only under the policy that it was registered for.
    */
   find(action: string, policyName?: string): Connector | undefined
 }

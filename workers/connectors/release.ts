@@ -16,7 +16,7 @@ interface ReleaseFor {
   readonly now: Date
 }
 
-/** out  canonical text of `{algorithm, keyId, signature, release}`; the signature is over the canonical bytes of `release` */
+/** @returns canonical text of `{algorithm, keyId, signature, release}`; the signature is over the canonical bytes of `release` */
 export function signRelease(
   order: Order,
   { connectorId, audience, timeoutMs, key, now }: ReleaseFor,

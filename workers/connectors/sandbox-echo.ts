@@ -1,6 +1,6 @@
 // sandbox:echo: the connector without outside effect, for demos, drills and load tests (decisions §8).
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Connector, ConnectorOutcome, Order } from './connector.ts'
+import type { Connector } from './connector.ts'
 
 export const sandboxEcho: Connector = {
   connectorId: 'sandbox-echo',
@@ -8,21 +8,13 @@ export const sandboxEcho: Connector = {
   endpoint: 'local:sandbox-echo',
   actions: ['sandbox:echo'],
   timeoutMs: 10_000,
-  call: (order) => {
-    const { delayMs, hang } = order.parameters
+  async call({ parameters, parametersText, signal }) {
+    const { delayMs, hang, fail } = parameters
     if (hang === true) return new Promise<never>(() => undefined)
-    if (typeof delayMs === 'number' && delayMs > 0) return echoLater(order, delayMs)
-    return echo(order)
+    // A timer of Node's that is set beyond 2^31 - 1 ms fires at once.
+    if (typeof delayMs === 'number' && delayMs > 0)
+      await delay(Math.min(delayMs, 2 ** 31 - 1), undefined, { signal })
+    if (fail === true) return { kind: 'failed', reason: 'the sandbox was asked to fail' }
+    return { kind: 'completed', result: { echo: parametersText } }
   },
-}
-
-async function echoLater(order: Order, delayMs: number): Promise<ConnectorOutcome> {
-  // A timer of Node's that is set beyond 2^31 - 1 ms fires at once.
-  await delay(Math.min(delayMs, 2 ** 31 - 1), undefined, { signal: order.signal })
-  return echo(order)
-}
-
-function echo({ parameters, parametersText }: Order): ConnectorOutcome {
-  if (parameters['fail'] === true) return { kind: 'failed', reason: 'the sandbox was asked to fail' }
-  return { kind: 'completed', result: { echo: parametersText } }
 }

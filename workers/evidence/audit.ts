@@ -7,23 +7,24 @@ import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { arriveWithText, forward, stillGoing, type Answered, type InFlight } from '../execute/pipeline.ts'
+import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../execute/pipeline.ts'
 
 /** A row of the route table, as `METHOD /path/{parameter}`. */
 export type RoutePattern = `${'GET' | 'POST'} /${string}`
 
 /**
- * in   bodies made by the front end: an event each, as JSON
- * out  200 once all of them are stored; 500 for one that cannot be signed, which is nothing to the others
+ * Signs and stores audit events.
+ * @param batch bodies made by the front end, one event each as JSON
+ * @returns 200 once all of them are stored; 500 for one that cannot be signed, which does not affect the others
  */
 export async function recordAuditEvents(
   batch: readonly InFlight[],
   { pool, key }: ThreadContext,
-): Promise<Answered[]> {
-  const signed = forward(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
+): Promise<Finished[]> {
+  const signed = runStep(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
   const rows = stillGoing(signed).map(({ row }) => row)
   await inTransaction(pool, (transaction) => transaction.runLast(insertAuditEvents(rows)))
-  return arriveWithText(signed)
+  return finishWithText(signed)
 }
 
 function signedRow(bytes: Uint8Array, key: SigningKey): AuditEventRow {

@@ -6,13 +6,13 @@ import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
 import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
 import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
 import type { ThreadContext } from '../context.ts'
-import { arriveWithText, forward, type Answered, type InFlight } from '../execute/pipeline.ts'
+import { finishWithText, runStep, type Finished, type InFlight } from '../execute/pipeline.ts'
 
-export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Answered[] {
+export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
   return answered(batch, crypto, checkRefusalRecord)
 }
 
-export function verifyAuditEvents(batch: readonly InFlight[], { crypto }: ThreadContext): Answered[] {
+export function verifyAuditEvents(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
   return answered(batch, crypto, checkAuditEvent)
 }
 
@@ -24,9 +24,9 @@ function answered(
   batch: readonly InFlight[],
   crypto: Crypto,
   check: (evidence: Json, crypto: Crypto) => Check[],
-): Answered[] {
-  return arriveWithText(
-    forward(batch, ({ request }) => {
+): Finished[] {
+  return finishWithText(
+    runStep(batch, ({ request }) => {
       const evidence = parseBody(request.body)
       if (evidence instanceof Failure) return evidence
       if (!isObject(evidence)) return failures.invalidEvidence()

@@ -5,22 +5,22 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { checkTrustRecord } from '../../src/core/verifier/trust-record.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { ThreadContext } from '../context.ts'
-import { Answered, forward, type InFlight } from '../execute/pipeline.ts'
-import { asked, find, type Found } from './asked.ts'
+import { Finished, runStep, type InFlight } from '../execute/pipeline.ts'
+import { recordRequest, findRecords, type StoredRecord } from './record-request.ts'
 
 export async function replay(
   batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
-): Promise<Answered[]> {
-  const found = await find(forward(batch, asked(failures.noRecordToVerify)), pool) // 400 404
+): Promise<Finished[]> {
+  const found = await findRecords(runStep(batch, recordRequest(failures.noRecordToVerify)), pool) // 400 404
   return found.map((item) => {
-    if (item instanceof Answered) return item
+    if (item instanceof Finished) return item
     const body = { businessTransactionId: item.id, ...signatureOf(item, crypto) }
-    return new Answered(item.request, { body: JSON.stringify(body) })
+    return new Finished(item.request, { body: JSON.stringify(body) })
   })
 }
 
-function signatureOf({ stored }: Found, crypto: ThreadContext['crypto']) {
+function signatureOf({ stored }: StoredRecord, crypto: ThreadContext['crypto']) {
   const signature = checkTrustRecord(parsed(sealedText(stored)), crypto).find(
     ({ name }) => name === 'record signature',
   )

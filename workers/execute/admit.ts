@@ -3,7 +3,7 @@
 import type pg from 'pg'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
-import type { Step } from '../../src/core/tables/bundle.ts'
+import type { Step } from '../../src/core/tables/statement-batch.ts'
 import { claimTransactions } from '../../src/core/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
 import { insertHistoryEntries } from '../../src/core/tables/history-entries.ts'
@@ -12,36 +12,36 @@ import { inTransaction, type Transaction } from '../../src/core/tables/transacti
 import type { Authorized, Decided } from './decide.ts'
 import type { StoreFault } from '../../src/core/store-fault.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
-import { Answered, stillGoing } from './pipeline.ts'
+import { Finished, stillGoing } from './pipeline.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000
 
 /**
  * Claims a batch: all or nothing per transaction, once across all instances.
- * in    in caller order; an id may stand in it more than once, the first one claims it
- * out   the authorized ones whose intent is now RELEASED; everything else has its answer
- * fails as answers: 409 where the id was taken, 503 with nothing executed where the database is away or refuses evidence
+ * @param decided in caller order; an id may occur more than once, and the first one claims it
+ * @returns the authorized ones, whose intent is now RELEASED, and the answers of the others: 409 where the id was taken, 503 with nothing
+ *   executed where the database is away or refuses evidence
  */
 export async function admit(
-  decided: readonly (Decided | Answered)[],
+  decided: readonly (Decided | Finished)[],
   { pool, storeFault, now }: { pool: pg.Pool; storeFault: StoreFault; now: Date },
-): Promise<(Authorized | Answered)[]> {
+): Promise<(Authorized | Finished)[]> {
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined)
     return decided.map((item) =>
-      item instanceof Answered ? item : new Answered(item.request, failures.evidenceRefused(sqlState)),
+      item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
   const firsts = firstOfEachId(stillGoing(decided))
   const refusals = await claim([...firsts.values()], pool, now)
   return decided.map((item) => {
-    if (item instanceof Answered) return item
+    if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
     const first = firsts.get(id) as Decided
     // A repeat within the batch shares the first one's refusal: where nothing was claimed, no 409 may say otherwise.
     const refusal = refusals.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
-    if (refusal !== undefined) return new Answered(item.request, refusal)
-    return item.outcome === 'authorized' ? item : new Answered(item.request, item.failure)
+    if (refusal !== undefined) return new Finished(item.request, refusal)
+    return item.outcome === 'authorized' ? item : new Finished(item.request, item.failure)
   })
 }
 
@@ -76,7 +76,11 @@ function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map
   })
 }
 
-/** In the caller's transaction. in  items  sorted by id, each id once · out  the ids that are claimed now, with all that goes with them */
+/**
+ * Runs in the caller's transaction.
+ * @param items sorted by id, each id once
+ * @returns the ids that are claimed now, with all rows that belong to them
+ */
 export async function claimAll(
   transaction: Transaction,
   items: readonly Decided[],
@@ -84,7 +88,7 @@ export async function claimAll(
 ): Promise<Set<string>> {
   const ids = await claimTransactions(transaction, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
-  // Waited for before the COMMIT: of a claim that loses its database meanwhile nothing is left, and no approval is used up.
+  // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
   await transaction.run(released(claimed, now))
   return ids
 }

@@ -3,7 +3,7 @@ import type { Pool } from 'pg'
 import { sealedText, type Sealed } from '../../src/core/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import { closeIntents } from '../../src/core/tables/execution-intents.ts'
+import { closeIntents, findIntents } from '../../src/core/tables/execution-intents.ts'
 import { isTaken, isUnavailable, refusedBy, type Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/core/tables/trust-records.ts'
@@ -38,7 +38,7 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
 /**
  * Stores evidence in one transaction; where the database refuses it, each item in its own.
  *
- * @param again  how often and when to try again while the database is away
+ * @param again how often and when to try again while the database is away
  * @returns why each of those that are not stored is not
  */
 export function commit(
@@ -58,6 +58,24 @@ export function commit(
   })
 }
 
+/** The claim of an execution has committed, and its intent cannot be read yet. */
+export class IntentNotVisible extends Error {
+  override readonly name = 'IntentNotVisible'
+}
+
+/**
+ * A worker of Citus that ends in the moment of a commit shows its rows only when it is back and Citus has finished that commit
+ * (`citus.recover_2pc_interval`). Until then nobody has closed the intent.
+ */
+async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<void> {
+  if (evidence.length === 0) return
+  const visible = await findIntents(
+    sql,
+    evidence.map((item) => item.businessTransactionId),
+  )
+  if (visible.size < evidence.length) throw new IntentNotVisible('the execution intent is not visible yet')
+}
+
 type Again = <T>(work: () => Promise<T>) => Promise<T>
 
 export interface CommitWith {
@@ -65,7 +83,7 @@ export interface CommitWith {
   readonly key: SigningKey
 }
 
-/** out  the ids whose stored record is ours */
+/** Returns the ids whose stored record is ours. */
 function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Promise<Set<string>> {
   return inTransaction(pool, async (transaction) => {
     const closed = await close(evidence, transaction)
@@ -75,16 +93,17 @@ function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Pr
     )
     if (others.length === 0) return closed
     const stored = closed.union(await storedBefore(others, transaction))
-    const late = others.filter((item) => !stored.has(item.businessTransactionId))
-    transaction.runLast(insertAuditEvents(late.map((item) => lateEvent(item, key))))
+    const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
+    await mustBeVisible(unstored, transaction)
+    transaction.runLast(insertAuditEvents(unstored.map((item) => lateEvent(item, key))))
     return stored
   })
 }
 
 /**
- * Tries what a store does, with the statements and the keys of one, and rolls it back.
- * in   id  of a transaction whose evidence was refused: its place in each index is the one to try
- * out  undefined where it would be stored
+ * Tries the statements and keys of a store, and rolls it back.
+ * @param id a transaction whose evidence was refused: the same places in the indexes are tried
+ * @returns undefined where it would be stored, else the error
  */
 export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<unknown> {
   const rolledBack = new Error('rolled back')
@@ -103,8 +122,8 @@ export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<
 }
 
 /**
- * Somebody has closed the intent, and that stands. But nothing that proves an effect is thrown away: the signed record is told to
- * whoever reads the audit.
+ * Somebody has closed the intent, and that stands. But nothing that proves an effect is thrown away: the signed record is
+ * kept in the audit.
  */
 function lateEvent({ businessTransactionId, end, record }: Evidence, key: SigningKey): AuditEventRow {
   return auditEvent(
@@ -119,7 +138,7 @@ function lateEvent({ businessTransactionId, end, record }: Evidence, key: Signin
   )
 }
 
-/** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, a late worker finds none. */
+/** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, and who comes later finds none. */
 function close(evidence: readonly Evidence[], transaction: Transaction): Promise<Set<string>> {
   const ids = (state: Evidence['end']) =>
     evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)

@@ -19,7 +19,7 @@ export interface Authorized extends Accepted {
   readonly connector: Connector
   readonly decision: Decision
   readonly authorization: Authorization
-  /** Of the authorization, by the gate. */
+  /** The gate's verification of the authorization. */
   readonly verifiedSignature?: VerifiedSignature
   /** approverIds whose approvals stand behind it. */
   readonly approvedBy: readonly string[]
@@ -27,7 +27,7 @@ export interface Authorized extends Accepted {
   readonly counted: boolean
 }
 
-/** Rejected or denied: a signed Refusal Record, and what the caller is told. */
+/** Rejected or denied: a signed Refusal Record, and the failure that the caller gets. */
 export interface Refused extends Accepted {
   readonly outcome: 'refused'
   readonly failure: Failure
@@ -42,9 +42,9 @@ interface Unexecutable extends Accepted {
 
 export type Decided = Authorized | Refused | Unexecutable
 
-/** Approved by the rules, on signals that independently verified state has yet to confirm. `prove` takes it on from here. */
-export interface Unproven extends Accepted {
-  readonly outcome: 'unproven'
+/** Approved by the rules of a policy that verifies state. `proveAndAdmit` compares its signals with that state and decides. */
+export interface StateUnverified extends Accepted {
+  readonly outcome: 'state unverified'
   readonly version: LoadedPolicy
 }
 
@@ -56,16 +56,16 @@ interface DecideWith {
 }
 
 /** Decides one transaction. Pure but for fresh ids and a nonce. */
-export function decide(accepted: Accepted, tools: DecideWith): Decided | Unproven {
+export function decide(accepted: Accepted, tools: DecideWith): Decided | StateUnverified {
   const { policy } = accepted.transaction
   const version = tools.policies.find(policy)
   if (version === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.policyNotFound(policy) }
-  const evaluation = ruling(version, accepted.transaction, tools.now)
+  const evaluation = evaluateVersion(version, accepted.transaction, tools.now)
   // No state is read for an action that nothing here can carry out: `conclude` answers it.
   const { action } = accepted.transaction.intent
   const executable = tools.connectors.find(action, policy.name) !== undefined
-  if (executable && evaluation.verify.length > 0) return { ...accepted, outcome: 'unproven', version }
+  if (executable && evaluation.verify.length > 0) return { ...accepted, outcome: 'state unverified', version }
   return conclude(accepted, evaluation, { ...tools, version })
 }
 
@@ -98,7 +98,11 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
 }
 
 /** What a version says of a transaction. One that nobody has approved rejects everything. */
-export function ruling({ policy, approved }: LoadedPolicy, subject: PolicySubject, now: Date): Evaluation {
+export function evaluateVersion(
+  { policy, approved }: LoadedPolicy,
+  subject: PolicySubject,
+  now: Date,
+): Evaluation {
   if (approved) return evaluate(policy, subject, now)
   return rejected(`Policy '${policy.name}' version '${policy.version}' is not approved.`)
 }

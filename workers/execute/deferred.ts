@@ -1,20 +1,20 @@
 // Deferred executions wait longer than their batch, for verified state or a slow connector, and finish with the next group that is ready.
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
-import type { Answered } from './pipeline.ts'
+import type { Finished } from './pipeline.ts'
 
 const BATCH_MAX = 128
 
 interface Deferred {
-  add(items: readonly Promise<Performed | Answered>[]): void
+  add(items: readonly Promise<Performed | Finished>[]): void
 }
 
 /** @param finish never rejects, see `finish` in index.ts */
 export function openDeferred(
-  finish: (performed: readonly (Performed | Answered)[], watch: Stopwatch) => Promise<Answered[]>,
-  deliver: (answered: readonly Answered[], watch: Stopwatch) => void,
+  finish: (performed: readonly (Performed | Finished)[], watch: Stopwatch) => Promise<Finished[]>,
+  deliver: (answered: readonly Finished[], watch: Stopwatch) => void,
 ): Deferred {
-  let waiting: (Performed | Answered)[] = []
+  let waiting: (Performed | Finished)[] = []
   let busy = false
 
   async function drain(): Promise<void> {

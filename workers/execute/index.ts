@@ -2,10 +2,10 @@
 import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
-import { Answered, forward, forwardAsync, answeredOf, stillGoing, type InFlight } from './pipeline.ts'
+import { Finished, runStep, runStepAsync, finishedOf, stillGoing, type InFlight } from './pipeline.ts'
 import { admit } from './admit.ts'
-import { admitProven, type Semaphores } from './admit-proven.ts'
-import { decide, type Decided, type Unproven } from './decide.ts'
+import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
+import { decide, type Decided, type StateUnverified } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
@@ -24,54 +24,59 @@ export interface ExecutionContext extends ThreadContext {
 
 /**
  * Runs a batch through the pipeline. Items are independent: each ends with its own answer, in any order.
- * out  answered  those that are through
- *      later     those that wait for verified state or for their connector; `finish` takes each further as it comes
+ *
+ * @returns those that have ended, and the deferred ones, which wait for verified state or for their connector: `finish` ends each
  */
 export async function execute(
   batch: readonly InFlight[],
   thread: ExecutionContext,
   watch: Stopwatch = openStopwatch(),
-): Promise<{ answered: Answered[]; later: Promise<Performed | Answered>[] }> {
+): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
   const { lap } = watch
   const now = new Date()
   const tools = { ...thread, now }
-  const accepted = forward(batch, (item) => validate(item, now.toISOString())) // 400 403 500
+  const accepted = runStep(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
-  const decided = forward(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
+  const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
   lap('decide')
-  const proven = decided.filter((item): item is Decided | Answered => !isUnproven(item))
-  const gated = forward(proven, (item) => gate(item, tools)) // the gateway's pure checks
+  // Policies that verify state: each of their executions is decided, claimed and performed by itself.
+  const unverified = decided.filter(isStateUnverified)
+  const ready = decided.filter((item): item is Decided | Finished => !isStateUnverified(item))
+  const gated = runStep(ready, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
   lap('admit')
   countOutcomes(gated, admitted, thread)
-  const { atOnce, later } = perform(stillGoing(admitted)) // the only outside effect
+  const { atOnce, deferred } = await perform(stillGoing(admitted)) // the only outside effect
   lap('perform')
   return {
-    answered: [...answeredOf(admitted), ...(await finish(atOnce, thread, watch))],
-    later: [...later, ...decided.filter(isUnproven).map((item) => performProven(item, thread))],
+    answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, watch))],
+    deferred: [...deferred, ...unverified.map((item) => proveAdmitAndPerform(item, thread))],
   }
 }
 
-/** The same way for one whose signals are verified first: locked, read, decided and claimed by itself. */
-async function performProven(item: Unproven, thread: ExecutionContext): Promise<Performed | Answered> {
-  const admitted = await admitProven(item, thread)
+/** One execution of a policy that verifies state: locked, read, decided and claimed in a transaction of its own. */
+async function proveAdmitAndPerform(
+  item: StateUnverified,
+  thread: ExecutionContext,
+): Promise<Performed | Finished> {
+  const admitted = await proveAndAdmit(item, thread)
   thread.outcomes.count(item.transaction.policy.name, admitted)
-  return admitted instanceof Answered ? admitted : performOne(admitted)
+  return admitted instanceof Finished ? admitted : performOne(admitted)
 }
 
-/** Of those that a policy decided. */
+/** Counts the executions that a policy decided. */
 function countOutcomes(
-  gated: readonly (Decided | Answered)[],
+  gated: readonly (Decided | Finished)[],
   admitted: readonly object[],
   { outcomes }: ThreadContext,
 ): void {
   for (const [i, item] of gated.entries())
-    if (!(item instanceof Answered)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
+    if (!(item instanceof Finished)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
 }
 
-function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
-  return !(item instanceof Answered) && item.outcome === 'unproven'
+function isStateUnverified(item: Decided | StateUnverified | Finished): item is StateUnverified {
+  return !(item instanceof Finished) && item.outcome === 'state unverified'
 }
 
 /**
@@ -79,18 +84,18 @@ function isUnproven(item: Decided | Unproven | Answered): item is Unproven {
  * RELEASED and is a 502: a 500 would say that nothing was carried out.
  */
 export async function finish(
-  performed: readonly (Performed | Answered)[],
+  performed: readonly (Performed | Finished)[],
   thread: ExecutionContext,
   { lap }: Stopwatch = openStopwatch(),
-): Promise<Answered[]> {
+): Promise<Finished[]> {
   if (performed.length === 0) return []
   const { signingKeys, pool, key, pendingEvidence } = thread
   const { outcomeUnknown } = failures
-  const sealed = await forwardAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
+  const sealed = await runStepAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
   lap('seal')
-  const verified = forward(sealed, (item) => verify(item, thread), outcomeUnknown) // verification
+  const verified = runStep(sealed, (item) => verify(item, thread), outcomeUnknown) // verification
   lap('verify')
-  const receipted = await forwardAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
+  const receipted = await runStepAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
   lap('receipt')
   const answered = await store(receipted, { pool, key, pendingEvidence }) // one transaction; 200 500 502
   lap('store')

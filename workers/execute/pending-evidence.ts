@@ -4,12 +4,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StoreFault } from '../../src/core/store-fault.ts'
 import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
-import { commit, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
+import { commit, IntentNotVisible, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
 
 export interface PendingEvidence {
   /**
-   * Keeps what may be stored later, as far as there is room. What is left out stays in doubt, for a human.
-   * in  causes  why each is not stored
+   * Keeps evidence that the database may take later, up to a limit. Evidence beyond it is dropped: its intent stays in doubt, for a human.
+   *
+   * @param causes why each is not stored
    */
   readonly add: (causes: ReadonlyMap<Evidence, unknown>) => void
 }
@@ -21,8 +22,8 @@ const FIRST_DELAY_MS = 500
 const DELAY_MAX_MS = 5_000
 
 /**
- * in  count  of what all threads owe together: a stop waits for it to become 0
- *     fault  of the instance
+ * @param count shared by all threads: executions whose evidence is not stored yet; a stop waits for 0
+ * @param fault of the instance
  */
 export function openPendingEvidence({
   count,
@@ -31,37 +32,37 @@ export function openPendingEvidence({
 }: CommitWith & { count: Int32Array<SharedArrayBuffer>; fault: StoreFault }): PendingEvidence {
   let waiting: Evidence[] = []
   let characters = 0
-  let paying = false
+  let storing = false
   // A fault at the start was found by a thread that has died, perhaps with the evidence whose store would end it.
   let mustProbe = fault.sqlState() !== undefined
-  if (mustProbe) void pay()
+  if (mustProbe) void storeAll()
 
-  async function pay(): Promise<void> {
-    paying = true
+  async function storeAll(): Promise<void> {
+    storing = true
     let delayMs = FIRST_DELAY_MS
     while (waiting.length > 0 || mustProbe) {
       await delay(delayMs)
-      const all = (await payBatch()) && (await probe())
+      const all = (await storeBatch()) && (await probe())
       delayMs = all ? 0 : Math.min(delayMs * 2, DELAY_MAX_MS)
     }
-    paying = false
+    storing = false
   }
 
-  /** out  whether the database took all of it */
-  async function payBatch(): Promise<boolean> {
+  /** Resolves to whether the database took all of it. */
+  async function storeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, BATCH_MAX)
     const causes = await commit(batch, tools)
     noteRefusals(causes)
-    // What a human has closed in the meantime, or its own data keeps out, is not owed any more.
-    const still = batch.filter((item) => isOwed(causes.get(item)))
-    const settled = new Set(batch).difference(new Set(still))
+    // Evidence whose intent a human has closed, or that its own data keeps out, is not pending any more.
+    const remaining = batch.filter((item) => isPending(causes.get(item)))
+    const settled = new Set(batch).difference(new Set(remaining))
     // To the end: what is refused must not keep what stands behind it from being stored.
-    waiting = [...waiting.slice(batch.length), ...still]
-    for (const item of settled) paid(item)
-    return still.length === 0
+    waiting = [...waiting.slice(batch.length), ...remaining]
+    for (const item of settled) remove(item)
+    return remaining.length === 0
   }
 
-  /** Ends the fault where a store succeeds. out  whether there is none (any more) for this thread to watch over */
+  /** Ends the fault where a store succeeds. Resolves to whether this thread no longer has a fault to watch. */
   async function probe(): Promise<boolean> {
     if (!mustProbe) return true
     const why = await whyNotStorable(fault.businessTransactionId(), tools)
@@ -81,7 +82,7 @@ export function openPendingEvidence({
     }
   }
 
-  function paid(item: Evidence): void {
+  function remove(item: Evidence): void {
     characters -= sizeOf(item)
     Atomics.sub(count, 0, 1)
     Atomics.notify(count, 0)
@@ -91,19 +92,19 @@ export function openPendingEvidence({
     add(causes) {
       noteRefusals(causes)
       for (const [item, cause] of causes) {
-        if (!isOwed(cause)) continue
+        if (!isPending(cause)) continue
         if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) continue
         waiting.push(item)
         characters += sizeOf(item)
         Atomics.add(count, 0, 1)
       }
-      if (!paying && (waiting.length > 0 || mustProbe)) void pay()
+      if (!storing && (waiting.length > 0 || mustProbe)) void storeAll()
     },
   }
 }
 
-function isOwed(cause: unknown): boolean {
-  return isUnavailable(cause) || refusedBy(cause) !== undefined
+function isPending(cause: unknown): boolean {
+  return isUnavailable(cause) || cause instanceof IntentNotVisible || refusedBy(cause) !== undefined
 }
 
 function sizeOf({ record, verification, receipt }: Evidence): number {

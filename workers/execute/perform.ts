@@ -1,4 +1,5 @@
 // Fifth step, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { within } from '../../src/core/within.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
@@ -11,34 +12,28 @@ export interface Performed extends Authorized {
   readonly outcomeOfCall: ConnectorOutcome
 }
 
-/** Those whose connector answered at once, and those that come later: a slow connector holds nobody up but itself. */
-interface Underway {
-  readonly atOnce: Performed[]
-  readonly later: Promise<Performed>[]
-}
-
-export function perform(authorized: readonly Authorized[]): Underway {
-  const underway: Underway = { atOnce: [], later: [] }
-  for (const item of authorized) {
-    const result = performOne(item)
-    if (result instanceof Promise) underway.later.push(result)
-    else underway.atOnce.push(result)
+/**
+ * Calls the connectors of a batch.
+ * @returns `atOnce` those that answered before the event loop turned, `deferred` the others: a slow connector delays only its own execution
+ */
+export async function perform(
+  authorized: readonly Authorized[],
+): Promise<{ atOnce: Performed[]; deferred: Promise<Performed>[] }> {
+  const calls = authorized.map(performOne)
+  const turn = nextTurn(null)
+  const settled = await Promise.all(calls.map((call) => Promise.race([call, turn])))
+  return {
+    atOnce: settled.filter((performed) => performed !== null),
+    deferred: calls.filter((_, i) => settled[i] === null),
   }
-  return underway
 }
 
-/** One of them: those that were admitted by themselves. */
-export function performOne(item: Authorized): Performed | Promise<Performed> {
+/** Calls the connector of one execution. Never rejects. */
+export async function performOne(item: Authorized): Promise<Performed> {
   const { transaction, canonical, connector, decision, authorization, approvedBy } = item
   const startedAt = new Date().toISOString()
-  const ended = (outcomeOfCall: ConnectorOutcome): Performed => ({
-    ...item,
-    startedAt,
-    completedAt: new Date().toISOString(),
-    outcomeOfCall,
-  })
   const { name, version } = transaction.policy
-  const outcome = callConnector(connector, {
+  const outcomeOfCall = await callConnector(connector, {
     businessTransactionId: transaction.businessTransactionId,
     authorizationId: authorization.authorizationId,
     action: transaction.intent.action,
@@ -48,38 +43,22 @@ export function performOne(item: Authorized): Performed | Promise<Performed> {
     policy: { name, version, contentHash: decision.policyContentHash },
     approvedBy,
   })
-  return outcome instanceof Promise ? outcome.then(ended) : ended(outcome)
+  return { ...item, startedAt, completedAt: new Date().toISOString(), outcomeOfCall }
 }
 
-/** One call, within the connector's time. Never throws and never rejects. */
-export function callConnector(
+/** One call, within the connector's time. Never rejects: once it may have been sent, a failure proves nothing about the effect. */
+export async function callConnector(
   connector: Connector,
   order: Omit<Order, 'signal'>,
-): ConnectorOutcome | Promise<ConnectorOutcome> {
+): Promise<ConnectorOutcome> {
+  const { timeoutMs } = connector
+  const unanswered = { kind: 'unknown', cause: `no answer within ${timeoutMs} ms` } as const
   const abort = new AbortController()
   try {
-    const outcome = connector.call({ ...order, signal: abort.signal })
-    if (!(outcome instanceof Promise)) return outcome
-    return withinTimeout(outcome, connector.timeoutMs, abort).catch(unknown)
+    const outcome = await within(timeoutMs, connector.call({ ...order, signal: abort.signal }), unanswered)
+    if (outcome === unanswered) abort.abort()
+    return outcome
   } catch (error) {
-    return unknown(error)
-  }
-}
-
-/** Once it may have been sent, a failure proves nothing about the effect. */
-function unknown(error: unknown): ConnectorOutcome {
-  return { kind: 'unknown', cause: errorText(error) }
-}
-
-async function withinTimeout(
-  outcome: Promise<ConnectorOutcome>,
-  timeoutMs: number,
-  abort: AbortController,
-): Promise<ConnectorOutcome> {
-  const late = { kind: 'unknown', cause: `no answer within ${timeoutMs} ms` } as const
-  try {
-    return await within(timeoutMs, outcome, late)
-  } finally {
-    abort.abort()
+    return { kind: 'unknown', cause: errorText(error) }
   }
 }

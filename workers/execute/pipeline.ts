@@ -1,11 +1,11 @@
 // What moves through a pipeline: requests in flight, and the answers of those that have ended.
-import { Failure, failures, type Audited, type Ruling } from '../../src/core/errors.ts'
-import type { BatchReport, Replies } from '../../src/core/messages.ts'
+import { Failure, failures, type Audited, type RefusalKind } from '../../src/core/errors.ts'
+import type { BatchReport, ThreadReplies } from '../../src/core/thread-messages.ts'
 
-/** Who asks, with the scope that its key carries (interface §5.5). */
-export interface Caller {
+/** The caller of a request, with the scope that its key carries (interface §5.5). */
+export interface ScopedCaller {
   readonly callerId: string
-  /** Whose records it may read; null: everyone's. */
+  /** The owner whose records it may read; null: everyone's. */
   readonly reads: string | null
   /** PEM, Ed25519: the human's step-up key. */
   readonly stepUpPublicKey?: string | undefined
@@ -15,30 +15,30 @@ export interface Caller {
     | { readonly principalIds: ReadonlySet<string>; readonly capabilities: 'all' | ReadonlySet<string> }
 }
 
-export interface Request {
+export interface WorkerRequest {
   readonly ticket: number
   /** Thread time that its steps took so far, milliseconds. */
   costMs: number
-  readonly caller: Caller
+  readonly caller: ScopedCaller
   readonly body: Uint8Array
-  /** Of its path, where the operation needs them. */
+  /** The path parameters, where the operation needs them. */
   readonly params: Readonly<Record<string, string>>
-  /** Of an execution, known once its body has been read and where it is a UUID: the log line has it. */
+  /** Set for an execution once its body has been read and the id is a UUID: the log line has it. */
   businessTransactionId?: string | undefined
 }
 
 /** The end of a request: its reply, and what its log line should say. */
-export class Answered {
-  readonly request: Request
+export class Finished {
+  readonly request: WorkerRequest
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
   readonly audit: Audited | undefined
-  /** Of the policy that refused it. */
-  readonly ruling: Ruling | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind: RefusalKind | undefined
 
-  constructor(request: Request, reply: Failure | { body: string; status?: number; audit?: Audited }) {
+  constructor(request: WorkerRequest, reply: Failure | { body: string; status?: number; audit?: Audited }) {
     this.request = request
     this.audit = reply.audit
     const { businessTransactionId } = request
@@ -52,23 +52,23 @@ export class Answered {
         ...reply.log(),
         ...(reply.cause === undefined ? {} : { cause: describe(reply.cause) }),
       }
-      this.ruling = reply.ruling
+      this.refusalKind = reply.refusalKind
     } else {
       this.status = reply.status ?? 200
       this.headers = {}
       this.body = reply.body
       this.log = about
-      this.ruling = undefined
+      this.refusalKind = undefined
     }
   }
 }
 
 /** @param batchSize how many shared the commit, for the log line */
 export function packReplies(
-  answered: readonly Answered[],
+  answered: readonly Finished[],
   batchSize: number,
   report: BatchReport | undefined,
-): Replies {
+): ThreadReplies {
   const replies = answered.map(({ request, status, headers, body, log, audit }) => {
     const { ticket, costMs } = request
     const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
@@ -79,39 +79,39 @@ export function packReplies(
 
 /** Every item carries the request that it started as. */
 export interface InFlight {
-  readonly request: Request
+  readonly request: WorkerRequest
 }
 
-export function stillGoing<Item extends InFlight>(items: readonly (Item | Answered)[]): Item[] {
-  return items.filter((item): item is Item => !(item instanceof Answered))
+export function stillGoing<Item extends InFlight>(items: readonly (Item | Finished)[]): Item[] {
+  return items.filter((item): item is Item => !(item instanceof Finished))
 }
 
-export function answeredOf(items: readonly (InFlight | Answered)[]): Answered[] {
-  return items.filter((item) => item instanceof Answered)
+export function finishedOf(items: readonly (InFlight | Finished)[]): Finished[] {
+  return items.filter((item) => item instanceof Finished)
 }
 
 /** Ends a pipeline: the text of an item that is still in flight is the body of its 200. */
-export function arriveWithText(
-  items: readonly ((InFlight & { readonly text: string }) | Answered)[],
-): Answered[] {
+export function finishWithText(
+  items: readonly ((InFlight & { readonly text: string }) | Finished)[],
+): Finished[] {
   return items.map((item) =>
-    item instanceof Answered ? item : new Answered(item.request, { body: item.text }),
+    item instanceof Finished ? item : new Finished(item.request, { body: item.text }),
   )
 }
 
 /** Runs one step for each item in flight. An item whose step throws ends by itself, by default as a bare 500. */
-export function forward<In extends InFlight, Out extends InFlight>(
-  items: readonly (In | Answered)[],
+export function runStep<In extends InFlight, Out extends InFlight>(
+  items: readonly (In | Finished)[],
   step: (item: In) => Out | Failure,
   thrown: (cause: unknown) => Failure = failures.internal,
-): (Out | Answered)[] {
+): (Out | Finished)[] {
   return items.map((item) => {
-    if (item instanceof Answered) return item
+    if (item instanceof Finished) return item
     const startedMs = performance.now()
     try {
-      return arrived(item, step(item))
+      return settle(item, step(item))
     } catch (error) {
-      return new Answered(item.request, thrown(error))
+      return new Finished(item.request, thrown(error))
     } finally {
       item.request.costMs += performance.now() - startedMs
     }
@@ -119,29 +119,29 @@ export function forward<In extends InFlight, Out extends InFlight>(
 }
 
 /** The same for a step that waits: for an ML-DSA signature on the libuv pool. Items do not wait for each other. */
-export function forwardAsync<In extends InFlight, Out extends InFlight>(
-  items: readonly (In | Answered)[],
+export function runStepAsync<In extends InFlight, Out extends InFlight>(
+  items: readonly (In | Finished)[],
   step: (item: In) => Promise<Out | Failure>,
   thrown: (cause: unknown) => Failure = failures.internal,
-): Promise<(Out | Answered)[]> {
+): Promise<(Out | Finished)[]> {
   return Promise.all(
     items.map(async (item) => {
-      if (item instanceof Answered) return item
+      if (item instanceof Finished) return item
       const startedMs = performance.now()
       try {
         const working = step(item)
         // Up to its first wait; what a signature takes on the libuv pool is no time of this thread.
         item.request.costMs += performance.now() - startedMs
-        return arrived(item, await working)
+        return settle(item, await working)
       } catch (error) {
-        return new Answered(item.request, thrown(error))
+        return new Finished(item.request, thrown(error))
       }
     }),
   )
 }
 
-function arrived<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Answered {
-  return result instanceof Failure ? new Answered(item.request, result) : result
+function settle<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Finished {
+  return result instanceof Failure ? new Finished(item.request, result) : result
 }
 
 function describe(cause: unknown): string {

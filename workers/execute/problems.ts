@@ -8,7 +8,7 @@ import { failures, type Failure } from '../../src/core/errors.ts'
 import { holdsUnsafeInteger } from '../../src/core/json/json.ts'
 import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/core/schemas/business-transaction.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import type { Caller } from './pipeline.ts'
+import type { ScopedCaller } from './pipeline.ts'
 
 interface Problem {
   /** Where, as `intent.parameters.lines[2].amount`. */
@@ -22,11 +22,15 @@ interface Problem {
 const validTransaction = Compile(BusinessTransactionInput)
 
 /**
- * Lazy: a refusal costs no more than its first problem, and a good body one compiled check.
- * in  body     as it was parsed, of any shape
- *     rebuilt  the same, see `rebuild` in validate.ts
+ * Yields lazily: a refusal costs no more than its first problem, and a good body one compiled check.
+ * @param body as it was parsed, of any shape
+ * @param rebuilt the same body from `rebuild` in validate.ts
  */
-export function* problemsOf(body: unknown, rebuilt: Fields, caller: Caller): Generator<Problem, undefined> {
+export function* problemsOf(
+  body: unknown,
+  rebuilt: Fields,
+  caller: ScopedCaller,
+): Generator<Problem, undefined> {
   if (!isUuid(rebuilt['businessTransactionId'])) yield invalidId(rebuilt['businessTransactionId'])
   for (const name of NESTED_OBJECTS) {
     const value = isObject(body) ? body[name] : undefined
@@ -88,7 +92,7 @@ function* missingNames(body: Fields): Generator<Problem> {
   for (const path of NAMES) if (isMissing(at(body, path))) yield invalid(path, `${path} is required.`)
 }
 
-/** Of a body that fails the compiled check: each field of the wrong type or format, in the schema's order. */
+/** Yields each field of the wrong type or format, in the schema's order, of a body that fails the compiled check. */
 function* wrongFields(body: Fields): Generator<Problem> {
   let found = false
   for (const [path, schema] of fields) {
@@ -96,8 +100,8 @@ function* wrongFields(body: Fields): Generator<Problem> {
     // Only whether it is an object: thousands of members are looked at once, below.
     if (path === 'signals' ? isObject(value) : fits(schema, value)) continue
     found = true
-    const told = path === 'businessTransactionId' || (NAMES.includes(path) && isMissing(value))
-    if (!told) yield invalid(path, `${path} must be ${schema.description}.`)
+    const reported = path === 'businessTransactionId' || (NAMES.includes(path) && isMissing(value))
+    if (!reported) yield invalid(path, `${path} must be ${schema.description}.`)
   }
   const { signals } = body
   for (const [name, value] of isObject(signals) ? Object.entries(signals) : []) {
@@ -143,7 +147,7 @@ function* unsafeIntegers(value: unknown, path: string): Generator<string> {
     yield* unsafeIntegers(member, Array.isArray(value) ? `${path}[${key}]` : `${path}.${key}`)
 }
 
-function* outsideScope(body: Fields, { scope }: Caller): Generator<Problem> {
+function* outsideScope(body: Fields, { scope }: ScopedCaller): Generator<Problem> {
   if (scope === 'unchecked') return
   const principalId = at(body, 'authority.principalId')
   const capability = at(body, 'intent.action')
@@ -158,7 +162,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** in  path  of a member, or of a member of a nested object */
+/** `path` names a member, or a member of a nested object. */
 function at(body: Fields, path: string): unknown {
   const dot = path.indexOf('.')
   if (dot === -1) return body[path]

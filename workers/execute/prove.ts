@@ -6,36 +6,36 @@ import { Failure } from '../../src/core/errors.ts'
 import { denied, type Evaluation, type Mismatch } from '../../src/core/policy/evaluate.ts'
 import type { AdvisoryLock, Sql } from '../../src/core/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
-import type { Asked, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
-import { conclude, ruling, type Decided, type Unproven } from './decide.ts'
+import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
+import { conclude, evaluateVersion, type Decided, type StateUnverified } from './decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
 export interface Observed {
-  readonly decision: Asked['decision']
-  readonly asked: readonly Asked[]
+  readonly decision: SignalCheck['decision']
+  readonly checks: readonly SignalCheck[]
   readonly verified: ReadonlyMap<string, Verified>
 }
 
 type ProveWith = VerifyWith & { readonly now: Date }
 
 /** Whether any of its signals is known outside of the database only. */
-export function looksOutside({ version }: Unproven): boolean {
+export function looksOutside({ version }: StateUnverified): boolean {
   return version.policy.verify.some((verifier) => verifierOf(verifier).when === 'before the claim')
 }
 
 /**
- * Asks the verifiers that look outside of the database, all at once. Nothing is claimed yet: an answer may take its time.
- * fails as 503 where one of them cannot read its state
+ * Asks all verifiers that look outside of the database at once. Nothing is claimed yet, so an answer may take its time.
+ * @returns what they observed, or 503 where one of them cannot read its state
  */
-export async function observe(item: Unproven, tools: ProveWith): Promise<Observed | Failure> {
+export async function observe(item: StateUnverified, tools: ProveWith): Promise<Observed | Failure> {
   const { policy, contentHash, limitedSince } = item.version
   const decision = { decisionId: randomUUID(), policyContentHash: contentHash }
-  const asked = policy.verify.map(({ signal, ...verifier }): Asked => {
+  const checks = policy.verify.map(({ signal, ...verifier }): SignalCheck => {
     const declared = item.transaction.signals[signal] as boolean | number
     return { signal, declared, verifier, accepted: item, decision, limitedSince, now: tools.now }
   })
   const observed = await Promise.all(
-    asked.map(async (one) => {
+    checks.map(async (one) => {
       const verifier = verifierOf(one.verifier)
       const seen = verifier.when === 'before the claim' ? await verifier.observe(one, tools) : undefined
       return { signal: one.signal, seen }
@@ -46,18 +46,18 @@ export async function observe(item: Unproven, tools: ProveWith): Promise<Observe
     if (seen instanceof Failure) return seen
     if (seen !== undefined) verified.set(signal, seen)
   }
-  return { decision, asked, verified }
+  return { decision, checks, verified }
 }
 
 /** What has to be locked before `prove` reads, in any order. */
-export function locksOf({ asked }: Observed): AdvisoryLock[] {
-  return asked.flatMap((one) => {
+export function locksOf({ checks }: Observed): AdvisoryLock[] {
+  return checks.flatMap((one) => {
     const verifier = verifierOf(one.verifier)
     return verifier.when === 'with the claim' ? verifier.locks(one) : []
   })
 }
 
-interface Proven {
+interface DecidedOnState {
   readonly decided: Decided
   /** To be used up if, and only if, `decided` is claimed and released. */
   readonly consumes: readonly ConsumedApproval[]
@@ -65,21 +65,21 @@ interface Proven {
 
 /**
  * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by what is read under the locks.
- * in  now  taken under them: as of it approvals are valid and windows begin
+ * @param tools.now taken under the locks: approvals must be valid and windows begin relative to it
  */
 export async function prove(
-  item: Unproven,
+  item: StateUnverified,
   observed: Observed,
   { sql, ...tools }: ProveWith & { sql: Sql },
-): Promise<Proven> {
+): Promise<DecidedOnState> {
   const concludeWith = { ...tools, ...observed.decision, version: item.version }
-  const evaluation = ruling(item.version, item.transaction, tools.now)
+  const evaluation = evaluateVersion(item.version, item.transaction, tools.now)
   if (evaluation.kind !== 'approved')
     return { decided: conclude(item, evaluation, concludeWith), consumes: [] }
 
   const verified = new Map(observed.verified)
   const consumes: ConsumedApproval[] = []
-  for (const one of observed.asked) {
+  for (const one of observed.checks) {
     const verifier = verifierOf(one.verifier)
     if (verifier.when === 'before the claim') continue
     // One approval stands for one signal.
@@ -88,9 +88,9 @@ export async function prove(
     consumes.push(...(found.consumes ?? []))
     verified.set(one.signal, found)
   }
-  const decided = conclude(item, judged(evaluation, observed.asked, verified), {
+  const decided = conclude(item, judged(evaluation, observed.checks, verified), {
     ...concludeWith,
-    verifiedSignals: shown(observed.asked, verified),
+    verifiedSignals: shown(observed.checks, verified),
     approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
   })
   return { decided, consumes: decided.outcome === 'authorized' ? consumes : [] }
@@ -98,10 +98,10 @@ export async function prove(
 
 function judged(
   evaluation: Evaluation,
-  asked: readonly Asked[],
+  checks: readonly SignalCheck[],
   verified: ReadonlyMap<string, Verified>,
 ): Evaluation {
-  const mismatches = asked.flatMap(({ signal, declared, verifier }): Mismatch[] => {
+  const mismatches = checks.flatMap(({ signal, declared, verifier }): Mismatch[] => {
     const value = verified.get(signal)?.value ?? null
     return value === declared ? [] : [{ signal, declared, verified: value, source: verifier.by }]
   })
@@ -110,9 +110,12 @@ function judged(
 }
 
 /** The decision's verifiedSignals (decisions §4): what could be verified, each with what proves it. */
-function shown(asked: readonly Asked[], verified: ReadonlyMap<string, Verified>): Record<string, Json> {
+function shown(
+  checks: readonly SignalCheck[],
+  verified: ReadonlyMap<string, Verified>,
+): Record<string, Json> {
   return Object.fromEntries(
-    asked.flatMap(({ signal, verifier }): [string, Json][] => {
+    checks.flatMap(({ signal, verifier }): [string, Json][] => {
       const { value = null, evidence = {} } = verified.get(signal) ?? {}
       return value === null ? [] : [[signal, { value, by: verifier.by, ...evidence }]]
     }),

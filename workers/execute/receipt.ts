@@ -4,7 +4,8 @@ import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign } from '../../src/core/signing/signature.ts'
-import type { Verification, VerifiedExecution } from './verify.ts'
+import type { Verification } from '../../src/core/verification.ts'
+import type { VerifiedExecution } from './verify.ts'
 
 export interface ReceiptedExecution extends VerifiedExecution {
   /** Canonical text of the Receipt. */
@@ -20,7 +21,7 @@ export async function receipt(
   return { ...execution, receipt: await receiptText(businessTransactionId, execution.verification, keys) }
 }
 
-/** fails where the verification did */
+/** @throws Error where the verification failed */
 export async function receiptText(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,

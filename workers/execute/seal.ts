@@ -19,8 +19,8 @@ export interface SealedExecution extends Performed {
 type KnownOutcome = Exclude<ConnectorOutcome, { kind: 'unknown' }>
 
 /**
- * in  keys  one per configured algorithm, the first one's signature is `signature`; several make a hybrid record, whose signed
- *           bytes name the algorithms, so that a stripped signature is missed by every verifier
+ * @param keys one per configured algorithm; the first one makes `signature`. Several make a hybrid record, whose signed bytes name the
+ *   algorithms, so that every verifier misses a stripped signature
  */
 export async function seal(
   performed: Performed,

@@ -2,11 +2,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { failures } from '../../src/core/errors.ts'
 import { trustRecordText } from '../../src/core/sealed.ts'
-import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
+import { isPartlyAway, isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
-import { Answered, stillGoing } from './pipeline.ts'
+import { Finished, stillGoing } from './pipeline.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
@@ -14,22 +14,22 @@ const RETRY_DELAYS_MS = [50, 200, 500, 1_000]
 const RETRY_MAX_MS = 2_500
 
 /**
- * Stores a batch and answers it: 200 with the record, 500 for an execution that failed for certain.
- * fails as answers: 502 where the evidence could not be stored; its intent stays RELEASED, never to be repeated, and what the
- *       database did not take, away or refusing, is stored when it does
+ * Stores a batch and answers it.
+ * @returns 200 with the record; 500 for an execution that failed for certain; 502 where the evidence is not stored yet: the intent stays
+ *   RELEASED, is never repeated, and the evidence is stored when the database takes it
  */
 export async function store(
-  executions: readonly (ReceiptedExecution | Answered)[],
+  executions: readonly (ReceiptedExecution | Finished)[],
   { pendingEvidence, ...tools }: CommitWith & { pendingEvidence: PendingEvidence },
-): Promise<Answered[]> {
+): Promise<Finished[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
   const causes = await commit([...evidence.values()], tools, withRetries)
   pendingEvidence.add(causes)
   return executions.map((item) => {
-    if (item instanceof Answered) return item
+    if (item instanceof Finished) return item
     const cause = causes.get(evidence.get(item) as Evidence)
-    if (cause !== undefined) return new Answered(item.request, failures.outcomeUnknown(cause))
-    return new Answered(item.request, reply(item))
+    if (cause !== undefined) return new Finished(item.request, failures.outcomeUnknown(cause))
+    return new Finished(item.request, reply(item))
   })
 }
 
@@ -46,7 +46,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isUnavailable(error) || refusedBy(error) !== undefined) throw error
+      if (!isUnavailable(error) || isPartlyAway(error) || refusedBy(error) !== undefined) throw error
       if (performance.now() - startedMs > RETRY_MAX_MS) throw error
       await delay(delayMs)
     }

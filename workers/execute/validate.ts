@@ -14,7 +14,7 @@ import {
 } from '../../src/core/schemas/business-transaction.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
-import type { Request, InFlight } from './pipeline.ts'
+import type { WorkerRequest, InFlight } from './pipeline.ts'
 
 /** A transaction that will be stored as RECEIVED, with the canonical text of itself and of the parts that are signed again. */
 export interface Accepted extends InFlight {
@@ -56,8 +56,8 @@ const IDS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Field by field, so that an unknown one cannot ride along into what is signed (interface §2.1 rule 1), with ids in lower case.
- * in  body  of any shape: where a nested object is none, the rebuilt one is empty
+ * Rebuilds a body field by field, so that an unknown field cannot reach what is signed (interface §2.1 rule 1), with ids in lower case.
+ * @param body of any shape: where a nested object is missing, the rebuilt one is empty
  */
 export function rebuild(body: unknown): Fields {
   const given = isObject(body) ? body : {}
@@ -78,7 +78,7 @@ interface Field {
   readonly isId: boolean
 }
 
-/** Of each nested object, in canonical order: what is picked so needs no sorting when it is canonicalized. */
+/** The fields of each nested object, in canonical order: what is picked in it needs no sorting when it is canonicalized. */
 const FIELDS = {
   metadata: fieldsOf(Metadata),
   authority: fieldsOf(Authority),
@@ -114,7 +114,7 @@ function attributed(transaction: BusinessTransactionInput, callerId: string): Bu
 }
 
 /** Each part is canonicalized once here and spliced wherever it is hashed, signed, stored or sent again. */
-function accept(request: Request, transaction: BusinessTransactionInput, createdAt: string): Accepted {
+function accept(request: WorkerRequest, transaction: BusinessTransactionInput, createdAt: string): Accepted {
   const parameters = part(transaction.intent.parameters)
   const intent = part({ ...transaction.intent, parameters })
   const policy = part(transaction.policy)

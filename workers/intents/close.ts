@@ -10,10 +10,10 @@ import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Request } from '../execute/pipeline.ts'
+import type { WorkerRequest } from '../execute/pipeline.ts'
 import { signTransition, type End } from './transition.ts'
 
-/** By what a human closes an intent, and as what the audit knows it. */
+/** The route by which a human closes an intent, by the type of its audit event. */
 const ROUTES = {
   'intent.resolved': 'POST /execution-intents/{id}/resolve',
   'intent.finalized': 'POST /execution-intents/{id}/finalize',
@@ -24,11 +24,10 @@ type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failu
 
 /**
  * Closes the intent that the path names.
- * out  the intent as it stands then
- * fails 404 where there is none, 409 where it is not in doubt, and as `endOf` does; then nothing has changed
+ * @returns the closed intent; 404 where there is none, 409 where it is not in doubt, or the failure of `endOf`, which all change nothing
  */
 export async function closeIntent(
-  request: Request,
+  request: WorkerRequest,
   { pool, key }: ThreadContext,
   { type, endOf }: { type: keyof typeof ROUTES; endOf: EndOf },
 ): Promise<{ body: string } | Failure> {

@@ -6,17 +6,17 @@ import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
 import { closeIntent } from './close.ts'
-import { proofOf } from './proof.ts'
+import { proofOf } from '../../src/core/intents/proof.ts'
 
 const nothingOf = bodyOf(NoMembers)
 
-export function finalizeIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
+export function finalizeIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
   return answerEach(batch, (request) => finalize(request, thread))
 }
 
-async function finalize(request: Request, thread: ThreadContext) {
+async function finalize(request: WorkerRequest, thread: ThreadContext) {
   // A body is not needed; one that is there says nothing.
   const given = request.body.byteLength === 0 ? undefined : nothingOf(request.body)
   if (given instanceof Failure) return given

@@ -4,19 +4,19 @@ import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Answered, Request, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
 import { closeIntent } from './close.ts'
-import { proofOf } from './proof.ts'
+import { proofOf } from '../../src/core/intents/proof.ts'
 
 const resolutionOf = bodyOf(IntentResolution)
 
-export function resolveIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Answered[]> {
+export function resolveIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
   return answerEach(batch, (request) => resolve(request, thread))
 }
 
-async function resolve(request: Request, thread: ThreadContext) {
-  const asked = resolutionOf(request.body)
-  if (asked instanceof Failure) return asked
+async function resolve(request: WorkerRequest, thread: ThreadContext) {
+  const resolution = resolutionOf(request.body)
+  if (resolution instanceof Failure) return resolution
   return closeIntent(request, thread, {
     type: 'intent.resolved',
     async endOf(id, { nonce }, sql) {
@@ -24,7 +24,7 @@ async function resolve(request: Request, thread: ThreadContext) {
       const proof = await proofOf({ id, nonce }, { sql, crypto: thread.crypto })
       if (proof.kind === 'proven')
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
-      return { state: 'RESOLVED', ...asked }
+      return { state: 'RESOLVED', ...resolution }
     },
   })
 }

@@ -9,9 +9,9 @@ import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intent
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import { Answered, type InFlight } from '../execute/pipeline.ts'
+import { Finished, type InFlight } from '../execute/pipeline.ts'
 
-/** Of one transaction: each of them reads the text of a business transaction, 100 KB at most. */
+/** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
 
 interface SweepWith {
@@ -19,11 +19,14 @@ interface SweepWith {
   readonly key: SigningKey
 }
 
-/** Sweeps once for all requests of the batch. out  {noticed}, told to the first of them alone */
-export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith): Promise<Answered[]> {
+/**
+ * Sweeps once for all requests of the batch.
+ * @returns {noticed} in the answer to the first request alone
+ */
+export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith): Promise<Finished[]> {
   const noticed = await sweep(tools)
   return batch.map(
-    ({ request }, i) => new Answered(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
+    ({ request }, i) => new Finished(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
   )
 }
 
@@ -42,7 +45,7 @@ async function sweep(tools: SweepWith): Promise<number> {
   }
 }
 
-/** in  ids  sorted · out  how many of them this call noted */
+/** Takes sorted ids, and resolves to how many of them this call noted. */
 function notice(ids: readonly string[], { pool, key }: SweepWith): Promise<number> {
   return inTransaction(pool, async (sql) => {
     const locked = await lockInDoubt(sql, ids)
@@ -65,7 +68,7 @@ function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: Si
       severity: 'WARNING',
       detail: {
         businessTransactionId: id,
-        deadline: deadline.toISOString(),
+        deadline,
         ...(callerId === null ? {} : { submittedBy: callerId }),
       },
     },

@@ -14,16 +14,16 @@ import type { IntentTransitionRow } from '../../src/core/tables/intent-transitio
 /** How an intent ends. */
 export interface End {
   readonly state: IntentEnd
-  /** Of a RESOLVED one, with the human's note. */
+  /** Given for RESOLVED, with the human's note. */
   readonly resolution?: Resolution
   readonly note?: string
-  /** Of the stored record that proves it. */
+  /** The hash of the stored record that proves it. */
   readonly trustRecordHash?: string
 }
 
 /**
- * in   by  callerId of the human
- *      at  ISO 8601
+ * @param change.by callerId of the human
+ * @param change.at ISO 8601
  */
 export function signTransition(
   { id, from, end, by, at }: { id: string; from: IntentState; end: End; by: string; at: string },

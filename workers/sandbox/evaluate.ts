@@ -4,9 +4,15 @@ import { isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { capabilityProblem, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import type { Connectors } from '../connectors/index.ts'
-import { failureOfEvaluation, ruling } from '../execute/decide.ts'
+import { failureOfEvaluation, evaluateVersion } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
-import { arriveWithText, forward, type Answered, type Caller, type InFlight } from '../execute/pipeline.ts'
+import {
+  finishWithText,
+  runStep,
+  type Finished,
+  type ScopedCaller,
+  type InFlight,
+} from '../execute/pipeline.ts'
 import { rebuild } from '../execute/validate.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import {
@@ -24,10 +30,10 @@ interface SandboxWith {
   readonly connectors: Connectors
 }
 
-export function evaluateInSandbox(batch: readonly InFlight[], tools: SandboxWith): Answered[] {
+export function evaluateInSandbox(batch: readonly InFlight[], tools: SandboxWith): Finished[] {
   const now = new Date()
-  return arriveWithText(
-    forward(batch, ({ request }) => {
+  return finishWithText(
+    runStep(batch, ({ request }) => {
       const body = parseBody(request.body)
       if (body instanceof Failure) return body
       return { request, text: JSON.stringify(look(body, request.caller, { ...tools, now })) }
@@ -35,8 +41,12 @@ export function evaluateInSandbox(batch: readonly InFlight[], tools: SandboxWith
   )
 }
 
-/** in  body  JSON of any shape */
-function look(body: unknown, caller: Caller, { policies, connectors, now }: SandboxWith & { now: Date }) {
+/** `body` is JSON of any shape. */
+function look(
+  body: unknown,
+  caller: ScopedCaller,
+  { policies, connectors, now }: SandboxWith & { now: Date },
+) {
   const rebuilt = rebuild(body)
   const rest = problemsOf(body, rebuilt, caller)
   const { value: first } = rest.next()
@@ -86,7 +96,7 @@ function textOf(value: unknown): string | undefined {
 }
 
 /** What the policy would see, as far as it can be read. Undefined where the signals cannot. */
-function subjectOf(rebuilt: Fields, action: string, caller: Caller): PolicySubject | undefined {
+function subjectOf(rebuilt: Fields, action: string, caller: ScopedCaller): PolicySubject | undefined {
   const { authority, metadata, signals } = rebuilt
   const intent = rebuilt['intent'] as Fields
   const { parameters } = intent
@@ -101,7 +111,7 @@ function subjectOf(rebuilt: Fields, action: string, caller: Caller): PolicySubje
 
 function decide(loaded: LoadedPolicy, subject: PolicySubject, now: Date) {
   const { policy, contentHash, approved } = loaded
-  const evaluation = ruling(loaded, subject, now)
+  const evaluation = evaluateVersion(loaded, subject, now)
   const mismatches = readableMismatches(policy, subject)
   const notGoverned = capabilityProblem(policy, subject.intent.action)
   return {

@@ -42,7 +42,7 @@ export function* signalFindings(policy: CompiledPolicy, signals: Fields): Genera
   }
 }
 
-/** Of those signals that can be read. */
+/** The mismatches of those signals that can be read. */
 export function readableMismatches(policy: CompiledPolicy, subject: PolicySubject): Mismatch[] {
   return bindingMismatches(policy, subject).filter(
     ({ signal }) => signalProblem(signal, policy, subject.signals) === undefined,

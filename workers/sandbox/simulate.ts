@@ -4,32 +4,32 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
-import { Answered, forward, type InFlight } from '../execute/pipeline.ts'
+import { Finished, runStep, type InFlight } from '../execute/pipeline.ts'
 import { redecide, type Flip } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
 
-/** Of one chunk. */
+/** One chunk examines at most this many. */
 const EXAMINED_MAX = 500
 /** Texts of 100 KB each: this many are in memory. */
 const ROWS_READ = 50
-/** Of all chunks of a batch together; each examines one transaction at least. */
+/** All chunks of a batch share this; each examines one transaction at least. */
 const WORK_MS = 100
 /** After so much work a simulation rests as long: half of the time is left to the other work of its thread. */
 const SLICE_MS = 5
 
 /** Each after the other: the requests of a batch share the pace of one. */
-export async function simulate(batch: readonly InFlight[], { pool }: { pool: Pool }): Promise<Answered[]> {
-  const answered: Answered[] = []
+export async function simulate(batch: readonly InFlight[], { pool }: { pool: Pool }): Promise<Finished[]> {
+  const answered: Finished[] = []
   const workMs = WORK_MS / batch.length
-  for (const travelling of batch) {
+  for (const inFlight of batch) {
     const compiling = openPace()
-    const read = forward([travelling], readSimulation)
+    const read = runStep([inFlight], readSimulation)
     await compiling.rest()
     for (const item of read) {
-      if (item instanceof Answered) answered.push(item)
+      if (item instanceof Finished) answered.push(item)
       else
         answered.push(
-          new Answered(item.request, { body: JSON.stringify(await chunk(item, { pool, workMs })) }),
+          new Finished(item.request, { body: JSON.stringify(await chunk(item, { pool, workMs })) }),
         )
     }
   }
@@ -97,7 +97,7 @@ async function rangeOf({ since, until, request }: Simulation, pool: Pool): Promi
   return { since: since !== null && since > oldest ? since : oldest, until: end }
 }
 
-/** Of the range's time, from 0 to 1, rounded down. */
+/** The share of the range's time that is done, from 0 to 1, rounded down. */
 function shareOf({ since, until }: Range, reached: string): number {
   const [from, to, at] = [since, until, reached].map((time) => Date.parse(time)) as [number, number, number]
   const share = to > from ? (to - at) / (to - from) : 1

@@ -22,7 +22,7 @@ export interface Simulation extends InFlight {
   readonly cursor: (Range & { readonly below: Position }) | null
 }
 
-/** fails as a 400 that names the field; for the document with the first of its mistakes */
+/** @returns the simulation, or a 400 that names the field, or the first mistake of the policy document */
 export function readSimulation({ request }: InFlight): Simulation | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body

@@ -6,7 +6,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { APPROVERS_IN_EFFECT } from '../../src/core/tables/approvers.ts'
 import { readUsableApprovals, type UsableApproval } from '../../src/core/tables/approvals.ts'
 import { scopeCovers } from '../../src/core/verifier/scope.ts'
-import type { Asked, StateVerifier } from './verifier.ts'
+import type { SignalCheck, StateVerifier } from './verifier.ts'
 
 type Approval = Extract<SignalVerifier, { by: 'approval' }>
 
@@ -17,21 +17,21 @@ export const approval: StateVerifier<Approval> = {
     APPROVERS_IN_EFFECT,
   ],
 
-  async read(asked, { sql, taken, approvers }) {
+  async read(check, { sql, taken, approvers }) {
     // Declared false: it claims no approval, so it uses none up.
-    if (asked.declared !== true) return { value: false }
-    const { intent } = asked.accepted.transaction
+    if (check.declared !== true) return { value: false }
+    const { intent } = check.accepted.transaction
     const usable = await readUsableApprovals(sql, {
       capability: intent.action,
       target: intent.target,
-      parametersHash: sha256Hex(asked.accepted.canonical.parameters.text),
-      at: asked.now.toISOString(),
+      parametersHash: sha256Hex(check.accepted.canonical.parameters.text),
+      at: check.now.toISOString(),
     })
     const chosen = choose(
       usable.filter((row) => !taken.has(row.approvalId)),
-      asked,
+      check,
     )
-    if (chosen.length < asked.verifier.quorum) return { value: false }
+    if (chosen.length < check.verifier.quorum) return { value: false }
     for (const { approver } of chosen) approvers.learn(approver)
     return {
       value: true,
@@ -44,7 +44,7 @@ export const approval: StateVerifier<Approval> = {
 /** The first of each human, as many as the quorum asks for; never of whoever proposed or submitted it. */
 function choose(
   usable: readonly UsableApproval[],
-  { accepted, verifier }: Asked<Approval>,
+  { accepted, verifier }: SignalCheck<Approval>,
 ): UsableApproval[] {
   const { authority, intent } = accepted.transaction
   const involved = new Set([authority.principalId, accepted.request.caller.callerId])

@@ -28,10 +28,10 @@ export const history: StateVerifier<History> = {
   },
 }
 
-/** By then every instance knows of a limit that is new, and lists what it releases. */
+/** After this time every instance knows of a new limit, and lists what it releases. */
 const UNLISTED_MS = 60_000
 
-/** in  window  as the policy's schema has it: a whole number and m, h or d */
+/** `window` is a whole number and m, h or d, as the policy's schema requires. */
 function windowMs(window: string): number {
   return Number(window.slice(0, -1)) * (UNIT_MS[window.slice(-1)] ?? Number.NaN)
 }

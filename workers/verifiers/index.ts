@@ -15,6 +15,6 @@ const verifiers: {
 }
 
 export function verifierOf(verifier: SignalVerifier): StateVerifier<SignalVerifier> {
-  // Each is only ever asked about its own kind.
+  // Each gets checks of its own kind only.
   return verifiers[verifier.by] as StateVerifier<SignalVerifier>
 }

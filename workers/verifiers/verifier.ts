@@ -9,7 +9,7 @@ import type { Connectors } from '../connectors/index.ts'
 import type { Accepted } from '../execute/validate.ts'
 
 /** One signal of one execution, as it was declared and is to be verified. */
-export interface Asked<V extends SignalVerifier = SignalVerifier> {
+export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {
   readonly signal: string
   readonly declared: boolean | number
   readonly verifier: V
@@ -43,18 +43,18 @@ export interface VerifyWith {
 
 export type StateVerifier<V extends SignalVerifier> =
   | {
-      /** Outside of the database: asked before the claim, and may take as long as its connector does. */
+      /** Outside of the database: read before the claim, and may take as long as its connector does. */
       readonly when: 'before the claim'
       /** A Failure where the state cannot be read: only a definite answer can make a mismatch. */
-      readonly observe: (asked: Asked<V>, tools: VerifyWith) => Promise<Verified | Failure>
+      readonly observe: (check: SignalCheck<V>, tools: VerifyWith) => Promise<Verified | Failure>
     }
   | {
       /** Our own tables: read in the transaction that claims the execution. */
       readonly when: 'with the claim'
       /** What no other execution may read or change from the reading until the claim has committed. */
-      readonly locks: (asked: Asked<V>) => AdvisoryLock[]
+      readonly locks: (check: SignalCheck<V>) => AdvisoryLock[]
       readonly read: (
-        asked: Asked<V>,
+        check: SignalCheck<V>,
         tools: VerifyWith & { sql: Sql; taken: ReadonlySet<string> },
       ) => Promise<Verified>
     }

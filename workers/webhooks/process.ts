@@ -2,7 +2,7 @@
 // delivery processed and deletes the job. A job that runs twice finds nothing left to do.
 import type { Pool } from 'pg'
 import { errorText } from '../../src/core/error-text.ts'
-import type { ProcessReply, ProcessRequest } from '../../src/core/messages.ts'
+import type { DueWebhooks, FailedWebhooks } from '../../src/core/thread-messages.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
@@ -10,7 +10,7 @@ import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
-import { Answered, type InFlight } from '../execute/pipeline.ts'
+import { Finished, type InFlight } from '../execute/pipeline.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
@@ -24,21 +24,22 @@ interface ProcessWith {
   readonly key: SigningKey
 }
 
-type Job = ProcessRequest['jobs'][number]
+type Job = DueWebhooks['jobs'][number]
 
 /**
- * in    bodies of the main thread's own making: ProcessRequest
- * out   ProcessReply
- * fails where the database is away: the jobs are then as they were
+ * Processes due webhooks.
+ * @param batch bodies made by the main thread: DueWebhooks
+ * @returns FailedWebhooks
+ * @throws where the database is away: the jobs stay as they were
  */
-export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Answered[]> {
-  const answers: Answered[] = []
+export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Finished[]> {
+  const answers: Finished[] = []
   for (const { request } of batch) {
-    const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as ProcessRequest
+    const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
     const failed: Record<string, string> = {}
     for (const piece of pieces(jobs))
       Object.assign(failed, Object.fromEntries(await processEach(piece, tools)))
-    answers.push(new Answered(request, { body: JSON.stringify({ failed } satisfies ProcessReply) }))
+    answers.push(new Finished(request, { body: JSON.stringify({ failed } satisfies FailedWebhooks) }))
   }
   return answers
 }

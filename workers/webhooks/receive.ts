@@ -14,7 +14,7 @@ import {
 } from '../../src/core/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
-import { Answered, forward, stillGoing, type Request, type InFlight } from '../execute/pipeline.ts'
+import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../execute/pipeline.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
@@ -31,10 +31,10 @@ interface Delivery extends InFlight {
 /** `replayed`: bytes that came before under another event id. */
 type Outcome = 'accepted' | 'acknowledged' | 'replayed'
 
-/** out  200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
-export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Answered[]> {
+/** @returns 200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
+export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Finished[]> {
   const receivedAt = new Date().toISOString()
-  const read = forward(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
+  const read = runStep(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
   let joined = false
   const outcomes = await togetherOrAlone(stillGoing(read), {
     async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
@@ -46,11 +46,11 @@ export async function receiveWebhooks(batch: readonly InFlight[], tools: Webhook
     // Where the queue cannot be joined, no delivery can be stored, alone or together.
     failsAll: (error) => !joined || isUnavailable(error),
   })
-  return read.map((item) => (item instanceof Answered ? item : answered(item, outcomes.get(item))))
+  return read.map((item) => (item instanceof Finished ? item : answered(item, outcomes.get(item))))
 }
 
 function deliveryOf(
-  request: Request,
+  request: WorkerRequest,
   webhookSecrets: WebhookSecrets,
   receivedAt: string,
 ): Delivery | Failure {
@@ -120,10 +120,10 @@ export function storeWithJobs(
   })
 }
 
-function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Answered {
-  if (typeof outcome !== 'string') return new Answered(request, outcome ?? failures.internal('no outcome'))
+function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Finished {
+  if (typeof outcome !== 'string') return new Finished(request, outcome ?? failures.internal('no outcome'))
   const body = JSON.stringify({ status: outcome === 'accepted' ? 'accepted' : 'acknowledged' })
-  return new Answered(request, outcome === 'replayed' ? { body, audit: replayed(row) } : { body })
+  return new Finished(request, outcome === 'replayed' ? { body, audit: replayed(row) } : { body })
 }
 
 function replayed({ provider, eventId, bodySha256 }: WebhookEventRow): Audited {

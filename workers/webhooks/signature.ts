@@ -2,8 +2,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /**
- * in   signature  64 lowercase hex characters
- *      secrets    any one will do. Each is tried, so that the time taken says nothing of which, nor how much of it, was right
+ * @param given.signature 64 lowercase hex characters
+ * @param given.secrets any of them may have made it. Each is tried, so that the time taken reveals neither which one nor how much matched
  */
 export function isSigned({
   body,

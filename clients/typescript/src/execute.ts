@@ -18,9 +18,8 @@ export interface ExecutionCalls {
 
 /**
  * Sends until the service has answered, and reads the record where an answer was lost.
- *
- * fails CountersignError, also where the answer that was lost is known to have been a refusal; 409 where the id was used before
- *       InDoubtError; the network's own error where nothing arrived in any attempt; the signal's reason
+ * @throws CountersignError, also where the lost answer is known to have been a refusal, with 409 where the id was used before
+ * @throws InDoubtError; the network's own error where nothing arrived in any attempt; the signal's reason
  */
 export async function executeOnce(id: string, calls: ExecutionCalls, pacing: Pacing): Promise<TrustRecord> {
   let unanswered = false
@@ -64,11 +63,9 @@ export async function executeOrRead(
 }
 
 /**
- * The record; null where the service does not know the id. A stored transaction without a record may still be running, so it is looked
- * at as often as anything is attempted.
- *
- * fails CountersignError where the transaction was refused: what the lost answer said
- *       InDoubtError where it stays without a record, or cannot be read
+ * Reads the record. A stored transaction without a record may still be running, so this looks as often as anything is attempted.
+ * Returns null where the service does not know the id. Throws CountersignError where the transaction was refused, which is what the lost
+ * answer said, and InDoubtError where it stays without a record, or cannot be read.
  */
 async function readOutcome(
   id: string,

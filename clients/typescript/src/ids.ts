@@ -3,10 +3,9 @@ import { v5 } from 'uuid'
 
 /**
  * UUIDv5 (RFC 9562 §5.5): the same work gets the same id, whoever repeats it, so the service executes it at most once.
- *
- * in    namespace  a UUID of your own, the same for ever
- *       name       your key for the work, e.g. `invoice-4711`
- * fails TypeError where the namespace is no UUID
+ * @param namespace a UUID of your own, which never changes
+ * @param name your key for the work, e.g. `invoice-4711`
+ * @throws TypeError where the namespace is not a UUID
  */
 export function deterministicId(namespace: string, name: string): string {
   return v5(name, namespace)

@@ -42,10 +42,9 @@ export interface Options {
 export type Countersign = ReturnType<typeof createCountersign>
 
 /**
- * A caller of one service. What stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as `maxAttempts`
- * allows and after the service's Retry-After; what stores something only where the service did nothing with it.
- *
- * fails every method with CountersignError for an answer that is no success, the network's own error, or the signal's reason
+ * A caller of one service. A call that stores nothing is sent again after 429, 502, 503, 504 and a lost connection, as often as
+ * `maxAttempts` allows and after the service's Retry-After; a call that stores something only where the service did nothing with it.
+ * Every method rejects with CountersignError for an answer that is not a success, the network's own error, or the signal's reason.
  */
 export function createCountersign(options: Options) {
   const pacing: Pacing = { maxAttempts: options.maxAttempts ?? 4, signal: options.signal }
@@ -82,9 +81,8 @@ export function createCountersign(options: Options) {
     /**
      * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
      * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
-     *
-     * in    what is to be done, or a whole transaction
-     * fails CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again
+     * @param submitted the intent to execute, or a whole transaction
+     * @throws CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
@@ -92,8 +90,7 @@ export function createCountersign(options: Options) {
     },
     /**
      * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.
-     *
-     * fails IdUsedForAnotherIntentError where that record is of another intent; otherwise as `execute`
+     * @throws IdUsedForAnotherIntentError where that record is of another intent; otherwise as `execute`
      */
     executeOrRead: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
@@ -201,7 +198,7 @@ function rawClient({
   return createClient<paths>({
     baseUrl: new URL(baseUrl).href,
     ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
-    // Never followed: a redirected POST becomes a GET, and the key would travel along.
+    // Never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
     fetch: (request) => {
       const ends = [request.signal, AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]
@@ -210,7 +207,7 @@ function rawClient({
   })
 }
 
-/** For statuses that answer the question, though they are no success. in  member  that the service's body has, and a proxy's has not */
+/** For statuses that answer the question without being a success. `member` is in the service's body, and never in a proxy's. */
 async function asAnswer<D, E, Member extends string>(
   sent: Promise<{ data?: D; error?: E; response: Response }>,
   statuses: readonly number[],

@@ -22,8 +22,8 @@ const BACKOFF_MS = 250
 const BACKOFF_MS_MAX = 8_000
 
 /**
- * Sends until there is an answer, an error that `mayRepeat` does not pass, or no attempt left.
- * fails CountersignError, the network's own error, or the signal's reason
+ * Sends until there is an answer, an error that `mayRepeat` does not accept, or no attempt left.
+ * @throws CountersignError, the network's own error, or the signal's reason
  */
 export async function sendRepeatedly<T>(
   call: Call<T>,
@@ -40,14 +40,17 @@ export async function sendRepeatedly<T>(
   }
 }
 
-/** fails CountersignError where the answer is no success or empty; anything else thrown means that no whole answer arrived */
+/** @throws CountersignError where the answer is not a success or empty; any other error means that no whole answer arrived */
 export async function sendOnce<T>(call: Call<T>): Promise<T> {
   const { data, error, response } = await call()
   if (data !== undefined) return data
   throw errorOf(response, error)
 }
 
-/** Waits before the next attempt. fails with the error where there is none, or the wait is too long; with the signal's reason */
+/**
+ * Waits before the next attempt.
+ * @throws the error where no attempt is left, or the wait is too long; the signal's reason
+ */
 export async function pause(error: unknown, attempt: number, { maxAttempts, signal }: Pacing): Promise<void> {
   signal?.throwIfAborted()
   const waitMs = waitMsAfter(error, attempt)

@@ -29,7 +29,7 @@ const ofItsRecord: Rule<Item> = [
   ({ id, members }) => members()['businessTransactionId'] === id,
 ]
 
-/** Of a record that was changed, its hash stays in the seal: what is wrong is then said of the record alone. */
+/** A changed record keeps its hash in the seal, so that only the record itself is reported. */
 function isOfRecord({ members, recordHash, recordSeal }: Item): boolean {
   const { trustRecordHash } = members()
   return (
@@ -72,7 +72,7 @@ export const verifications = tableCheck<Row, Item>({
 })
 
 interface ReceiptRow extends Row {
-  /** Of the verification that it names. */
+  /** The body of the verification that it names. */
   readonly verification: string | null
 }
 

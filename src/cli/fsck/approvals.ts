@@ -1,10 +1,13 @@
 // approvals (decisions §7): signed by an enrolled key, and used up by an execution whose record holds it.
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import { findIntents } from '../../core/tables/execution-intents.ts'
+import { readRecordBodies } from '../../core/tables/trust-records.ts'
 import { instantMs } from '../../core/verifier/instant.ts'
 import { isMembers, members, string, type Members } from '../../core/verifier/evidence.ts'
 import { lazy, lazyMembers, tableCheck } from './check.ts'
+import type { Tools } from './tools.ts'
 
-interface Row {
+interface Selected {
   readonly key: string
   /** The columns that repeat members of the payload. */
   readonly columns: Readonly<Record<string, string>>
@@ -14,29 +17,43 @@ interface Row {
   readonly body: string
   readonly consumedBy: string | null
   readonly consumedAt: Date | null
-  readonly released: boolean
-  /** Null where no record of that execution stands. */
-  readonly held: boolean | null
   readonly audited: boolean
+}
+
+interface Row extends Selected {
+  /** Whether the execution that consumed it has an intent. */
+  readonly released: boolean
+  /** Whether the trust record of that execution holds it; undefined where there is no such record. */
+  readonly held: boolean | undefined
 }
 
 interface Item extends Row {
   readonly payload: () => Members
 }
 
-export const approvals = tableCheck<Row, Item>({
+async function withExecutions(rows: readonly Selected[], { sql }: Tools): Promise<readonly Row[]> {
+  const ids = [...new Set(rows.flatMap(({ consumedBy }) => consumedBy ?? []))]
+  const released = await findIntents(sql, ids)
+  const records = await readRecordBodies(sql, ids)
+  return rows.map((row) => ({
+    ...row,
+    released: released.has(row.consumedBy ?? ''),
+    held: records.get(row.consumedBy ?? '')?.includes(row.body),
+  }))
+}
+
+export const approvals = tableCheck<Selected, Item, Row>({
   text: `
     SELECT a.approval_id AS key,
       json_build_object('approvalId', a.approval_id, 'nonce', a.nonce, 'approverId', a.approver_id, 'keyId', a.key_id,
         'capability', a.capability, 'target', a.target) AS columns,
       a.parameters_hash AS "parametersHash", a.issued_at AS "issuedAt", a.expires_at AS "expiresAt", a.body,
-      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt", i.business_transaction_id IS NOT NULL AS released,
-      strpos(r.body, a.body) > 0 AS held,
+      a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = a.delivered_at
         AND strpos(e.body, to_json(a.approval_id)::text) > 0
         AND strpos(e.body, '"callerId":' || to_json(a.delivered_by)) > 0) AS audited
-    FROM $table AS a LEFT JOIN execution_intents AS i ON i.business_transaction_id = a.consumed_by
-    LEFT JOIN trust_records AS r ON r.business_transaction_id = a.consumed_by`,
+    FROM $table AS a`,
+  complete: withExecutions,
   read: (row) => {
     const signed = lazyMembers(row.body, 'approvals')
     return { ...row, payload: lazy(() => members(signed()['payload'])) }

@@ -165,7 +165,7 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
   ],
 })
 
-/** Whether it is signed, its own check says. fails where there is no such change, or it was not approved, or not of this */
+/** The approved change of this kind and target; throws where there is none. Its own check verifies its signature. */
 function approvedChange(text: string | null, kind: string, target: string): Members {
   if (text === null) throw new Error('change is missing or not resolved')
   const change = lazyMembers(text, 'pending_changes', 'resolved_body')()

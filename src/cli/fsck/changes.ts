@@ -16,7 +16,7 @@ interface ChangeRow {
   readonly seal: string
   readonly resolvedBody: string | null
   readonly resolvedSeal: string | null
-  /** Of step-ups that were used up for it. */
+  /** Nonces of the step-ups that it consumed. */
   readonly nonces: string[]
   /** How many rows name it as what put them in effect, or out of it. */
   readonly effects: number

@@ -29,7 +29,7 @@ export interface Check {
   readonly table: string
   /** One statement without parameters, read through a cursor: its rows come in no order. `$table` in it stands for the table, or a part. */
   readonly text: string
-  /** out  how many rows of which table a page held, and what was found in them */
+  /** Examines a page. Resolves to the number of rows of each table and the findings. */
   readonly examine: (rows: readonly unknown[], tools: Tools) => Promise<Examined>
 }
 
@@ -39,17 +39,21 @@ interface Examined {
 }
 
 /**
- * in   read   makes a row ready for the rules: what several of them read is parsed once (`lazy`)
- *      groups the tables that a row of the statement holds rows of, each with its rules
- *      page   what has to be looked up for many rows at once
+ * @param text the statement; on Citus it cannot join a distributed table with one of the coordinator
+ * @param complete adds to the rows of a page what stands in tables that the statement cannot join
+ * @param read makes a row ready for the rules: what several of them read is parsed once (`lazy`)
+ * @param groups the tables that a row of the statement holds rows of, each with its rules
+ * @param page looks up what is to be said of many rows at once
  */
-export function tableCheck<Row, Item extends Row & { readonly key: string }>({
+export function tableCheck<Selected, Item extends { readonly key: string }, Row = Selected>({
   text,
+  complete = (rows) => Promise.resolve(rows as unknown as readonly Row[]),
   read,
   groups,
   page = () => Promise.resolve([]),
 }: {
   readonly text: string
+  readonly complete?: (rows: readonly Selected[], tools: Tools) => Promise<readonly Row[]>
   readonly read: (row: Row, tools: Tools) => Item
   readonly groups: readonly [Group<Item>, ...Group<Item>[]]
   readonly page?: (items: readonly Item[], tools: Tools) => Promise<readonly Finding[]>
@@ -58,7 +62,7 @@ export function tableCheck<Row, Item extends Row & { readonly key: string }>({
     table: groups[0].table,
     text,
     async examine(rows, tools) {
-      const items = rows.map((row) => read(row as Row, tools))
+      const items = (await complete(rows as readonly Selected[], tools)).map((row) => read(row, tools))
       const counted: Record<string, number> = {}
       const findings: Finding[] = []
       for (const item of items) {
@@ -125,7 +129,7 @@ export function lazy<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** fails with the problems of a verifier's checks, for a rule that says what does not verify */
+/** @throws Error with the problems of a verifier's checks, for a rule that reports what does not verify */
 export function mustHold(checks: readonly { readonly problem: string | undefined }[]): true {
   const problems = checks.flatMap(({ problem }) => problem ?? [])
   if (problems.length > 0) throw new Error(problems.join('; '))

@@ -14,7 +14,7 @@ const WITHOUT_INDEXES_MS_MAX = 60_000
 const BY_INDEX = `SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`
 const WITHOUT_INDEXES = `SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off`
 
-/** Reads the part of the table that `from` names, whole, and keeps what it found. fails as the database does; then nothing is kept */
+/** Reads the part of the table that `from` names, and keeps what it found. Rejects as the database does; then nothing is kept. */
 type ReadPart = (from: string) => Promise<void>
 
 /** Damage (class XX) and errors of the server's files (58), as against a statement that is wrong or a server that is gone. */
@@ -23,8 +23,8 @@ export function isDamage(error: unknown): error is DatabaseError {
 }
 
 /**
- * Runs `work` so that an error in it leaves the snapshot usable. Settings and cursors that it makes are gone afterwards.
- * fails as `work` does
+ * Runs `work` so that an error in it leaves the snapshot usable. Settings and cursors that it makes are undone afterwards.
+ * @throws what `work` throws
  */
 export async function guarded<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   await sql.query('SAVEPOINT fsck_part')
@@ -38,8 +38,9 @@ export async function guarded<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
 
 /**
  * Reads a table part by part, around what cannot be read.
- * out    what could not be: pages of the table, or rows of it that need a page of another
- * fails  with `cause` where the table has no pages here to go by
+ *
+ * @returns what could not be: pages of the table, or rows of it that need a page of another; the whole table where it has no pages
+ * on this server, as a distributed table on the coordinator of Citus
  */
 export async function readAround(
   table: string,
@@ -47,12 +48,12 @@ export async function readAround(
   { sql, read }: { sql: Sql; read: ReadPart },
 ): Promise<Finding[]> {
   const pages = await pagesOf(table, sql)
-  if (pages === 0) throw cause
+  if (pages === 0) return [await unreadableTable(table, cause, sql)]
   const key = await keyOf(table, sql)
   const findings: Finding[] = []
   let withoutIndexesMs = 0
 
-  /** out  undefined, or why it cannot be read */
+  /** Returns undefined, or why the part cannot be read. */
   async function tryPart(where: string, settings: string): Promise<DatabaseError | undefined> {
     try {
       await guarded(sql, async () => {
@@ -119,8 +120,14 @@ export async function readAround(
   }
 
   await readPages(0, pages)
-  // One that is met in many pages is told once.
+  // Damage met in many pages is reported once.
   return [...new Map(findings.map((one) => [`${one.table} ${one.key}`, one])).values()]
+}
+
+/** The finding that a table cannot be read at all. */
+export async function unreadableTable(table: string, error: DatabaseError, sql: Sql): Promise<Finding> {
+  const { text } = await describeDamage(error, sql)
+  return { table, key: '-', problem: `cannot be read: ${text} is damaged` }
 }
 
 async function pagesOf(table: string, sql: Sql): Promise<number> {
@@ -145,7 +152,7 @@ interface RowPlace {
   readonly key: string
 }
 
-/** out  in the order of their places; undefined where they cannot be read */
+/** Returns the rows in the order of their places; undefined where they cannot be read. */
 async function rowsIn(
   table: string,
   where: string,

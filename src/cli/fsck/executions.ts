@@ -2,12 +2,12 @@
 import { intentStates } from '../../core/intents/states.ts'
 import { checkTrustRecord } from '../../core/verifier/trust-record.ts'
 import { members, string, type Members } from '../../core/verifier/evidence.ts'
-import { proofIn } from '../../../workers/intents/proof.ts'
+import { proofIn } from '../../core/intents/proof.ts'
 import { lazy, lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
 import { usedApprovals } from './used-approvals.ts'
 import type { Tools } from './tools.ts'
 
-interface Row {
+interface Selected {
   readonly id: string
   readonly callerId: string
   readonly createdAt: Date
@@ -24,12 +24,16 @@ interface Row {
   readonly recordCreatedAt: Date | null
   readonly refused: boolean
   readonly listed: boolean
-  readonly transitions: string[]
   /** How many there are, and how many there should be by their numbers. */
   readonly verifications: string
   readonly verificationsDue: number
   readonly receipts: string
   readonly receiptsDue: number
+}
+
+interface Row extends Selected {
+  /** Bodies of the intent's transitions. */
+  readonly transitions: readonly string[]
 }
 
 const numbers = (table: 'verifications' | 'receipts') => `
@@ -44,7 +48,6 @@ const text = `
     i.nonce, i.state, i.resolution, i.closed_at AS "closedAt", isfinite(i.deadline) AS "hasDeadline",
     r.body AS "recordBody", r.seal AS "recordSeal", r.caller_id AS "recordCallerId", r.created_at AS "recordCreatedAt",
     f.business_transaction_id IS NOT NULL AS refused, h.business_transaction_id IS NOT NULL AS listed,
-    ARRAY(SELECT x.body FROM intent_transitions AS x WHERE x.business_transaction_id = t.business_transaction_id) AS transitions,
     verifications.count AS verifications, verifications.due AS "verificationsDue",
     receipts.count AS receipts, receipts.due AS "receiptsDue"
   FROM $table AS t
@@ -53,6 +56,20 @@ const text = `
   LEFT JOIN refusal_records AS f USING (business_transaction_id)
   LEFT JOIN history_entries AS h USING (business_transaction_id)
   ${numbers('verifications')} ${numbers('receipts')}`
+
+async function withTransitions(rows: readonly Selected[], { sql }: Tools): Promise<readonly Row[]> {
+  const found = await sql.query<{ id: string; body: string }>({
+    text: `
+      SELECT business_transaction_id AS id, body FROM intent_transitions
+      WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [rows.map(({ id }) => id)],
+  })
+  const transitions = Map.groupBy(found.rows, ({ id }) => id)
+  return rows.map((row) => ({
+    ...row,
+    transitions: (transitions.get(row.id) ?? []).map(({ body }) => body),
+  }))
+}
 
 interface Item extends Row {
   readonly key: string
@@ -192,7 +209,7 @@ const OF_INTENTS: readonly Rule<Item>[] = [
   ['is still open, but has a trust record: finalize it', (item) => isClosed(item) || !hasRecord(item)],
 ]
 
-/** Of the transitions as they are; whether they are signed is asked of each by itself. */
+/** Reads the transitions as they are; another check verifies their signatures. */
 function isTransitioned({ state, resolution, transitions }: Item): boolean {
   return transitions.some((body) => {
     const { to, resolution: said = null } = lazyMembers(body, 'intent_transitions')()
@@ -234,8 +251,9 @@ const OF_RECORDS: readonly Rule<Item>[] = [
   ],
 ]
 
-export const executions = tableCheck<Row, Item>({
+export const executions = tableCheck<Selected, Item, Row>({
   text,
+  complete: withTransitions,
   read,
   groups: [
     { table: 'business_transactions', rules: OF_TRANSACTIONS },

@@ -1,8 +1,11 @@
 // What is written once and never read by the pipeline: audit events, transitions of intents, deliveries, counts of rate limits.
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import { readRecordBodies } from '../../core/tables/trust-records.ts'
 import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'
 import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import type { Tools } from './tools.ts'
 import { missingSubjects } from './subjects.ts'
 
 interface SignedRow {
@@ -62,30 +65,61 @@ function readable({ key, signed }: EventRow & Signed): { key: string; event: Mem
   }
 }
 
-interface TransitionRow extends SignedRow {
+interface SelectedTransition extends SignedRow {
   readonly transactionId: string
-  readonly state: string | null
-  readonly resolution: string | null
-  readonly closedAt: Date | null
-  /** SHA-256 of the record's body, hex; null where there is no record. */
-  readonly recordHash: string | null
   readonly audited: boolean
 }
 
-export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signed>({
+interface TransitionRow extends SelectedTransition {
+  /** Undefined where it is missing. */
+  readonly intent: IntentEnded | undefined
+  /** SHA-256 of the record's body, hex; undefined where there is no record. */
+  readonly recordHash: string | undefined
+}
+
+interface IntentEnded {
+  readonly id: string
+  readonly state: string
+  readonly resolution: string | null
+  readonly closedAt: Date | null
+}
+
+async function withIntents(
+  rows: readonly SelectedTransition[],
+  { sql }: Tools,
+): Promise<readonly TransitionRow[]> {
+  const ids = rows.map(({ transactionId }) => transactionId)
+  const intents = await sql.query<IntentEnded>({
+    text: `
+      SELECT business_transaction_id AS id, state, resolution, closed_at AS "closedAt"
+      FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  const intentOf = new Map(intents.rows.map((intent) => [intent.id, intent]))
+  const records = await readRecordBodies(sql, ids)
+  return rows.map((row) => {
+    const record = records.get(row.transactionId)
+    return {
+      ...row,
+      intent: intentOf.get(row.transactionId),
+      recordHash: record === undefined ? undefined : sha256Hex(record),
+    }
+  })
+}
+
+export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & Signed, TransitionRow>({
   text: `
     SELECT x.transition_id AS key, x.business_transaction_id AS "transactionId", x.at, x.body, x.seal,
-      i.state, i.resolution, i.closed_at AS "closedAt",
-      encode(sha256(convert_to(r.body, 'UTF8')), 'hex') AS "recordHash",
       EXISTS (SELECT FROM audit_events AS a WHERE a.type IN ('intent.resolved', 'intent.finalized')
         AND a.occurred_at = x.at AND strpos(a.body, x.transition_id::text) > 0) AS audited
-    FROM $table AS x LEFT JOIN execution_intents AS i USING (business_transaction_id)
-    LEFT JOIN trust_records AS r USING (business_transaction_id)`,
+    FROM $table AS x`,
+  complete: withIntents,
   read: signedOf('intent_transitions'),
   groups: [
     {
       table: 'intent_transitions',
       rules: [
+        ['execution intent is missing', ({ intent }) => intent !== undefined],
         [
           'does not verify',
           ({ signed, signature }, { crypto }) =>
@@ -100,10 +134,14 @@ export const intentTransitions = tableCheck<TransitionRow, TransitionRow & Signe
         ],
         [
           'execution intent is not in the state that this transition led to',
-          ({ at, state, resolution, closedAt, signed }) => {
-            if (state === null) return true
-            const { to, resolution: said = null } = signed()
-            return to === state && said === resolution && closedAt?.getTime() === at.getTime()
+          ({ at, intent, signed }) => {
+            if (intent === undefined) return true
+            const { to, resolution = null } = signed()
+            return (
+              to === intent.state &&
+              resolution === intent.resolution &&
+              intent.closedAt?.getTime() === at.getTime()
+            )
           },
         ],
         [
@@ -126,7 +164,7 @@ interface DeliveryRow {
   readonly isProcessed: boolean
   readonly audited: boolean
   /** Null where there is no event. */
-  readonly told: boolean | null
+  readonly inAudit: boolean | null
 }
 
 /** SHA-256 of no bytes: the body of a processed delivery may be emptied (docs/handbook/keeping.md). */
@@ -139,7 +177,7 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
       w.processed_at IS NOT NULL AS "isProcessed", a.event_id IS NOT NULL AS audited,
       strpos(a.body, '"provider":' || to_json(w.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(w.event_id)) > 0
         AND strpos(a.body, '"bodySha256":' || to_json(w.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
-        || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS told
+        || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS "inAudit"
     FROM $table AS w
     LEFT JOIN audit_events AS a ON a.event_id = w.event_key AND a.type = 'webhook.processed'`,
   read: (row) => row,
@@ -160,7 +198,7 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
           'is not processed, but an audit event says that it is',
           ({ isProcessed, audited }) => isProcessed || !audited,
         ],
-        ['differs from the delivery in its audit event', ({ told }) => told !== false],
+        ['differs from the delivery in its audit event', ({ inAudit }) => inAudit !== false],
       ],
     },
   ],

@@ -1,9 +1,9 @@
-// Intents that have not ended (decisions §8): under way or, past their deadline, in doubt. They are told and are no error.
+// Intents that have not ended (decisions §8): under way or, past their deadline, in doubt. They are reported and are no error.
 import type { IntentState } from '../../core/intents/states.ts'
 import { deadlineHasPassed } from '../../core/tables/execution-intents.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 
-/** Of more, the number is told. */
+/** If there are more, only their number is reported. */
 const LISTED_MAX = 1_000
 
 interface OpenIntent {

@@ -12,7 +12,7 @@ interface ProgressLine {
   readonly clear: () => void
 }
 
-/** in  nowMs  any clock that does not go back */
+/** @param nowMs any clock that does not go back */
 export function openProgress(
   out: Pick<WriteStream, 'write' | 'isTTY'>,
   nowMs: () => number = () => performance.now(),

@@ -44,10 +44,6 @@ const REFERENCES: readonly Reference[] = [
   ofTransaction('refusal_records', 'business_transactions', 'transaction'),
   ofTransaction('history_entries', 'execution_intents', 'execution intent'),
   ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
-  {
-    ...ofTransaction('intent_transitions', 'execution_intents', 'execution intent'),
-    key: `c.transition_id`,
-  },
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
   byChange('policy_versions', POLICY, 'approved_by_change'),
   byChange('approvers', APPROVER, 'enrolled_by_change'),
@@ -85,7 +81,7 @@ const JOBS: readonly Reference[] = [
 /** Tables that have exactly one row. */
 const SINGLE = ['authority_epoch', 'sweep_horizon']
 
-/** in  hasJobs  whether pg-boss's tables are there */
+/** @param options.hasJobs whether pg-boss's tables exist */
 export function referenceChecks({ hasJobs }: { readonly hasJobs: boolean }): Check[] {
   const missing = [...REFERENCES, ...(hasJobs ? JOBS : [])].map(
     ({ table, key, named, where = 'true', problem }) =>

@@ -1,5 +1,4 @@
 // `countersign fsck`: everything that is stored, derived anew from its bytes in one snapshot of the database. Its checks, in their order.
-import type { DatabaseError } from 'pg'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
@@ -7,7 +6,7 @@ import { approvals } from './approvals.ts'
 import { approvers, externalConnectors, policyVersions } from './authority.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
-import { describeDamage, guarded, isDamage, readAround } from './damage.ts'
+import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
 import { executions } from './executions.ts'
 import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
@@ -17,7 +16,7 @@ import { requireSchema, schemaFindings } from './schema.ts'
 import { openTools, type Tools } from './tools.ts'
 
 /** Another table is a file beside this one and a row here. What holds no evidence (rate_buckets) is not here. */
-const CHECKS: readonly Check[] = [
+export const CHECKS: readonly Check[] = [
   policyVersions,
   pendingChanges,
   approvers,
@@ -59,10 +58,10 @@ export interface Progress {
 }
 
 /**
- * in   sql  one connection, in no transaction; nothing is written through it
- *      keys the public keys of the service, by keyId
- * out  when everything has been looked at; each finding was told to `onFinding` before
- * fails CannotCheck where the schema is not that of this release; as the database does
+ * Checks everything, and resolves when `onFinding` has been called with each finding.
+ * @param options.sql one connection, in no transaction; nothing is written through it
+ * @param options.keys the public keys of the service, by keyId
+ * @throws CannotCheck where the schema is not that of this release; otherwise what the database throws
  */
 export async function fsck({
   sql,
@@ -104,18 +103,18 @@ type Tally = ReturnType<typeof openTally>
 function openTally(onFinding: (finding: Finding) => void) {
   const rows: Record<string, number> = {}
   let [problems, unreadable] = [0, 0]
-  const toldUnreadable = onceEach()
+  const onceUnreadable = onceEach()
   const tell = (findings: readonly Finding[]) => {
     problems += findings.length
     findings.forEach(onFinding)
   }
   return {
     tell,
-    /** Several checks meet the same damage: it is told once. */
+    /** Several checks meet the same damage: it is reported once. */
     tellUnreadable(findings: readonly Finding[]) {
-      const told = toldUnreadable(findings)
-      unreadable += told.length
-      tell(told)
+      const reported = onceUnreadable(findings)
+      unreadable += reported.length
+      tell(reported)
     },
     count(counted: Readonly<Record<string, number>>) {
       for (const [table, number] of Object.entries(counted)) rows[table] = (rows[table] ?? 0) + number
@@ -136,7 +135,7 @@ function onceEach(): (findings: readonly Finding[]) => Finding[] {
     })
 }
 
-/** Reads the table in one go; where it meets damage, again in parts, and does not tell twice what it had told by then. */
+/** Reads the table in one go; where it meets damage, again in parts, and does not report a finding twice. */
 async function runCheck(
   check: Check,
   {
@@ -148,7 +147,7 @@ async function runCheck(
   const { sql } = tools
   const isNew = onceEach()
   let seen = 0
-  /** in  from  the table, or a part of it */
+  /** `from` is the table, or a part of it. */
   async function read(from: string, onFindings: (findings: readonly Finding[]) => void) {
     const all: Record<string, number> = {}
     const text = check.text.replace('$table', () => from)
@@ -180,12 +179,7 @@ async function runCheck(
   }
 }
 
-async function unreadableTable(table: string, error: DatabaseError, sql: Sql): Promise<Finding> {
-  const { text } = await describeDamage(error, sql)
-  return { table, key: '-', problem: `cannot be read: ${text} is damaged` }
-}
-
-/** A question at the end. out  undefined where damage is in its way, which is told */
+/** Asks a question at the end. Returns undefined where damage prevents an answer, which is reported. */
 async function ask<T>(
   what: string,
   question: () => Promise<T>,

@@ -16,7 +16,7 @@ export class CannotCheck extends Error {
   }
 }
 
-/** fails CannotCheck where the database is not at exactly the schema of this release */
+/** @throws CannotCheck where the database is not at exactly the schema of this release */
 export async function requireSchema(sql: Sql): Promise<void> {
   const { rows: found } = await sql.query<{ any: boolean }>(
     `SELECT to_regclass('countersign_migrations') IS NOT NULL AS any`,
@@ -60,7 +60,7 @@ export async function schemaFindings(sql: Sql): Promise<Finding[]> {
     .map((name) => ({ table: 'schema', key: name, problem: 'is missing or not valid' }))
 }
 
-/** By the schema that all migrations together make. */
+/** What the schema that all migrations make together has. */
 function promised(): string[] {
   const text = readFileSync(SCHEMA_FILE, 'utf8')
   const names = text.matchAll(/^ {2}CONSTRAINT (\w+) |^CREATE UNIQUE INDEX (\w+) /gm)

@@ -6,9 +6,9 @@ import type { Tools } from './tools.ts'
 
 interface Subject {
   readonly types: readonly string[]
-  /** Of the event's detail; `eventId` is the event's own. */
+  /** A member of the event's detail; `eventId` is the event's own id. */
   readonly member: 'businessTransactionId' | 'changeId' | 'approvalId' | 'eventId'
-  /** Of the ids in $1 those that stand. */
+  /** Selects the ids in $1 that exist. */
   readonly standing: string
   readonly what: string
 }
@@ -40,14 +40,14 @@ const SUBJECTS: readonly Subject[] = [
   },
 ]
 
-/** in  events  parsed, each with its key; what cannot be read is said elsewhere */
+/** @param events parsed, each with its key; another check reports what cannot be read */
 export async function missingSubjects(
   events: readonly { readonly key: string; readonly event: Members }[],
   { sql }: Pick<Tools, 'sql'>,
 ): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const { types, member, standing, what } of SUBJECTS) {
-    const asked = events
+    const named = events
       .filter(({ event }) => types.some((type) => event['type'] === type))
       .flatMap(({ key, event }) => {
         const id = member === 'eventId' ? event[member] : detailOf(event)[member]
@@ -55,10 +55,10 @@ export async function missingSubjects(
           ? [{ key, id }]
           : []
       })
-    if (asked.length === 0) continue
-    const { rows } = await sql.query<{ id: string }>({ text: standing, values: [asked.map(({ id }) => id)] })
+    if (named.length === 0) continue
+    const { rows } = await sql.query<{ id: string }>({ text: standing, values: [named.map(({ id }) => id)] })
     const found = new Set(rows.map(({ id }) => id))
-    for (const { key, id } of asked)
+    for (const { key, id } of named)
       if (!found.has(id))
         findings.push({
           table: 'audit_events',
@@ -69,7 +69,7 @@ export async function missingSubjects(
   return findings
 }
 
-/** Nothing is stored under an id with a NUL, and asked for one PostgreSQL ends the snapshot. */
+/** Nothing is stored under an id with a NUL, and with one in a query PostgreSQL ends the snapshot. */
 function isText(id: string): boolean {
   return !id.includes('\0')
 }

@@ -12,7 +12,7 @@ export interface Tools {
   /** In the one snapshot of the whole run. */
   readonly sql: Sql
   readonly crypto: CheckCrypto
-  /** By `<name>/<version>`. */
+  /** The key is `<name>/<version>`. */
   readonly policies: ReadonlyMap<string, KnownPolicy>
   /** When the genesis was: the earliest version that is stored, ISO 8601. */
   readonly genesisAt: string | undefined
@@ -25,7 +25,7 @@ interface KnownPolicy {
   readonly limited: boolean
 }
 
-/** in  keys  by keyId */
+/** @param keys by keyId */
 export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>): Promise<Tools> {
   const humans = new Map((await readApprovers(sql)).flatMap(readable))
   const versions = await readPolicyVersions(sql)

@@ -10,7 +10,7 @@ interface Used {
   readonly text: string
 }
 
-/** in  records that verify */
+/** @param records those that verify */
 export async function usedApprovals(
   records: readonly { readonly id: string; readonly recordBody: string }[],
   { sql }: Pick<Tools, 'sql'>,

@@ -4,7 +4,10 @@ import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
 import { readTransitions } from '../tables/intent-transitions.ts'
 import type { Sql } from '../tables/sql.ts'
 
-/** JSON. in  transitions  of this intent, oldest first */
+/**
+ * The JSON text of an intent as the routes answer it.
+ * @param transitions the signed transitions of this intent, oldest first
+ */
 export function intentText(row: IntentRow, transitions: readonly Sealed[]): string {
   const { intent } = JSON.parse(row.transaction) as { intent: { action: string; target: string } }
   const shown = JSON.stringify({

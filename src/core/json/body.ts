@@ -26,13 +26,16 @@ export function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === ''
 }
 
-/** out  the member's value, or the 400 of a missing one */
+/** @returns the member's value, or the 400 of a missing member */
 export function requiredField(body: unknown, name: string): { value: unknown } | Failure {
   const value = isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
   return isMissing(value) ? failures.fieldRequired(name) : { value }
 }
 
-/** A misspelt member must not weaken what is governed. out  the 400 of a body that has others than these */
+/**
+ * Refuses unknown members: a misspelt member must not weaken what is governed.
+ * @returns the 400, or undefined where the body has only members of these names
+ */
 export function otherMembers(body: Fields, names: readonly string[]): Failure | undefined {
   const others = Object.keys(body).filter((name) => !names.includes(name))
   if (others.length === 0) return undefined

@@ -23,14 +23,14 @@ export class NotCanonical extends Error {
 
 /**
  * RFC 8785 text of a value. Members are sorted by UTF-16 code units (§3.2.3), numbers and strings are ECMAScript's own (§3.2.2).
- * fails NotCanonical for undefined, NaN, Infinity, lone surrogates, `__proto__` members and objects of any class
+ * @throws NotCanonical for undefined, NaN, Infinity, lone surrogates, `__proto__` members and objects of any class
  */
 export function canonicalize(value: Json): string {
   // What was parsed from canonical text is in order already: the engine's own serializer then writes the same, in a quarter of the time.
   return isInOrder(value) ? JSON.stringify(value) : write(value)
 }
 
-/** Whether JSON.stringify writes RFC 8785 of it: every member stands in order, and no part is text. fails as `canonicalize` */
+/** Whether JSON.stringify writes the RFC 8785 text: members sorted, no part prepared. Throws as `canonicalize` does. */
 function isInOrder(value: Json): boolean {
   if (isScalar(value)) return true
   if (value instanceof Canonical) return false
@@ -67,7 +67,7 @@ function areSorted(keys: readonly string[]): boolean {
 }
 
 const NAMES_MAX = 1_000
-/** Of the longest that is kept: a caller can write one as long as a body. */
+/** Longer names are not cached: a caller can write one as long as a body. */
 const NAME_LENGTH_MAX = 64
 const names = new Map<string, string>()
 

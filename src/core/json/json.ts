@@ -7,8 +7,8 @@ export { MalformedJson }
 const DEPTH_MAX = 64
 
 /**
- * The value of a body's bytes.
- * fails MalformedJson for bad UTF-8 and for what `parseJsonText` refuses, depth over 64 among it
+ * Parses the bytes of a body.
+ * @throws MalformedJson for bad UTF-8 and for everything that `parseJsonText` refuses, here with a depth over 64
  */
 export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw new MalformedJson('not UTF-8')

@@ -27,7 +27,7 @@ export function bodyOf<Schema extends TSchema>(
   }
 }
 
-/** Of a union of bodies, which their `action` tells apart, the one that the caller means. */
+/** The schema that the caller means, of a union whose members differ by `action`. */
 function meant(schema: TSchema, value: unknown): TSchema {
   if (!('anyOf' in schema)) return schema
   const variants = schema.anyOf as { properties: { action: { enum: string[] } } }[]
@@ -75,7 +75,7 @@ function whatOf(schema: TSchema): string {
 interface Inside {
   readonly properties?: Record<string, TSchema>
   readonly items?: TSchema
-  /** Of a map, where one pattern stands for all keys. */
+  /** A map has one pattern for all keys. */
   readonly patternProperties?: Record<string, TSchema>
 }
 

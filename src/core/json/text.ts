@@ -10,9 +10,10 @@ export class MalformedJson extends Error {
 }
 
 /**
- * The value of a text.
- * fails MalformedJson for syntax errors, a BOM, duplicate or `__proto__` keys, lone surrogates, depth over `depthMax` and
- *       numbers that overflow, or that underflow to a zero that they are not
+ * Parses JSON strictly.
+ * @param depthMax how many arrays and objects may be nested
+ * @throws MalformedJson for syntax errors, a BOM, duplicate or `__proto__` keys, lone surrogates, too deep nesting, and numbers that
+ *   overflow, or underflow to zero
  */
 export function parseJsonText(text: string, depthMax: number): unknown {
   const members = scan(text, depthMax)
@@ -65,7 +66,7 @@ function scan(text: string, depthMax: number): number {
 /** With fewer zeros behind its point and no exponent below zero no number is too small for a double. */
 const SMALL = '0'.repeat(300)
 
-/** in  at  within the number · fails MalformedJson where it is not 0 and would be read as 0 */
+/** Returns the end of the number around `at`. Throws MalformedJson for a number other than 0 that would be read as 0. */
 function endOfNumber(text: string, at: number): number {
   let start = at
   while (isOfNumber(text.charCodeAt(start - 1))) start--

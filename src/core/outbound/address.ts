@@ -17,8 +17,8 @@ type Resolved =
   { readonly addresses: readonly LookupAddress[] } | { readonly problem: string; readonly code: string }
 
 /**
- * What is wrong with an endpoint, as far as its text tells.
- * out  undefined, or the end of a sentence about it that begins with "must"
+ * Checks an endpoint by its text alone.
+ * @returns undefined, or the end of a sentence about the endpoint that begins with "must"
  */
 export function endpointProblem(
   endpointUrl: string,
@@ -50,8 +50,8 @@ export function reachOf(endpointUrl: string): Reach {
 }
 
 /**
- * `endpointProblem`, and what its host name resolves to now: for registration and approval. A call resolves again by itself.
- * out  undefined, or the end of a sentence that begins with "must"
+ * `endpointProblem`, and a check of the addresses that the host name resolves to now. For registration and approval; a call resolves again.
+ * @returns undefined, or the end of a sentence that begins with "must"
  */
 export async function unreachableEndpoint(
   endpointUrl: string,
@@ -71,7 +71,7 @@ export async function resolvePublic(hostname: string, lookup: Lookup = lookupAll
   return { problem: 'its address is not public', code: 'ADDRESS_REFUSED' }
 }
 
-/** in  hostname  as `URL.hostname` has it: an IPv6 literal in brackets, an IPv4 literal in four decimals */
+/** @param hostname as `URL.hostname` writes it: an IPv6 literal in brackets, an IPv4 literal as four decimals */
 export async function resolveAny(hostname: string, lookup: Lookup = lookupAll): Promise<Resolved> {
   const literal = literalOf(hostname)
   if (literal !== undefined)
@@ -101,7 +101,10 @@ export function isPublic(address: string): boolean {
 const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
-/** in  hostname  as `URL.hostname` has it; a name is none, `localhost` included: it means what a name server says */
+/**
+ * Whether a host is a loopback address. A name is not, not even `localhost`: a name server decides what it means.
+ * @param hostname as `URL.hostname` writes it
+ */
 export function isLoopbackLiteral(hostname: string): boolean {
   const literal = literalOf(hostname)
   return literal !== undefined && ipaddr.parse(literal).range() === 'loopback'

@@ -39,9 +39,10 @@ export type HttpOutcome =
     }
 
 /**
- * A fresh connection for each call. A connection that was kept open may be closed by the server while the request is on its way:
- * such a request had no effect, yet would have to count as in doubt.
- * in   how  where names are looked up and which certificate authorities are trusted, if not the system's
+ * Sends one request over a fresh connection. The server may close a connection that was kept open while the request is on its way: such a
+ * request had no effect, yet would have to count as in doubt.
+ * @param how.lookup resolves host names in place of the system
+ * @param how.ca PEM of the certificate authorities to trust in place of the system's
  */
 export async function call(
   { timeoutMs, reach, ...exchange }: HttpCall,
@@ -104,7 +105,7 @@ async function exchangeOver(
   }
 }
 
-/** fails when the answer is cut off, or longer than `ANSWER_BYTES_MAX` */
+/** Throws when the answer is cut off, or is longer than `ANSWER_BYTES_MAX`. */
 async function readWhole(answer: IncomingMessage): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let bytes = 0

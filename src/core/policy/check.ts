@@ -50,9 +50,9 @@ export interface Compiled {
 /**
  * Checks a whole document and compiles its rules.
  *
- * @param parsed  from YAML or from stored content
- * @param file  named in the mistakes
- * @param isStored  it was checked before it was stored: which rules can match is not searched again, which would cost every thread
+ * @param parsed from YAML or from stored content
+ * @param file named in the mistakes
+ * @param isStored it was checked before it was stored: which rules can match is not searched again, which would cost every thread
  *   some 20 ms of its start
  * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
  *   allowed but looks unintended

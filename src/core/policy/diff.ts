@@ -48,7 +48,7 @@ function diffMembers(from: Members, to: Members): MemberDiff | undefined {
   }
 }
 
-/** Of the rules that both have. */
+/** Whether the rules that both have are in another order. */
 function isReordered(from: PolicyDocument, to: PolicyDocument): boolean {
   const before = from.rules.map(({ id }) => id).filter((id) => to.rules.some((rule) => rule.id === id))
   const after = to.rules.map(({ id }) => id).filter((id) => before.includes(id))

@@ -5,7 +5,7 @@ import { isTimestamp } from '../schemas/primitives.ts'
 import { isSource, membersOf, type Source } from './facts.ts'
 
 const FUNCTIONS = new Set(['has', 'size', 'timestamp', 'duration'])
-/** By number of arguments. Times are read in UTC: the variants with a time zone are refused. */
+/** The number of arguments of each. Times are read in UTC: the variants with a time zone are refused. */
 const METHODS = new Map([
   ['size', 0],
   ['startsWith', 1],

@@ -42,7 +42,7 @@ export function isSource(name: string): name is Source {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Of `intent.parameters`, counted through lists and maps: bounds what a loop can cost (10,000 failing steps took 90 ms). */
+/** Most values of `intent.parameters`, counted through lists and maps: bounds the cost of a loop (10,000 failing steps took 90 ms). */
 const PARAMETER_VALUES_MAX = 1000
 const PARAMETER_DEPTH_MAX = 64
 
@@ -79,8 +79,8 @@ export type Reads = ReadonlyMap<Source, ReadonlySet<string>>
 export type Facts = { [source in Source]?: Map<string, unknown> } & { now: Date }
 
 /**
- * The facts of one transaction.
- * fails Error for a timestamp that is none, and parameters of more values or depth than a rule may look at
+ * The facts of one transaction, as the rules see them.
+ * @throws Error for an invalid timestamp, and for parameters with more values or depth than a rule may look at
  */
 export function factsOf(
   transaction: { readonly [source in Source]: Readonly<Record<string, unknown>> },

@@ -24,8 +24,8 @@ interface PolicySource {
 }
 
 /**
- * Every policy of the folder, by name and version.
- * fails PolicyError with all mistakes of all files
+ * Reads every policy of the folder, sorted by name and version.
+ * @throws PolicyError with all mistakes of all files
  */
 export function readPolicies(dir: string): PolicySource[] {
   const sources: PolicySource[] = []
@@ -69,8 +69,8 @@ function readPolicy({ name, version, file }: { name: string; version: string; fi
 }
 
 /**
- * One YAML 1.2 document that JSON could carry: no duplicate keys, aliases or tags, at most 256 KiB of UTF-8.
- * fails PolicyError with every mistake
+ * Reads one YAML 1.2 document that JSON could carry: no duplicate keys, aliases or tags, at most 256 KiB of UTF-8.
+ * @throws PolicyError with every mistake
  */
 export function readYaml(file: string): unknown {
   const document = parseDocument(readText(file), {

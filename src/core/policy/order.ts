@@ -3,7 +3,7 @@ import type { StoredPolicyVersion } from '../tables/policy-versions.ts'
 
 type Version = Pick<StoredPolicyVersion, 'name' | 'version'>
 
-/** By name, the highest version first: 1.10.0 before 1.9.0. */
+/** Sorts by name, the highest version first: 1.10.0 before 1.9.0. */
 export function byNameAndVersion(a: Version, b: Version): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1
   return compareVersions(b.version, a.version)

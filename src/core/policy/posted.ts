@@ -7,7 +7,11 @@ import { PolicyError } from './error.ts'
 /** A document of 100 KB can hold thousands. */
 const MISTAKES_SHOWN_MAX = 20
 
-/** in  name  of the member that holds it · fails as a 400, a line for each mistake */
+/**
+ * Compiles a policy that a request carries.
+ * @param name the body's member that holds the policy
+ * @returns the policy, or a 400 with a line for each mistake
+ */
 export function compiledOr400(document: unknown, name: string): Compiled | Failure {
   if (!isObject(document)) return failures.invalidField(`${name} must be a policy document.`)
   try {

@@ -95,7 +95,7 @@ function comparison(node: ASTNode, compare: (a: Value, b: Value) => boolean, ato
   return (values) => compare(valueOf(left, values), valueOf(right, values))
 }
 
-/** Of a constant, or of the numeric signal of that name. */
+/** The value of a constant, or of the numeric signal of that name. */
 function valueOf(side: number | string, values: Assignment): Value {
   return typeof side === 'number' ? side : (values.get(side) ?? 0)
 }

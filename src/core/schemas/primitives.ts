@@ -46,9 +46,9 @@ const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z')
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * A time that a caller asks by, as the tables have theirs: ISO 8601 in UTC, milliseconds. PostgreSQL refuses offsets over 15:59 and
- * long fractions, and Date.parse knows no leap seconds: one is the second after it.
- * in  a timestamp, see `isTimestamp`
+ * A time of a request in the form that the tables use: ISO 8601 in UTC with milliseconds. PostgreSQL refuses offsets over 15:59 and long
+ * fractions, and Date.parse refuses leap seconds: one counts as the second after it.
+ * @param time a timestamp as `isTimestamp` accepts it
  */
 export function storedInstant(time: string): string {
   const leapSecondMs = time.slice(17, 19) === '60' ? 1_000 : 0

@@ -22,7 +22,7 @@ export const PublicSigningKey = Type.Object({
   use: Type.Enum(['sig']),
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
   jwk: Type.Optional(Jwk),
-  /** Of approvers' keys only (decisions §4); those are in no key set. */
+  /** Only approvers' keys have it (decisions §4); they are in no key set. */
   revokedAt: Type.Optional(
     Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),
   ),

@@ -12,7 +12,7 @@ export function approverKeyId({ approverId, keyId }: { approverId: string; keyId
   return `${approverId}:${keyId}`
 }
 
-/** By their published id. */
+/** @returns the keys by their published id */
 export function approverKeys(rows: readonly ApproverRow[]): ReadonlyMap<string, ApproverKey> {
   return new Map(
     rows.map((row) => {

@@ -11,7 +11,7 @@ export function jwk(publicKey: Buffer) {
   return { kty: 'OKP', crv: 'Ed25519', x: publicKey.toString('base64url'), alg: 'EdDSA' }
 }
 
-/** out  a signer: a signature of 64 bytes at once, the same for the same message */
+/** @returns a synchronous signer: 64 bytes, the same for the same message */
 export function signer(key: KeyObject) {
   const secretKey = secretKeyOf(key.export({ type: 'pkcs8', format: 'der' }).subarray(-32))
   return (message: Buffer) => sign({ message, secretKey })
@@ -26,7 +26,10 @@ export function isValidPublicKey(bytes: Buffer): boolean {
   return sodium.crypto_core_ed25519_is_valid_point(bytes)
 }
 
-/** in  seed  32 bytes · out the 64 bytes, seed and public key, that libsodium signs with */
+/**
+ * @param seed 32 bytes
+ * @returns the 64 bytes, seed and public key, that libsodium signs with
+ */
 export function secretKeyOf(seed: Buffer): Buffer {
   const secretKey = Buffer.alloc(sodium.crypto_sign_SECRETKEYBYTES)
   sodium.crypto_sign_seed_keypair(Buffer.alloc(publicKeyBytes), secretKey, seed)

@@ -22,7 +22,7 @@ interface Implementation {
 
 export interface PublicKey {
   readonly keyId: string
-  /** Of the key material itself, never of a name or a claim (interface §2.7). */
+  /** Read from the key material, never from a name or a claim (interface §2.7). */
   readonly algorithm: Algorithm
   readonly use: 'sig'
   /** SPKI. */
@@ -50,9 +50,9 @@ export interface SigningKeys {
 }
 
 /**
- * The keys that sign: of each algorithm the one with the greatest keyId.
- * fails with the file's name when a private key cannot be read or is not the other half of its public key, whether it
- *       signs or not; with the command that makes one when there is no key of an algorithm
+ * The keys that sign: the one with the greatest keyId of each algorithm.
+ * @throws Error with the file's name when any private key cannot be read or does not belong to its public key; with the command that makes
+ *   a key when an algorithm has none
  */
 export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
   const greatest = new Map(
@@ -73,14 +73,14 @@ export function readPublicKeys(dir: string): Map<string, PublicKey> {
   return new Map(keyIds(dir, 'public').map((keyId) => [keyId, readPublicKey(dir, keyId)]))
 }
 
-/** in  half  which of the two files · out their keyIds in ascending order; none where there is no folder */
+/** @returns the keyIds of all public or all private key files in ascending order; none where the folder does not exist */
 export function keyIds(dir: string, half: 'public' | 'private'): string[] {
   const suffix = `.${half}.pem`
   const names = existsSync(dir) ? readdirSync(dir) : []
   return names.flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : [])).toSorted()
 }
 
-/** fails with the file's name when it is no SPKI key of an algorithm we know, or is not named as such */
+/** @throws Error with the file's name when it is not an SPKI key of a known algorithm, or its name does not fit the key */
 export function readPublicKey(dir: string, keyId: string): PublicKey {
   const file = join(dir, `${keyId}.public.pem`)
   const pem = readFileSync(file, 'utf8')
@@ -99,8 +99,8 @@ export function readPublicKey(dir: string, keyId: string): PublicKey {
 const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
 
 /**
- * A human's key, for approvals and step-ups.
- * fails with an Error where `pem` is not exactly an Ed25519 public key (SPKI), or one that no private key belongs to
+ * Parses a human's public key, for approvals and step-ups.
+ * @throws Error where `pem` is anything but one Ed25519 public key (SPKI), or no private key can belong to it
  */
 export function ed25519PublicKey(keyId: string, pem: string): PublicKey {
   if (!ONE_PUBLIC_KEY.test(pem)) throw new Error('Not a PEM public key (SPKI).')
@@ -127,8 +127,8 @@ function publicKeyOf(keyId: string, algorithm: Algorithm, key: KeyObject): Publi
 }
 
 /**
- * A human's key that signs approvals or step-ups.
- * fails with an Error, without a word of the key, where `pem` is no unencrypted Ed25519 private key (PKCS#8)
+ * Parses a human's private key, which signs approvals or step-ups.
+ * @throws Error, which quotes nothing of the key, where `pem` is not an unencrypted Ed25519 private key (PKCS#8)
  */
 export function ed25519SigningKey(keyId: string, pem: string): SigningKey {
   const key = parse('The key', () => createPrivateKey(pem))
@@ -171,9 +171,9 @@ export function generateMissingKeys({ dir, now }: { dir: string; now: Date }): P
 }
 
 /**
- * Makes a key of each algorithm and answers the public halves. Creates the folder, overwrites nothing.
- * in    now  names the keys, moved on past the newest key of the algorithm: the new one is the one that signs
- * fails with the file system's error, which names the path
+ * Makes a key of each algorithm and returns the public halves. Creates the folder, overwrites nothing.
+ * @param request.now the time in the keyIds; a newer key of the algorithm moves it on, so that the new key is the one that signs
+ * @throws the file system's error, which names the path
  */
 export function generateKeys(request: {
   dir: string

@@ -23,7 +23,7 @@ export function verifier({ key }: { key: KeyObject }) {
 
 const signOnPool = promisify<null, Buffer, KeyObject, Buffer>(cryptoSign)
 
-/** out  3309 bytes, different each time */
+/** @returns 3309 bytes, different each time */
 export function sign({ message, key }: { message: Buffer; key: KeyObject }): Promise<Buffer> {
   return signOnPool(null, message, key)
 }

@@ -14,11 +14,11 @@ export interface PublishedKeys {
 const RECHECK_MS = 1000
 
 /**
- * The public keys of a folder. Another instance may add one (rotation) or an operator retire one at any time: the folder
- * is listed again at most once a second, when somebody asks.
- * in    onError  told of a file that cannot be read after the start; the other keys stay published
- *       nowMs    any clock that does not go back
- * fails at the start as `readPublicKeys` does
+ * The public keys of a folder. Another instance may add a key (rotation) and an operator may remove one at any time, so a read lists the
+ * folder again, at most once a second.
+ * @param onError called for a file that cannot be read after the start; the other keys stay published
+ * @param nowMs any clock that does not go back
+ * @throws at the start, as `readPublicKeys` does
  */
 export function publishedKeys(
   dir: string,

@@ -5,8 +5,9 @@ import { dirname } from 'node:path'
 
 /**
  * Writes a new file durably: a crash at any point leaves the whole file or none under its name.
- * out   false: something of that name exists and was left as it is
- * fails with the file system's own error, which names the path
+ * @param mode permission bits
+ * @returns false where a file of that name exists, which is left as it is
+ * @throws the file system's error, which names the path
  */
 export function writeWholeFile(path: string, content: string, mode: number): boolean {
   const draft = `${path}.${randomUUID()}.draft`
@@ -22,8 +23,13 @@ export function writeWholeFile(path: string, content: string, mode: number): boo
     closeSync(file)
     unlinkSync(draft)
   }
-  const folder = openSync(dirname(path), 'r')
+  syncFolder(dirname(path))
+  return true
+}
+
+/** Makes durable which names stand in a folder: a new file, a rename. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
   fsyncSync(folder)
   closeSync(folder)
-  return true
 }

@@ -20,7 +20,7 @@ interface ApprovalRow {
   readonly deliveredAt: string
 }
 
-/** out  false where its id or its nonce stands already: nothing is stored then */
+/** @returns false where the id or the nonce exists already: nothing is stored then */
 export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolean> {
   const result = await sql.query({
     text: `
@@ -53,17 +53,17 @@ export interface UsableApproval {
   readonly approver: ApproverRow
 }
 
-/** Of one scope's approvals at most so many are looked at. */
+/** At most this many approvals of one scope are read. */
 const USABLE_MAX = 500
 
 /**
- * Approvals that may stand behind an action now: unused, valid at `at`, by a key that is not revoked. Exact ones first, then those
- * that end soonest. Whether limits cover the parameters is for the caller to say.
- * in   under the advisory lock of this action and target, and under APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed
+ * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked. Exact ones come first, then those
+ * that end soonest. The caller checks their limits against the parameters, and holds the advisory lock of this action and target and
+ * APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
  */
 export async function readUsableApprovals(
   sql: Sql,
-  asked: { capability: string; target: string; parametersHash: string; at: string },
+  action: { capability: string; target: string; parametersHash: string; at: string },
 ): Promise<UsableApproval[]> {
   const result = await sql.query<{
     approvalId: string
@@ -82,7 +82,7 @@ export async function readUsableApprovals(
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
         AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
       ORDER BY a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
-    values: [asked.capability, asked.target, asked.parametersHash, asked.at, USABLE_MAX],
+    values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX],
   })
   return result.rows.map(({ approvalId, body, enrolledAt, ...key }) => ({
     approvalId,
@@ -91,7 +91,10 @@ export async function readUsableApprovals(
   }))
 }
 
-/** Uses approvals up. out  how many this call used up; fewer than asked: somebody else was first, and all must be undone */
+/**
+ * Marks approvals as used.
+ * @returns how many this call marked. If fewer than `ids`, another execution was first, and the caller must roll back
+ */
 export async function consumeApprovals(
   sql: Sql,
   use: { ids: readonly string[]; consumedBy: string; consumedAt: string },

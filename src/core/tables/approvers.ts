@@ -49,7 +49,7 @@ interface Enrolment {
   readonly at: string
 }
 
-/** out  false: the key's name or the key itself stands there already, revoked or not, and nothing was inserted */
+/** @returns false where the key's name or the key itself exists already, revoked or not: nothing is inserted then */
 export async function enrolApprover(sql: Sql, row: Enrolment): Promise<boolean> {
   const result = await sql.query({
     text: `
@@ -70,9 +70,9 @@ interface WhichKey {
 export const APPROVERS_IN_EFFECT: AdvisoryLock = { key: 'approvers in effect', shared: true }
 
 /**
- * Behind every execution that has read the key as in effect, and later than each of them by whatever clock: a record must not lie
- * after the revocation of a key that it rests on.
- * out  false: there is no such key that is in effect
+ * Waits for every execution that has read the key as in effect, and writes a later time than theirs whatever the clocks say: a record must
+ * not be later than the revocation of a key that it rests on.
+ * @returns false where no such key is in effect
  */
 export async function revokeApprover(
   sql: Sql,

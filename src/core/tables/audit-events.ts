@@ -1,6 +1,6 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
-import type { Step } from './bundle.ts'
+import type { Step } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'

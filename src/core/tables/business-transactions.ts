@@ -34,10 +34,10 @@ const claim: RowsStatement<BusinessTransactionRow> = {
 }
 
 /**
- * Claims ids, once across all instances: the unique index decides, and a claim of an id that another transaction is inserting
- * waits for that one's end.
- * in   rows sorted by id, each id once: two batches that insert in different orders would deadlock on each other's ids
- * out  the ids that this call claimed
+ * Claims ids, once across all instances: the unique index decides. A claim of an id that another transaction is inserting waits for that
+ * transaction to end.
+ * @param rows sorted by id, each id once: two batches that insert in different orders would deadlock on each other's ids
+ * @returns the ids that this call claimed
  */
 export async function claimTransactions(
   transaction: Transaction,

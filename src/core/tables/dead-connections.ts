@@ -25,7 +25,7 @@ interface DeadConnections {
   readonly watch: (pool: Pool) => void
 }
 
-/** @param config  how to reach the database, for the probe */
+/** @param config how to reach the database, for the probe */
 export function detectDeadConnections(config: ClientConfig): DeadConnections {
   /** The bytes that each connection had received at the last check. */
   const sockets = new Map<Socket, number>()

@@ -1,6 +1,6 @@
 // execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/core/intents/states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
-import type { Step } from './bundle.ts'
+import type { Step } from './statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
@@ -16,7 +16,7 @@ const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
 
 interface ExecutionIntentRow {
   readonly businessTransactionId: string
-  /** Of the execution authorization; consumed by this row. */
+  /** The nonce of the execution authorization, which this row consumes. */
   readonly nonce: string
   /** How long after the release it is in doubt if it is still RELEASED. The database adds it to its own time: our clock may be wrong. */
   readonly inDoubtAfterMs: number
@@ -31,7 +31,7 @@ const release: RowsStatement<ExecutionIntentRow> = {
 
 /**
  * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * fails with a unique violation (`isTaken`) where an intent stands already: then none of them is released
+ * @returns steps that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
  */
 export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
   return stepsOf(release, rows)
@@ -50,8 +50,8 @@ const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
  * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
- * in   the ids of each end, sorted: the same ones are then cut into the same statements
- * out  the ids that this call closed
+ * @param ends sorted ids of each end, so that equal lists make equal statements
+ * @returns the ids that this call closed
  */
 export async function closeIntents(
   transaction: Transaction,
@@ -61,7 +61,7 @@ export async function closeIntents(
   return idsIn(await transaction.run(steps))
 }
 
-/** Makes the deadlines of intents that are still RELEASED pass: from then on they are in doubt. in  ids sorted */
+/** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */
 export async function passDeadlines(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query({
     name: 'execution_intents_pass_deadlines',
@@ -72,6 +72,17 @@ export async function passDeadlines(sql: Sql, ids: readonly string[]): Promise<v
   })
 }
 
+/** Those of the ids that have an intent. */
+export async function findIntents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const result = await sql.query<{ id: string }>({
+    name: 'execution_intents_find',
+    text: `
+      SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  return new Set(result.rows.map(({ id }) => id))
+}
+
 /** An intent as it is shown, with what its transaction's row says of it. */
 export interface IntentRow {
   readonly businessTransactionId: string
@@ -80,7 +91,7 @@ export interface IntentRow {
   readonly callerId: string
   readonly releasedAt: Date
   readonly deadline: Date
-  /** By the database's clock where evidence closed it; where a human did, the `at` of the signed transition. */
+  /** The database's time where evidence closed it; the `at` of the signed transition where a human did. */
   readonly closedAt: Date | null
   readonly resolution: Resolution | null
   /** Canonical text of the transaction. */
@@ -136,7 +147,10 @@ export interface LockedIntent {
   readonly nonce: string
 }
 
-/** Waits for whoever is closing it, and then sees how. out  null where there is none */
+/**
+ * Locks an intent, and so waits for whoever is closing it.
+ * @returns its state after that wait; null where no such intent exists
+ */
 export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | null> {
   const result = await sql.query<LockedIntent>({
     name: 'execution_intents_lock',
@@ -148,7 +162,10 @@ export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | n
   return result.rows[0] ?? null
 }
 
-/** Closes a released intent by hand. out  false where it is no longer RELEASED */
+/**
+ * Closes a released intent by hand.
+ * @returns false where it is no longer RELEASED
+ */
 export async function endIntent(
   sql: Sql,
   end: { id: string; state: IntentEnd; resolution: Resolution | null; closedAt: string },
@@ -187,34 +204,53 @@ export async function findInDoubt(
 /** Data for the audit event of an in-doubt intent. Null columns: released through `passGateway`, without a stored transaction. */
 export interface DoubtedIntent {
   readonly id: string
-  readonly deadline: Date
+  /** RFC 3339, UTC. */
+  readonly deadline: string
   readonly callerId: string | null
   readonly transaction: string | null
 }
 
-/** Locks those that are still in doubt and that nobody is closing at this moment: the others are left for another look. */
-export async function lockInDoubt(sql: Sql, ids: readonly string[]): Promise<DoubtedIntent[]> {
-  const result = await sql.query<DoubtedIntent>({
-    name: 'execution_intents_lock_in_doubt',
-    text: `
-      SELECT i.business_transaction_id AS id, i.deadline, t.caller_id AS "callerId", t.body AS transaction
-      FROM execution_intents AS i
-      LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
-      WHERE i.business_transaction_id = ANY($1::uuid[]) AND ${isInDoubt}
-      FOR NO KEY UPDATE OF i SKIP LOCKED`,
-    values: [ids],
-  })
-  return result.rows
+/**
+ * Locks those that are still in doubt and that nobody is closing at this moment: the others are left for another look. One statement
+ * for each id, because Citus locks rows of one shard at a time; they travel together.
+ */
+export async function lockInDoubt(
+  transaction: Transaction,
+  ids: readonly string[],
+): Promise<DoubtedIntent[]> {
+  const rows = await transaction.run(
+    ids.map((id) => ({
+      name: 'execution_intents_lock_in_doubt',
+      text: `
+        SELECT i.business_transaction_id, to_char(i.deadline AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+          t.caller_id, t.body
+        FROM execution_intents AS i
+        LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
+        WHERE i.business_transaction_id = $1::uuid AND ${isInDoubt}
+        FOR NO KEY UPDATE OF i SKIP LOCKED`,
+      rows: [[id]],
+    })),
+  )
+  return rows.map(([id, deadline, callerId, transactionText]) => ({
+    id: String(id),
+    deadline: String(deadline),
+    callerId: callerId ?? null,
+    transaction: transactionText ?? null,
+  }))
 }
 
-/** Throws when the table cannot be read and written by this role: GET /ready asks this (interface §4.1). */
-export async function checkIntentsUsable(sql: Sql): Promise<void> {
+/**
+ * Throws when the table cannot be read and written by this role: GET /ready asks this (interface §4.1).
+ *
+ * @param id whose place is read; no row needs to have it
+ */
+export async function checkIntentsUsable(sql: Sql, id: string): Promise<void> {
+  await findIntents(sql, [id])
   const result = await sql.query<{ usable: boolean }>({
     name: 'execution_intents_usable',
     text: `
       SELECT has_table_privilege('execution_intents', 'SELECT') AND has_table_privilege('execution_intents', 'INSERT')
-        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off'
-        AND (SELECT count(*) FROM (SELECT FROM execution_intents LIMIT 1) AS any_row) >= 0 AS usable`,
+        AND has_table_privilege('execution_intents', 'UPDATE') AND current_setting('transaction_read_only') = 'off' AS usable`,
   })
   if (result.rows[0]?.usable !== true) throw new Error('The execution-intents table is not writable.')
 }

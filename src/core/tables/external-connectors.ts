@@ -35,7 +35,7 @@ export async function readExternalConnectors(sql: Sql): Promise<ExternalConnecto
   }))
 }
 
-/** out  false: another one is in effect for the capability, and nothing was inserted */
+/** @returns false where another one is in effect for the capability: nothing is inserted then */
 export async function registerExternalConnector(sql: Sql, row: ExternalConnectorRow): Promise<boolean> {
   const result = await sql.query({
     text: `
@@ -56,7 +56,7 @@ export async function registerExternalConnector(sql: Sql, row: ExternalConnector
   return result.rowCount === 1
 }
 
-/** out  false: none is in effect for the capability */
+/** @returns false where none is in effect for the capability */
 export async function revokeExternalConnector(
   sql: Sql,
   row: { readonly capability: string; readonly changeId: string; readonly at: string },

@@ -1,5 +1,5 @@
 // history_entries: released executions under policies with a velocity limit (decisions §6 `history`), found by caller and time.
-import type { Step } from './bundle.ts'
+import type { Step } from './statement-batch.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
@@ -19,22 +19,25 @@ const insert: RowsStatement<HistoryEntryRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
 }
 
-/** In the transaction that claims them. in  rows  sorted by id */
+/**
+ * Runs in the transaction that claims the executions.
+ * @param rows sorted by id
+ */
 export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Step[] {
   return stepsOf(insert, rows)
 }
 
 /**
- * How many executions of a caller under one policy's name were released since a time or, with `parameter`, the total of that
- * parameter over them. One that failed or that a human closed as not executed does not count; one in doubt does.
- * in   under the advisory lock of this caller and policy, or what is being admitted now is missed
- *      unlisted   up to when executions of this policy may have been released without an entry: before anyone knew of a limit.
- *                 They are looked for in the transactions themselves, which costs, once, a window's length after a limit is new.
- *      parameter  member names below intent.parameters; what is no number there adds nothing
+ * Counts the executions of a caller under one policy's name that were released since a time or, with `parameter`, adds that parameter up.
+ * One that failed or that a human closed as not executed does not count; one in doubt does. The caller holds the advisory lock of this
+ * caller and policy, or this misses what is being admitted now.
+ * @param filter.unlisted executions of this policy until this time may have no entry, because no policy had a limit yet. They are read from
+ *   the transactions themselves, at a cost that ends one window after the limit was added
+ * @param filter.parameter member names below intent.parameters; a value that is not a number adds nothing
  */
 export async function sumOfExecutions(
   sql: Sql,
-  asked: {
+  filter: {
     readonly callerId: string
     readonly policy: string
     readonly since: string
@@ -42,7 +45,7 @@ export async function sumOfExecutions(
     readonly parameter?: readonly string[]
   },
 ): Promise<number> {
-  const summed = asked.parameter !== undefined
+  const summed = filter.parameter !== undefined
   const result = await sql.query<{ value: number }>({
     name: summed ? 'history_entries_sum' : 'history_entries_count',
     text: `
@@ -61,17 +64,17 @@ export async function sumOfExecutions(
         ${summed ? `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${JSON_BODY} #> ($5::text[]) AS parameter) AS p` : ''}
       WHERE i.state IN ('PREPARED', 'RELEASED', 'FINALIZED') OR i.resolution = 'EXECUTED'`,
     values: [
-      asked.callerId,
-      asked.policy,
-      asked.since,
-      asked.unlisted,
-      ...(asked.parameter === undefined ? [] : [['intent', 'parameters', ...asked.parameter]]),
+      filter.callerId,
+      filter.policy,
+      filter.since,
+      filter.unlisted,
+      ...(filter.parameter === undefined ? [] : [['intent', 'parameters', ...filter.parameter]]),
     ],
   })
   return result.rows[0]?.value ?? 0
 }
 
-/** PostgreSQL's json reads no escaped NUL, whatever is asked of the text; nobody's name or number is one. */
+/** PostgreSQL's json reads no escaped NUL, whatever the query; nobody's name or number is one. */
 const JSON_BODY = String.raw`replace(t.body, '\u0000', '\u0001')::json`
 
 /** As decimals: doubles would add up to another number than the caller's own books. */

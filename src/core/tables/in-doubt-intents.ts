@@ -1,8 +1,11 @@
 // in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
-// told to the audit once and listed in the order of noticing.
+// audited once and listed in the order of noticing.
 import type { Sql } from './sql.ts'
 
-/** Notes intents as in doubt. out  those that were not noted yet */
+/**
+ * Notes intents as in doubt.
+ * @returns those that were not noted before
+ */
 export async function noteInDoubt(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
   const result = await sql.query<{ id: string }>({
     name: 'in_doubt_intents_note',
@@ -17,9 +20,9 @@ export async function noteInDoubt(sql: Sql, ids: readonly string[]): Promise<Set
 }
 
 /**
- * Takes out what is no longer RELEASED. OFFSET 0 keeps the look-up of each by its key: joined freely, a planner without statistics
- * of this small table may read all intents instead.
- * out  how many, `limit` at most
+ * Deletes the notes of intents that are no longer RELEASED. OFFSET 0 keeps the look-up of each by its key: joined freely, a planner without
+ * statistics of this small table may read all intents instead.
+ * @returns how many, at most `limit`
  */
 export async function forgetClosed(sql: Sql, limit: number): Promise<number> {
   const result = await sql.query({
@@ -42,7 +45,7 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
     name: 'in_doubt_intents_count',
     text: `
       SELECT count(*)::integer AS noted
-      FROM (SELECT FROM in_doubt_intents LIMIT $1::integer) AS noted_ones`,
+      FROM (SELECT 1 FROM in_doubt_intents LIMIT $1::integer) AS noted_ones`,
     values: [max],
   })
   return result.rows[0]?.noted ?? 0

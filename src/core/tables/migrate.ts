@@ -11,10 +11,10 @@ const LOCK = '7166460030604961650'
 const VERSION_MIN = 150_000
 
 /**
- * Applies what has not been applied, all in one transaction, and returns the names applied.
- * in    warn  told in a sentence of a database that a newer release has migrated further
- * fails where the database cannot be opened; where a newer release has changed it so that this one must not run on it; when an applied
- *       file was edited: what differs between installations cannot be reasoned about
+ * Applies all pending migrations in one transaction and returns their names.
+ * @param warn called with a sentence about a database that a newer release has migrated further
+ * @throws Error where the database cannot be opened, where a newer release has changed it so that this one must not run on it, and where an
+ *   applied file was edited, since installations would then differ
  */
 export async function migrate(
   connectionString: string,
@@ -114,7 +114,7 @@ interface Applied {
 /** As a migration names it, in a line of its own. */
 const OLDEST_CODE = /^-- oldest code: (\d{4}_[a-z0-9-]+\.sql)$/m
 
-/** in  unknown  applied by a newer release */
+/** Throws where a newer release applied migrations (`unknown`) that this release must not run on. */
 function refuseDowngrade(unknown: readonly Applied[], files: readonly { name: string }[]): void {
   const { name, oldestCode } =
     unknown.find((row) => row.oldestCode !== null && !files.some((file) => file.name === row.oldestCode)) ??

@@ -23,7 +23,7 @@ export interface Page<Row> {
 
 /** A list that is read in the order of a time and an id, both descending; one index has both. */
 interface PagedList {
-  /** Of the prepared statement; without one the statement is planned with its values. */
+  /** Names a prepared statement; without it the statement is planned with its values. */
   readonly name?: string
   readonly table: string
   /** Column of type timestamptz. */

@@ -12,9 +12,9 @@ export interface PastDecision extends Position {
 }
 
 /**
- * The next transactions below a position, found at their place in an index. `callerId` null reads every owner's.
- * in  policy  a policy's name: only transactions that may name it come with their texts, which the caller has still to look at
- *     since   included
+ * The next transactions below a position, in index order. `callerId` null reads every owner's.
+ * @param page.policy a policy's name: only rows that may name it come with their texts, and the caller still has to check these
+ * @param page.since inclusive
  */
 export async function listPastDecisions(
   sql: Sql,
@@ -33,8 +33,8 @@ export async function listPastDecisions(
           ${own ? 'AND caller_id = $6::text' : ''}
         ORDER BY created_at DESC, business_transaction_id DESC LIMIT $1::integer
       ) AS page
-      JOIN business_transactions AS t USING (business_transaction_id)
-      LEFT JOIN refusal_records AS r USING (business_transaction_id)
+      JOIN business_transactions AS t ON t.business_transaction_id = page.business_transaction_id
+      LEFT JOIN refusal_records AS r ON r.business_transaction_id = t.business_transaction_id
       CROSS JOIN LATERAL (SELECT strpos(t.body, $5::text) > 0 AS it) AS named
       ORDER BY page.created_at DESC, page.business_transaction_id DESC`,
     values: [

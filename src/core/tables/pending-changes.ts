@@ -15,7 +15,7 @@ interface WhichChange {
   readonly changeId: string
 }
 
-/** out  false: another change of this target is open, and nothing was inserted */
+/** @returns false where another change of this target is open: nothing is inserted then */
 export async function insertChange(
   sql: Sql,
   row: WhichChange & StoredChange & { readonly target: string; readonly proposedAt: string },
@@ -41,7 +41,7 @@ export async function readChange(sql: Sql, { kind, changeId }: WhichChange): Pro
   return result.rows[0] ?? null
 }
 
-/** A page of a kind's changes, newest first. in  status  null: any */
+/** Reads a page of a kind's changes, newest first. `status` null reads every status. */
 export async function listChanges(
   sql: Sql,
   range: PageRange,
@@ -63,7 +63,10 @@ export async function listChanges(
   )
 }
 
-/** Whoever resolves the same change at the same moment waits here. out  its status once it is ours */
+/**
+ * Locks a change: a second request that resolves it waits here.
+ * @returns its status once the lock is held
+ */
 export async function lockChange(sql: Sql, changeId: string): Promise<ChangeStatus | undefined> {
   const result = await sql.query<{ status: ChangeStatus }>({
     text: `SELECT status FROM pending_changes WHERE change_id = $1::uuid FOR UPDATE`,
@@ -85,7 +88,10 @@ export async function storeResolution(
   })
 }
 
-/** In the transaction that resolves the change: a refusal gives it back. out  false: it was consumed before */
+/**
+ * Runs in the transaction that resolves the change, so that a refusal frees the nonce again.
+ * @returns false where the nonce was consumed before
+ */
 export async function consumeStepUpNonce(
   sql: Sql,
   { nonce, changeId, at }: { readonly nonce: string; readonly changeId: string; readonly at: string },

@@ -22,9 +22,8 @@ export interface StoredPolicyVersion extends PolicyVersionRow {
 }
 
 /**
- * Adds the versions that are not there yet. The very first call on a database approves them by `genesis`; later ones do not.
- * What is not yet approved follows its file; what is approved keeps the content that was approved.
- * in   a transaction of the caller's
+ * Adds the versions that the table lacks, in the caller's transaction. The very first call on a database approves them by `genesis`; later
+ * calls do not. A version that is not yet approved follows its file; an approved one keeps the content that was approved.
  */
 export async function addPolicyVersions(
   sql: Sql,
@@ -49,7 +48,7 @@ export async function addPolicyVersions(
   if (changed > 0) await advanceEpoch(sql)
 }
 
-/** By name and version, in the order of their texts. */
+/** Reads all versions, sorted by the texts of name and version. */
 export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[]> {
   const result = await sql.query<
     Omit<StoredPolicyVersion, 'loadedAt' | 'approvedAt'> & { loadedAt: Date; approvedAt: Date | null }
@@ -68,7 +67,7 @@ export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[
 
 /**
  * Puts a version in effect, in the transaction that approves its change: the one that is loaded, or a new one.
- * out  false: it is approved already, or what is loaded under its name says something else
+ * @returns false where it is approved already, or the version loaded under its name has other content
  */
 export async function approvePolicyVersion(
   sql: Sql,

@@ -10,12 +10,15 @@ export interface Position {
 /** With a time: below the position is everything older, and nothing of that very time. */
 export const LEAST_UUID = '00000000-0000-0000-0000-000000000000'
 
-/** Opaque to callers. in  times  what the cursor carries before its position, ISO 8601 with milliseconds */
+/**
+ * Writes a cursor, which is opaque to callers.
+ * @param times what the cursor carries before its position, ISO 8601 with milliseconds
+ */
 export function cursorText({ createdAt, id }: Position, times: readonly string[] = []): string {
   return Buffer.from([...times, createdAt, id].join(' ')).toString('base64url')
 }
 
-/** out  undefined where `cursorText` made no such text of as many times */
+/** @returns undefined where `cursor` is not a text of `cursorText` with as many times */
 export function readCursor(
   cursor: string,
   timesCount = 0,

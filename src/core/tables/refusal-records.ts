@@ -1,6 +1,6 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
-import type { Step } from './bundle.ts'
+import type { Step } from './statement-batch.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 

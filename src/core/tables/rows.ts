@@ -1,6 +1,6 @@
 // Statements over many rows, prepared by name in fixed sizes: multi-row VALUES, or the list of an IN.
-import type { Step, Texts } from './bundle.ts'
-import type { Parameter } from './messages.ts'
+import type { Step, Texts } from './statement-batch.ts'
+import type { Parameter } from './wire-messages.ts'
 
 // A batch is cut into these sizes, greatest first, so that each statement is parsed and planned once per connection.
 // Multi-row VALUES was measured against unnest(): 20k rows/s to 11–15k (docs/design-notes.md "Parts").

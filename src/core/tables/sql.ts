@@ -11,7 +11,7 @@ export interface Sql {
   ): Promise<QueryResult<Row>>
 }
 
-/** A name that is locked; shared, against those alone who take it whole. */
+/** A name that is locked. A shared lock waits only for an exclusive one, and the reverse. */
 export interface AdvisoryLock {
   readonly key: string
   readonly shared?: true
@@ -41,6 +41,9 @@ function lockNumber(key: string): string {
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
+/** What a connection's process of Citus says, under SQLSTATE XX000, where its server was killed while it waited for a worker. */
+const COORDINATOR_KILLED = /^postmaster was shut down/
+
 const UNAVAILABLE = /^(08|28|3D|53|57|58|25006|25P03|25P04|40001|40P01|55P03)/
 
 /**
@@ -52,25 +55,34 @@ const UNAVAILABLE = /^(08|28|3D|53|57|58|25006|25P03|25P04|40001|40P01|55P03)/
  * answering 503 would hide it.
  */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseError) return UNAVAILABLE.test(error.code ?? '')
+  if (error instanceof DatabaseError)
+    return UNAVAILABLE.test(error.code ?? '') || COORDINATOR_KILLED.test(error.message)
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
   return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
+}
+
+/**
+ * Whether the server that we are connected to answers, and one behind it does not: a worker of Citus, for which the coordinator says
+ * SQLSTATE 08006. What is stored on its other workers can be read and written.
+ */
+export function isPartlyAway(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '08006'
 }
 
 /** Constraints, data exceptions and limits that the stored values can run into, and what a trigger raises; not a missing value. */
 const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
 
 /**
- * Why the database refuses a statement for which no value of ours can be the reason: damage (class XX), its system (58), a table or a
- * right that is missing (42), and whatever else is unexpected.
- * out  SQLSTATE; undefined where it is away, or where the values may be the reason
+ * Why the database refuses a statement for reasons other than its values: damage (class XX), its system (58), a missing table or right
+ * (42), and any other unexpected class.
+ * @returns SQLSTATE; undefined where the database is away, or the values may be the reason
  */
 export function refusedBy(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || error.code === undefined) return undefined
   const { code } = error
   if (code.startsWith('58')) return code
-  return OF_ITS_VALUES.test(code) || UNAVAILABLE.test(code) ? undefined : code
+  return OF_ITS_VALUES.test(code) || isUnavailable(error) ? undefined : code
 }
 
 /** Whether a row stands already where a statement would put one (SQLSTATE 23505). */
@@ -78,7 +90,7 @@ export function isTaken(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505'
 }
 
-/** How long the database may take: told to the server when connecting, so that no statement costs more (docs/handbook/operating.md). */
+/** How long the database may take: set when connecting, so that no statement costs more (docs/handbook/operating.md). */
 interface Patience {
   /** A statement. */
   readonly statementMs: number
@@ -90,7 +102,7 @@ interface Patience {
 
 const PATIENCE: Patience = { statementMs: 10_000, lockMs: 3_000 }
 
-/** Who writes finds out that its server was demoted. Who only reads would go on with what that server last knew. */
+/** A write finds out that its server was demoted; a connection that only reads would go on with what that server last knew. */
 export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
 
 /** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */

@@ -1,15 +1,15 @@
-// Transactions in few round trips: BEGIN travels with what is `run` first, COMMIT with what is `runLast`.
+// Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import { sendBundle, type Step, type StepResult, type Texts } from './bundle.ts'
+import { sendStatements, type Step, type StepResult, type Texts } from './statement-batch.ts'
 import type { Sql } from './sql.ts'
 
 /** A connection inside a transaction. */
 export interface Transaction extends Sql {
-  /** Sends statements at once. out  the rows of all of them */
+  /** Sends statements at once and resolves to the rows of all of them. */
   readonly run: (steps: readonly Step[]) => Promise<Texts[]>
   /**
-   * Sends statements with the COMMIT. One that fails undoes the transaction like any other. For what may be found done although
-   * nobody heard of it: where the connection is lost while one of them waits, PostgreSQL goes on to the COMMIT.
+   * Sends statements with the COMMIT. One that fails undoes the transaction like any other. Where the connection is lost while one of
+   * them waits, PostgreSQL goes on to the COMMIT: the caller must be able to find such rows later.
    */
   readonly runLast: (steps: readonly Step[]) => void
 }
@@ -50,9 +50,9 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   async function send(steps: readonly Step[]): Promise<StepResult[]> {
     if (begun !== undefined) {
       await begun
-      return sendBundle(client, steps)
+      return sendStatements(client, steps)
     }
-    const first = sendBundle(client, [BEGIN, ...steps])
+    const first = sendStatements(client, [BEGIN, ...steps])
     begun = first
     return (await first).slice(1)
   }
@@ -60,7 +60,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   async function query<Row extends QueryResultRow>(statement: string | QueryConfig, values?: unknown[]) {
     mustBeOpen()
     // Not `send([])`: what waits for it would come after those that wait for BEGIN itself.
-    await (begun ??= sendBundle(client, [BEGIN]))
+    await (begun ??= sendStatements(client, [BEGIN]))
     mustBeOpen()
     return client.query<Row>(statement, values)
   }

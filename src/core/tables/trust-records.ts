@@ -1,9 +1,10 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
-import type { Step } from './bundle.ts'
+import type { Step } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
+import type { Transaction } from './transaction.ts'
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
 export interface AppendedRow {
@@ -176,8 +177,8 @@ export async function listAppended(
   }
 }
 
-/** Who asks for which record; `owner` null may read anyone's. */
-interface AskedRecord {
+/** A record, and the owner who asks for it; `owner` null may read anyone's. */
+interface RecordKey {
   readonly id: string
   readonly owner: string | null
 }
@@ -188,37 +189,51 @@ export interface StoredEvidence extends Sealed {
   readonly executionAuthorization: string | null
 }
 
-/** The evidence that each asks for, in their order; undefined where there is none or it is another's. */
+/**
+ * Reads the evidence of a batch. Owner and order are decided here and not by a join over the ids: Citus joins distributed tables only
+ * by their own column.
+ *
+ * @returns in the order of `keys`; undefined where there is none or it belongs to somebody else
+ */
 export async function readEvidence(
   sql: Sql,
-  asked: readonly AskedRecord[],
+  keys: readonly RecordKey[],
 ): Promise<(StoredEvidence | undefined)[]> {
-  if (asked.length === 0) return []
-  const result = await sql.query<StoredEvidence & { position: string }>({
+  if (keys.length === 0) return []
+  const { rows } = await sql.query<StoredEvidence & { id: string; callerId: string }>({
     name: 'trust_records_evidence',
     text: `
-      SELECT asked.position, r.body, r.seal, t.body AS transaction, t.execution_authorization AS "executionAuthorization"
-      FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS asked (id, owner, position)
-      JOIN trust_records AS r ON r.business_transaction_id = asked.id AND (asked.owner IS NULL OR r.caller_id = asked.owner)
-      LEFT JOIN business_transactions AS t ON t.business_transaction_id = asked.id`,
-    values: [asked.map(({ id }) => id), asked.map(({ owner }) => owner)],
+      SELECT r.business_transaction_id AS id, r.caller_id AS "callerId", r.body, r.seal,
+        t.body AS transaction, t.execution_authorization AS "executionAuthorization"
+      FROM trust_records AS r
+      LEFT JOIN business_transactions AS t ON t.business_transaction_id = r.business_transaction_id
+      WHERE r.business_transaction_id = ANY($1::uuid[])`,
+    values: [[...new Set(keys.map(({ id }) => id))]],
   })
-  const byPosition = new Map(result.rows.map((row) => [Number(row.position), row]))
-  return asked.map((_, i) => byPosition.get(i + 1))
-}
-
-/** Locks records against others that append to them. In order of id, so that two batches never wait in a circle. */
-export async function lockRecords(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql.query({
-    name: 'trust_records_lock',
-    text: `
-      SELECT FROM trust_records WHERE business_transaction_id = ANY($1::uuid[])
-      ORDER BY business_transaction_id FOR NO KEY UPDATE`,
-    values: [ids],
+  const stored = new Map(rows.map((row) => [row.id, row]))
+  return keys.map(({ id, owner }) => {
+    const row = stored.get(id)
+    return owner === null || row?.callerId === owner ? row : undefined
   })
 }
 
-/** The last verification or receipt of each record that has one. Of locked records, so that the next ordinal is free. */
+/**
+ * Locks records against others that append to them, until the end of the transaction. One statement for each id, because Citus locks
+ * rows of one shard at a time; they travel together.
+ *
+ * @param ids in the one order in which all batches lock, so that two batches never wait in a circle
+ */
+export async function lockRecords(transaction: Transaction, ids: readonly string[]): Promise<void> {
+  await transaction.run(
+    ids.map((id) => ({
+      name: 'trust_records_lock',
+      text: `SELECT 1 FROM trust_records WHERE business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
+      rows: [[id]],
+    })),
+  )
+}
+
+/** The last verification or receipt of each record that has one. The records are locked, so that the next ordinal is free. */
 export async function readLast(
   sql: Sql,
   table: AppendedTable,
@@ -226,12 +241,14 @@ export async function readLast(
 ): Promise<Map<string, AppendedRow>> {
   const result = await sql.query<AppendedRow>({
     name: `${table}_last`,
+    // Beside the record's own row: on Citus a lateral subquery finds its rows only from a row of the same shard.
     text: `
-      SELECT asked.id AS "businessTransactionId", last.ordinal, last.body
-      FROM unnest($1::uuid[]) AS asked (id) CROSS JOIN LATERAL (
+      SELECT r.business_transaction_id AS "businessTransactionId", last.ordinal, last.body
+      FROM trust_records AS r CROSS JOIN LATERAL (
         SELECT a.ordinal, a.body FROM ${table} AS a
-        WHERE a.business_transaction_id = asked.id ORDER BY a.ordinal DESC LIMIT 1
-      ) AS last`,
+        WHERE a.business_transaction_id = r.business_transaction_id ORDER BY a.ordinal DESC LIMIT 1
+      ) AS last
+      WHERE r.business_transaction_id = ANY($1::uuid[])`,
     values: [ids],
   })
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
@@ -242,8 +259,9 @@ export function appendRows(table: AppendedTable, rows: readonly AppendedRow[]): 
 }
 
 /**
- * The last verification or receipt of one record.
- * out  null where there is no such record for `callerId` (null: anyone's), `last` null where it has none
+ * Reads the last verification or receipt of one record.
+ * @param callerId null reads every owner's record
+ * @returns null where there is no such record, `last` null where it has none
  */
 export async function readLastOf(
   sql: Sql,

@@ -33,7 +33,7 @@ export async function insertWebhookEvents(sql: Sql, rows: readonly WebhookEventR
       rows.map(({ provider }) => provider),
       rows.map(({ eventId }) => eventId),
       rows.map(({ bodySha256 }) => bodySha256),
-      // In one value, and cut by the server: in an array the bytes would travel as hexadecimal text.
+      // In one value, and cut by the server: in an array the bytes would be sent as hexadecimal text.
       Buffer.concat(rows.map(({ body }) => body)),
       rows.map(({ body }) => body.byteLength),
       rows.map(({ body }) => (end += body.byteLength)),
@@ -43,7 +43,7 @@ export async function insertWebhookEvents(sql: Sql, rows: readonly WebhookEventR
   return new Set(stored.map(({ event_key }) => event_key))
 }
 
-/** out  `<provider> <eventId>` of those whose event id stands; no provider's name holds a space */
+/** @returns `<provider> <eventId>` of those that are stored; no provider's name holds a space */
 export async function findWebhookEventIds(
   sql: Sql,
   wanted: readonly { readonly provider: string; readonly eventId: string }[],
@@ -60,9 +60,9 @@ export async function findWebhookEventIds(
 }
 
 /**
- * Marks events processed in the caller's transaction, which has them from then on: whoever else had them has processed them when this
- * returns without them.
- * out  those that were not processed before
+ * Marks events processed in the caller's transaction and locks them: where another instance held them, they are processed when this returns
+ * without them.
+ * @returns those that were not processed before
  */
 export async function markProcessed(
   sql: Sql,
@@ -93,7 +93,7 @@ export interface WaitingWebhook {
   readonly receivedAt: Date
   /** How often it has failed. */
   readonly failures: number
-  /** Of the last failure. */
+  /** The reason of the last failure. */
   readonly reason: string | null
 }
 

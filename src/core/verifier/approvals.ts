@@ -7,23 +7,20 @@ import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 
 /** What an approval must be of, to count for an execution. */
-interface Asked {
+interface ApprovedAction {
   readonly capability: string
   readonly target: string
   readonly parameters: Json
   /** When it was decided, RFC 3339. */
   readonly evaluatedAt: string
-  /** Who may not approve it: the principal in whose name it is asked for, and the caller who asks. */
-  readonly askedBy: readonly string[]
+  /** The principal whose authority is used, and the caller: neither may approve it. */
+  readonly requestedBy: readonly string[]
 }
 
-/**
- * Whether an approval is of what is asked, signature and key apart.
- * out  undefined: it is; otherwise the reason that it is not
- */
+/** Compares an approval with an action, signature and key apart. Returns undefined where it approves the action, else the reason. */
 function approvalProblem(
   payload: Members,
-  { capability, target, parameters, evaluatedAt, askedBy }: Asked,
+  { capability, target, parameters, evaluatedAt, requestedBy }: ApprovedAction,
   sha256Hex: (text: string) => string,
 ): string | undefined {
   const { approverId, issuedAt, expiresAt, scope } = payload
@@ -34,7 +31,7 @@ function approvalProblem(
   const at = instantMs(evaluatedAt)
   if (typeof issuedAt !== 'string' || !(instantMs(issuedAt) <= at)) return 'was not yet valid'
   if (typeof expiresAt !== 'string' || !(at < instantMs(expiresAt))) return 'was expired'
-  if (typeof approverId !== 'string' || askedBy.includes(approverId)) return 'is by who asked for it'
+  if (typeof approverId !== 'string' || requestedBy.includes(approverId)) return 'is by who asked for it'
   return undefined
 }
 
@@ -75,7 +72,7 @@ interface VerifiedSignal {
   readonly crypto: CheckCrypto
 }
 
-/** fails with an Error that says what does not hold */
+/** Throws an Error that says what does not hold. */
 function verifySignal(one: VerifiedSignal): void {
   const { signal, verified, decision } = one
   const { value, by } = verified
@@ -110,12 +107,12 @@ function requireApprovals(
 ): void {
   const transaction = members(record['transaction'])
   const { action, target, parameters } = members(transaction['intent'])
-  const asked: Asked = {
+  const approved: ApprovedAction = {
     capability: string(action),
     target: string(target),
     parameters: parameters as Json,
     evaluatedAt: string(decision['evaluatedAt']),
-    askedBy: [
+    requestedBy: [
       string(members(transaction['authority'])['principalId']),
       string(members(transaction['metadata'])['submittedBy']),
     ],
@@ -124,9 +121,9 @@ function requireApprovals(
   for (const approval of approvals) {
     const { approverId, nonce, revokedAt } = requireSignature(approval, crypto)
     const whose = `${named}: the approval by ${JSON.stringify(approverId)}`
-    const problem = approvalProblem(members(approval['payload']), asked, crypto.sha256Hex)
+    const problem = approvalProblem(members(approval['payload']), approved, crypto.sha256Hex)
     if (problem !== undefined) throw new Error(`${whose} ${problem}`)
-    if (revokedAt !== null && !(instantMs(asked.evaluatedAt) < instantMs(revokedAt)))
+    if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
       throw new Error(`${whose} is by a key that was revoked`)
     if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`)
     if (used.has(nonce)) throw new Error(`${whose} is used twice`)
@@ -135,7 +132,7 @@ function requireApprovals(
   }
 }
 
-/** fails where it is not signed by the approver that it names */
+/** Throws where the approver that it names did not sign it. */
 function requireSignature(
   { payload, algorithm, signature }: Members,
   crypto: CheckCrypto,

@@ -10,8 +10,8 @@ import { mayVerify, type Crypto, type SignedArtifact } from './evidence.ts'
 import type { KeySet, VerifyingKey } from './keys.ts'
 
 /**
- * in   keys    the only ones that verify
- *      onUsed  told of each key that a signature held by
+ * @param keys the only keys that verify
+ * @param onUsed called with each key that verified a signature
  */
 export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () => undefined): Crypto {
   return {
@@ -43,7 +43,7 @@ interface Signed {
   readonly publicKey: Uint8Array
 }
 
-/** fails for an algorithm that no evidence is signed by */
+/** Throws for an algorithm that signs no evidence. */
 function signatureBytes(algorithm: string): number {
   const length = Object.hasOwn(SIGNATURE_BYTES, algorithm)
     ? SIGNATURE_BYTES[algorithm as Algorithm]

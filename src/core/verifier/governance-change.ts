@@ -3,7 +3,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
-import { carriedSignature } from './signatures.ts'
+import { checkEd25519 } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -19,7 +19,11 @@ export function shownOf(change: Members) {
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
 }
 
-/** in  evidence  the parsed change, or whatever was sent as one · out never throws, never empty */
+/**
+ * Checks a change; never throws.
+ * @param evidence the parsed change, or any other JSON that was sent as one
+ * @returns at least one check
+ */
 export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
   const change = isMembers(evidence) ? evidence : {}
   // `warnings` and `diff` are advice, computed when it was proposed.
@@ -29,11 +33,10 @@ export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
     check('change hash', 'The change hash does not match what was proposed', () => {
       return given.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']
     }),
-    checkSigned('change signature', 'The signature of the change is not valid', given, (crypto) => {
-      const carried = carriedSignature(signature)
-      // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.
-      if (signed === undefined || carried.algorithm !== 'ed25519') return false
-      return crypto.verifySignature('governance-change', signed, carried)
+    checkEd25519('change signature', 'The signature of the change is not valid', given, {
+      artifact: 'governance-change',
+      text: signed,
+      signature,
     }),
     check('resolution', 'The change is not resolved as its status says', () => isResolved(change)),
     checkSigned(
@@ -88,7 +91,7 @@ function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
   )
 }
 
-/** Of the keys that are given, those that the step-up may be signed by: its keyId is informative, so there are two names. */
+/** The given keys that may have signed the step-up: its keyId is informative, so there are two names. */
 function stepUpKeys({ resolvedBy, stepUpAuthorization }: Members, crypto: Crypto): string[] {
   if (typeof resolvedBy !== 'string') return []
   const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization['keyId'] : undefined

@@ -42,11 +42,10 @@ export interface Report {
 }
 
 /**
- * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, `{event, signature}` or
- * `{transition, signature}`.
- * in    keySet  the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it: its
- *               text, or parsed; or a list of such, which are one set together
- * fails Unusable when the text is no such evidence, or the key set cannot be read
+ * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, `{event, signature}` or `{transition, signature}`.
+ * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
+ *   parsed; or a list of these, which count as one set
+ * @throws Unusable when the text is not such evidence, or the key set cannot be read
  */
 export function verifyEvidence(text: string, keySet: unknown): Report {
   const keys = keySetOf(keySet)
@@ -57,10 +56,10 @@ export function verifyEvidence(text: string, keySet: unknown): Report {
 }
 
 /**
- * As `verifyEvidence`, for a bulk file too: an array, as GET /trust-records answers, `{events: [...]}` or `{changes: [...]}`.
- * out   one report for each entry, in their order; never empty. An entry that is no evidence is one that cannot be checked, and
- *       hides no other
- * fails Unusable for an empty file too: no evidence is not valid evidence
+ * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}` or `{changes: [...]}`.
+ * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
+ *   hides no other
+ * @throws Unusable for an empty file too: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown): Report[] {
   return verifyFileBy(text, keySetOf(keySet))

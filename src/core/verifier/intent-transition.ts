@@ -1,20 +1,22 @@
 // The checks of an execution intent's transition (decisions §8) with the signature beside it, from their text alone.
 import type { Json } from '../json/canonical.ts'
 import { mayFollow } from '../intents/states.ts'
-import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
+import { canonicalText, check, isMembers, members, string } from './evidence.ts'
 import type { Check, Crypto } from './evidence.ts'
-import { carriedSignature } from './signatures.ts'
+import { checkEd25519 } from './signatures.ts'
 
-/** in  evidence  `{transition, signature}`, or whatever was sent as that · out never throws, never empty */
+/**
+ * Checks an intent transition; never throws.
+ * @param evidence `{transition, signature}`, or any other JSON that was sent as one
+ * @returns at least one check
+ */
 export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
   const { transition, signature } = isMembers(evidence) ? evidence : {}
   return [
-    checkSigned('transition signature', 'The signature of the transition is not valid', given, (crypto) => {
-      const signed = isMembers(transition) ? canonicalText(transition) : undefined
-      const carried = carriedSignature(signature)
-      // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.
-      if (signed === undefined || carried.algorithm !== 'ed25519') return false
-      return crypto.verifySignature('intent-transition', signed, carried)
+    checkEd25519('transition signature', 'The signature of the transition is not valid', given, {
+      artifact: 'intent-transition',
+      text: isMembers(transition) ? canonicalText(transition) : undefined,
+      signature,
     }),
     check('transition', 'The transition is not one that an intent can make', () => isLegal(transition)),
   ]

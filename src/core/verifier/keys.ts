@@ -22,7 +22,7 @@ const KINDS = [
 type Algorithm = (typeof KINDS)[number]['algorithm']
 
 interface Material {
-  /** Of the key itself, never of a name or a claim. */
+  /** Read from the key itself, never from a name or a claim. */
   readonly algorithm: Algorithm
   readonly bytes: Uint8Array
 }
@@ -35,13 +35,13 @@ export interface VerifyingKey extends Material {
   readonly revokedAt: string | null
 }
 
-/** By keyId, exactly as written. */
+/** The key is the keyId, exactly as written. */
 export type KeySet = ReadonlyMap<string, VerifyingKey>
 
 /**
- * in    keySet  the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of such: all together
- * out   its Ed25519 and ML-DSA-65 keys; those of other kinds are left out, as RFC 7517 §5 asks
- * fails Unusable when there is no such key, and for an entry that contradicts itself or another one, or is cut short
+ * @param keySet the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of these, which count as one set
+ * @returns its Ed25519 and ML-DSA-65 keys; keys of other types are left out, as RFC 7517 §5 asks
+ * @throws Unusable when no such key is left, and for an entry that contradicts itself or another one, or is cut short
  */
 export function readKeySet(keySet: Json): KeySet {
   const keys = new Map<string, VerifyingKey>()

@@ -7,7 +7,10 @@ import { Unusable } from './unusable.ts'
 /** A body may be 64 deep (decisions §3); a record holds its parts deeper, and a file of records one deeper again. */
 const DEPTH_MAX = 80
 
-/** in  what  names the text in the sentence of the failure · fails Unusable */
+/**
+ * @param what names the text in the message of the error
+ * @throws Unusable
+ */
 export function parseEvidence(text: string, what: string): Json {
   try {
     return parseJsonText(text, DEPTH_MAX) as Json

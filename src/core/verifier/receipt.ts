@@ -5,7 +5,11 @@ import { canonicalText, check, checkSigned, isMembers, string } from './evidence
 import type { Check, Crypto } from './evidence.ts'
 import { requiredSignatures } from './signatures.ts'
 
-/** in  evidence  the parsed receipt, or whatever was sent as one · out never throws, never empty */
+/**
+ * Checks a receipt; never throws.
+ * @param evidence the parsed receipt, or any other JSON that was sent as one
+ * @returns at least one check
+ */
 export function checkReceipt(evidence: Json, given: Crypto): Check[] {
   const receipt = isMembers(evidence) ? evidence : {}
   const { signature, signatures: _, ...signedMembers } = receipt

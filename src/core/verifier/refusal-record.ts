@@ -1,11 +1,15 @@
 // The checks of a Refusal Record (decisions §4 "Refusal Record", §9), from its text alone.
 import type { Json } from '../json/canonical.ts'
 import { checkRefusedApprovals } from './approvals.ts'
-import { canonicalText, check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import { canonicalText, check, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
-import { carriedSignature } from './signatures.ts'
+import { checkEd25519 } from './signatures.ts'
 
-/** in  evidence  the parsed refusal record, or whatever was sent as one · out never throws, never empty */
+/**
+ * Checks a refusal record; never throws.
+ * @param evidence the parsed refusal record, or any other JSON that was sent as one
+ * @returns at least one check
+ */
 export function checkRefusalRecord(evidence: Json, given: Crypto): Check[] {
   const refusal = isMembers(evidence) ? evidence : {}
   const { refusalRecordHash, signature, ...signedMembers } = refusal
@@ -14,11 +18,10 @@ export function checkRefusalRecord(evidence: Json, given: Crypto): Check[] {
     check('refusal hash', 'The refusal record hash does not match the canonical record', () => {
       return signed !== undefined && given.sha256Hex(signed) === refusalRecordHash
     }),
-    checkSigned('refusal signature', 'The refusal record signature is not valid', given, (crypto) => {
-      const carried = carriedSignature(signature)
-      // Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published.
-      if (signed === undefined || carried.algorithm !== 'ed25519') return false
-      return crypto.verifySignature('refusal-record', signed, carried)
+    checkEd25519('refusal signature', 'The refusal record signature is not valid', given, {
+      artifact: 'refusal-record',
+      text: signed,
+      signature,
     }),
     check('decision binding', 'The decision is not a refusal of this intent', () => boundToDecision(refusal)),
     checkRefusedApprovals(refusal, given),

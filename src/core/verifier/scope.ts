@@ -4,11 +4,10 @@ import type { Json } from '../json/canonical.ts'
 import { canonicalText, isMembers } from './evidence.ts'
 
 /**
- * Whether parameters stand within a scope. Whatever it does not know covers nothing: a member that it does not read may be the one
- * that restricts.
- * in    scope       `{parametersHash}` or `{limits: [{path, max}]}`, at least one limit; or whatever stands there
- *       parameters  those of the intent, parsed
- * out   never throws
+ * Whether parameters stay within a scope; never throws. A scope with an unknown member covers nothing: that member may be the one that
+ * restricts.
+ * @param scope `{parametersHash}` or `{limits: [{path, max}]}` with at least one limit, or any other JSON
+ * @param parameters the intent's parameters, parsed
  */
 export function scopeCovers(
   scope: Json | undefined,

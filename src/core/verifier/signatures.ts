@@ -1,18 +1,38 @@
 // Which signatures evidence must carry, so that none can be stripped or put in another's place (decisions §4 "Receipt").
 import type { Json } from '../json/canonical.ts'
-import { list, members, string } from './evidence.ts'
-import type { CarriedSignature, Members } from './evidence.ts'
+import { checkSigned, list, members, string } from './evidence.ts'
+import type { CarriedSignature, Check, Crypto, Members, SignedArtifact } from './evidence.ts'
 
-/** fails when one of the three members is no string */
+/** @throws Error when one of the three members is not a string */
 export function carriedSignature(value: Json | undefined): CarriedSignature {
   const { algorithm, keyId, value: bytes } = members(value)
   return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes) }
 }
 
 /**
- * The signatures that must all hold: the one, or exactly one for each required algorithm of a hybrid record or receipt.
- * in    first  the evidence's `signature`
- * fails when one is missing, is too many or stands where another belongs
+ * The check of the one signature of an artifact that is neither a record nor a receipt: always Ed25519, whatever else is published
+ * (decisions §4).
+ * @param signed.text canonical; undefined where it has no canonical form, and then the check fails
+ * @param signed.signature as the evidence carries it, of any shape
+ */
+export function checkEd25519(
+  name: string,
+  problem: string,
+  given: Crypto,
+  signed: { artifact: SignedArtifact; text: string | undefined; signature: Json | undefined },
+): Check {
+  const { artifact, text, signature } = signed
+  return checkSigned(name, problem, given, (crypto) => {
+    const carried = carriedSignature(signature)
+    if (text === undefined || carried.algorithm !== 'ed25519') return false
+    return crypto.verifySignature(artifact, text, carried)
+  })
+}
+
+/**
+ * The signatures that must all hold: the only one, or exactly one for each required algorithm of a hybrid record or receipt.
+ * @param first the evidence's `signature`
+ * @throws Error when one is missing, is too many or is in another's place
  */
 export function requiredSignatures(evidence: Members, first: CarriedSignature): readonly CarriedSignature[] {
   if (!('requiredAlgorithms' in evidence)) {

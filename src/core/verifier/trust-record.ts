@@ -10,7 +10,7 @@ export type { Check, Crypto }
 
 /**
  * Every check of a record, each with its outcome; never throws: evidence that cannot be read fails the check that reads it.
- * in   evidence  the parsed record, with trustRecordHash and signature beside the signed members; or whatever was sent as one
+ * @param evidence the parsed record, with trustRecordHash and signature beside the signed members; or any other JSON that was sent as one
  */
 export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}

@@ -6,7 +6,11 @@ import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { checkReceipt } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
 
-/** in  evidence  the parsed record, or whatever was sent as one · out never throws, never empty */
+/**
+ * Checks a record with everything appended to it; never throws.
+ * @param evidence the parsed record, or any other JSON that was sent as one
+ * @returns at least one check
+ */
 export function checkWholeRecord(evidence: Json, given: Crypto): Check[] {
   const record = isMembers(evidence) ? evidence : {}
   return [
@@ -42,7 +46,7 @@ function isVerification({ verificationId, status, message, verifiedAt }: Members
 
 const COUNTED = { verifications: 'verificationCount', receipts: 'receiptCount' } as const
 
-/** How many the record has that its list leaves out (decisions §12). fails for a count that is none, or less than the list holds */
+/** How many entries the list of a record leaves out (decisions §12). Throws for an invalid count, or one below the list's length. */
 function leftOut(record: Members, name: keyof typeof COUNTED): number {
   const held = list(record[name]).length
   const { [COUNTED[name]]: count = held } = record
@@ -51,7 +55,7 @@ function leftOut(record: Members, name: keyof typeof COUNTED): number {
   return (count as number) - held
 }
 
-/** fails with the problems of the receipt itself */
+/** Throws with the problems of the receipt itself. */
 function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): boolean {
   const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? [])
   if (problems.length > 0) throw new Error(problems.join('; '))
@@ -64,7 +68,7 @@ function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): bo
   return named.some(({ status }) => status === 'VERIFIED')
 }
 
-/** Of a list that was cut; where the count is none, a check has failed. */
+/** The note of a list that was cut; where the count is missing, a check has failed. */
 function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
   const [held, count] = [record[name], record[COUNTED[name]]]
   return Array.isArray(held) && typeof count === 'number' && count > held.length

@@ -1,7 +1,7 @@
 // Providers whose deliveries are taken (decisions §1, §10): `<PROVIDER>_WEBHOOK_SECRET` mounts `/webhooks/<provider>`, and the names of
 // the two headers follow from the provider's (interface §6).
 
-/** By lower-case provider; of several secrets any one will do, so that a rotation loses no delivery. */
+/** The key is the provider in lower case. Any of several secrets is accepted, so that a rotation loses no delivery. */
 export type WebhookSecrets = Readonly<Record<string, readonly string[]>>
 
 const SUFFIX = '_WEBHOOK_SECRET'
@@ -12,8 +12,8 @@ const SECRET = /^[!-~]{16,512}$/
 const SECRETS_MAX = 4
 
 /**
- * The providers of an environment.
- * out  problems  sentences that begin with the variable's name; no value is repeated
+ * The webhook providers that an environment configures.
+ * @returns `problems`, sentences that begin with the variable's name and repeat no value
  */
 export function readWebhookSecrets(given: Readonly<Record<string, string>>): {
   readonly secrets: WebhookSecrets

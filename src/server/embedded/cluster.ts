@@ -1,19 +1,13 @@
 // The database cluster on disk, `<DATA_DIR>/postgres`: lock, password and data. Each is complete or absent, whenever we are killed.
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import {
-  accessSync,
   chmodSync,
-  closeSync,
-  constants,
   existsSync,
-  fsyncSync,
   lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   readdirSync,
   readlinkSync,
@@ -25,21 +19,12 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { writeWholeFile } from '../../core/signing/whole-file.ts'
+import { promisify } from 'node:util'
+import { syncFolder, writeWholeFile } from '../../core/signing/whole-file.ts'
 import { findBinaries } from './binaries.ts'
-import { databaseUser, launchAs, type DatabaseUser, type Launch } from './user.ts'
+import { databaseUser, launchAs, type DatabaseUser } from './user.ts'
 
-export interface Cluster {
-  /** PGDATA, without symbolic links: a postmaster is recognized by it. */
-  readonly data: string
-  readonly log: string
-  readonly passwordFile: string
-  readonly password: string
-  /** Folder of the server's socket. */
-  readonly socketDir: string
-  readonly postgres: string
-  readonly launch: Launch
-}
+export type Cluster = Awaited<ReturnType<typeof openCluster>>
 
 const SQLITE_BUSY = 5
 const LOCK_WAIT_MS = 2000 // a service that was just killed takes a moment to be gone
@@ -48,55 +33,44 @@ const LOCK_WAIT_MS = 2000 // a service that was just killed takes a moment to be
 const SOCKET_PATH_BYTES_MAX = 103
 
 /**
- * Creates `<DATA_DIR>/postgres`. It stays ours: as root we must not follow names in a folder of the database user, who could redirect
- * them. That user passes through it to its own `data`, `socket` and password.
+ * Makes `<dataDir>/postgres` and takes its lock: one service per data folder. The folder stays ours: as root we must not follow names in
+ * one of the database user's, who could redirect them. That user passes through it to its own `data`, `socket` and password.
  *
- * @throws where it cannot be written, with a sentence for the operator
- */
-export function clusterFolder(dataDir: string): string {
-  const folder = join(dataDir, 'postgres')
-  try {
-    mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
-    accessSync(folder, constants.W_OK)
-    return realpathSync(folder)
-  } catch (cause) {
-    throw new Error(
-      `DATA_DIR ${dataDir} cannot be written; start as the user it belongs to, or set another folder.`,
-      { cause },
-    )
-  }
-}
-
-/**
- * Takes the folder's lock: one service per data folder. A transaction on an empty SQLite file is Node's only way to a file lock that
- * the kernel drops when its process dies, also by kill -9. A pid file goes stale, and two starts can both take over a stale one.
+ * A transaction on an empty SQLite file is Node's only way to a file lock that the kernel drops when its process dies, also by kill -9.
+ * A pid file goes stale, and two starts can both take over a stale one.
  *
- * @returns the lock, held until `close()` or garbage collection
- * @throws where another service holds it, with a sentence for the operator
+ * @returns the folder, and the lock, which is held until `close()` or garbage collection
+ * @throws where it cannot be written or another service has it, with a sentence for the operator
  */
-export function lockFolder(folder: string, dataDir: string): { close(): void } {
-  const file = join(folder, 'lock')
-  const lock = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
+export function lockedFolder(dataDir: string): { folder: string; lock: DatabaseSync } {
+  let lock: DatabaseSync | undefined
   try {
+    const made = join(dataDir, 'postgres')
+    mkdirSync(made, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+    const folder = realpathSync(made)
+    const file = join(folder, 'lock')
+    lock = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
     chmodSync(file, 0o600) // who can read it could block it
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-    return lock
+    return { folder, lock }
   } catch (cause) {
-    lock.close()
-    if (!(cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY)) throw cause
-    throw new Error(
-      `DATA_DIR ${dataDir} is in use by another Countersign: stop that one, or set another folder.`,
-      { cause },
-    )
+    lock?.close()
+    const isBusy = cause instanceof Error && 'errcode' in cause && cause.errcode === SQLITE_BUSY
+    const problem = isBusy
+      ? 'is in use by another Countersign: stop that one, or'
+      : 'cannot be written; start as the user it belongs to, or'
+    throw new Error(`DATA_DIR ${dataDir} ${problem} set another folder.`, { cause })
   }
 }
 
 /**
  * Opens the folder's cluster, and makes it at the first start. The caller holds the lock, and no server runs.
  *
+ * @param folder without symbolic links: a postmaster is recognized by its `data`
+ * @returns what a start of the server needs; `socketDir` is the folder of its socket
  * @throws with a sentence for the operator
  */
-export async function openCluster(folder: string): Promise<Cluster> {
+export async function openCluster(folder: string) {
   const data = join(folder, 'data')
   const { initdb, postgres } = findBinaries()
   const user = databaseUser(data)
@@ -115,14 +89,14 @@ export async function openCluster(folder: string): Promise<Cluster> {
     rmSync(join(folder, name), { recursive: true, maxRetries: 10 })
   if (!existsSync(data)) {
     const fresh = own(mkdtempSync(join(folder, 'data.new-')), user)
-    await runInitdb(launch, initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`])
+    const where = [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, '--username=countersign']
+    const how = ['--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--data-checksums']
+    await promisify(execFile)(...launch(initdb, [...where, ...how]))
     renameSync(fresh, data)
-    const descriptor = openSync(folder, 'r')
-    fsyncSync(descriptor) // the rename itself
-    closeSync(descriptor)
+    syncFolder(folder)
   }
   const password = readFileSync(passwordFile, 'utf8')
-  return { data, log: join(folder, 'postgres.log'), passwordFile, password, socketDir, postgres, launch }
+  return { data, log: join(folder, 'postgres.log'), password, socketDir, postgres, launch }
 }
 
 /** Without what a crash left. Where the socket's path would be too long, `socket` is a link to a folder with a short one. */
@@ -137,28 +111,10 @@ function createSocketFolder(socket: string, user: DatabaseUser | undefined): str
   }
   const short = own(mkdtempSync(join(tmpdir(), 'countersign-')), user)
   symlinkSync(short, socket)
-  return realpathSync(short)
+  return short
 }
 
 function own(path: string, user: DatabaseUser | undefined): string {
   if (user !== undefined) lchownSync(path, user.uid, user.gid)
   return path
-}
-
-/** In a process group of its own: a Ctrl-C at the terminal is for us, and initdb, which takes a second, completes first. */
-async function runInitdb(launch: Launch, initdb: string, where: readonly string[]): Promise<void> {
-  const { command, args, options } = launch(initdb, [
-    ...where,
-    '--username=countersign',
-    '--auth=scram-sha-256',
-    '--encoding=UTF8',
-    '--no-locale',
-    '--data-checksums',
-  ])
-  const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-  child.stdout.resume() // read, not ignored: if we are killed, it dies of the broken pipe
-  let complaint = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
-  const [code] = (await once(child, 'close')) as [number | null]
-  if (code !== 0) throw new Error(`initdb failed: ${complaint.trim().slice(-1000)}`)
 }

@@ -1,18 +1,19 @@
 // The embedded PostgreSQL: started, restarted after a crash while the service runs, stopped last (decisions §1 "Embedded start").
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorText } from '../../core/error-text.ts'
-import { clusterFolder, lockFolder, openCluster, type Cluster } from './cluster.ts'
+import { lockedFolder, openCluster, type Cluster } from './cluster.ts'
 import {
   findPostmaster,
   launchPostmaster,
   shutdown,
   untilReady,
   urlOf,
-  type OwnPostmaster,
+  type Postmaster,
 } from './postmaster.ts'
 
-export interface EmbeddedPostgres {
+interface EmbeddedPostgres {
   /** A connection string with the password; it stays the same across restarts of the database. */
   readonly url: string
   /** Of the postmaster that runs now, or ran last while a restart is under way. */
@@ -24,26 +25,18 @@ export interface EmbeddedPostgres {
 export type Log = (line: { level: 'info' | 'warn' | 'error'; msg: string }) => void
 
 const START_MS_MAX = 10_000
-const RETRY_DELAY_MS_MAX = 5000
+const RETRY_DELAY_MS = { first: 100, max: 5_000 }
 
 /**
  * Starts the database on `<dataDir>/postgres`. A server that a killed service left there is stopped first. A postmaster that dies is
  * restarted until `stop()`; if our own process dies, it stays up until the next start.
  *
  * @returns when the database answers
- * @throws with a sentence for the operator: another service owns the folder, root has no user to run it as, PostgreSQL does not start
+ * @throws with a sentence for the operator: another service owns the folder, root may not start it, PostgreSQL does not start
  */
-export async function startEmbeddedPostgres({
-  dataDir,
-  log,
-}: {
-  dataDir: string
-  log: Log
-}): Promise<EmbeddedPostgres> {
-  const folder = clusterFolder(dataDir)
-  const lock = lockFolder(folder, dataDir)
-  const stopping = new AbortController()
-  const { signal } = stopping
+export async function startEmbeddedPostgres(given: { dataDir: string; log: Log }): Promise<EmbeddedPostgres> {
+  const { dataDir, log } = given
+  const { folder, lock } = lockedFolder(dataDir)
   try {
     const orphan = findPostmaster(folder)
     if (orphan !== undefined) {
@@ -54,29 +47,21 @@ export async function startEmbeddedPostgres({
       await shutdown(orphan)
     }
     const cluster = await openCluster(folder)
-    let postmaster = await raise(cluster, log, { retryMs: START_MS_MAX, signal })
-
-    const keepRunning = async (): Promise<void> => {
-      for (;;) {
-        await postmaster.ended
-        if (signal.aborted) return
-        log({ level: 'error', msg: `PostgreSQL (pid ${postmaster.pid}) ended by itself and is restarted.` })
-        postmaster = await raise(cluster, log, { retryMs: Infinity, signal })
-        if (signal.aborted) await shutdown(postmaster)
-      }
-    }
-    const kept = keepRunning().catch((error: unknown) => {
-      if (!signal.aborted) throw error
+    const stopping = new AbortController()
+    const ready = Promise.withResolvers<void>()
+    let pid = 0
+    const supervised = supervise(cluster, log, stopping.signal, (ofReady) => {
+      pid = ofReady
+      ready.resolve()
     })
+    await Promise.race([ready.promise, supervised])
     const stop = async () => {
       stopping.abort()
-      await shutdown(postmaster)
-      await kept
+      await supervised
       rmSync(cluster.socketDir, { recursive: true, force: true })
       lock.close()
     }
-    let stopped: Promise<void> | undefined
-    return { url: urlOf(cluster), pid: () => postmaster.pid, stop: () => (stopped ??= stop()) }
+    return { url: urlOf(cluster), pid: () => pid, stop }
   } catch (error) {
     lock.close()
     throw error
@@ -84,29 +69,41 @@ export async function startEmbeddedPostgres({
 }
 
 /**
- * Starts the server and waits until it is ready, again and again for `retryMs`: after a kill -9 PostgreSQL refuses to start
+ * Runs the server, again after each of its ends, until aborted. A start may fail: after a kill -9 PostgreSQL refuses to start
  * ("pre-existing shared memory block is still in use") until the last orphaned backend has noticed.
  *
- * @throws the last failure after `retryMs`; when aborted. No server runs then
+ * @returns when aborted and no server runs
+ * @throws where none was ready within START_MS_MAX
  */
-async function raise(
+async function supervise(
   cluster: Cluster,
   log: Log,
-  { retryMs, signal }: { retryMs: number; signal: AbortSignal },
-): Promise<OwnPostmaster> {
-  const from = Date.now()
-  for (let delayMs = 100; ; delayMs = Math.min(2 * delayMs, RETRY_DELAY_MS_MAX)) {
-    let postmaster: OwnPostmaster | undefined
+  signal: AbortSignal,
+  onReady: (pid: number) => void,
+): Promise<void> {
+  const aborted = once(signal, 'abort')
+  let giveUpAt = Date.now() + START_MS_MAX
+  let delayMs = RETRY_DELAY_MS.first
+  while (!signal.aborted) {
+    let postmaster: Postmaster | undefined
     try {
       postmaster = launchPostmaster(cluster)
+      const { pid, ended } = postmaster
       await untilReady(cluster, postmaster, signal)
-      log({ level: 'info', msg: `PostgreSQL is ready (pid ${postmaster.pid}).` })
-      return postmaster
+      log({ level: 'info', msg: `PostgreSQL is ready (pid ${pid}).` })
+      onReady(pid)
+      giveUpAt = Infinity
+      delayMs = RETRY_DELAY_MS.first
+      await Promise.race([ended, aborted])
+      if (!signal.aborted)
+        log({ level: 'error', msg: `PostgreSQL (pid ${pid}) ended by itself and is restarted.` })
     } catch (error) {
+      if (Date.now() > giveUpAt) throw error
+      if (!signal.aborted) log({ level: 'error', msg: `${errorText(error)} (next attempt in ${delayMs} ms)` })
+      await sleep(delayMs, undefined, { signal }).catch(() => {})
+      delayMs = Math.min(2 * delayMs, RETRY_DELAY_MS.max)
+    } finally {
       if (postmaster) await shutdown(postmaster)
-      if (signal.aborted || Date.now() - from > retryMs) throw error
-      log({ level: 'error', msg: `${errorText(error)} (next attempt in ${delayMs} ms)` })
-      await sleep(delayMs, undefined, { signal })
     }
   }
 }

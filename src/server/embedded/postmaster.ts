@@ -1,17 +1,15 @@
 // One run of the PostgreSQL server: its settings, start, readiness and shutdown; and the server that a killed service left.
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   appendFileSync,
   closeSync,
-  constants,
   existsSync,
-  ftruncateSync,
   openSync,
   readFileSync,
   realpathSync,
   renameSync,
   statSync,
-  writeSync,
 } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -19,28 +17,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import type { Cluster } from './cluster.ts'
 
-export interface Postmaster {
+export interface Running {
   readonly pid: number
   readonly running: () => boolean
 }
 
 /** A postmaster that we started. */
-export interface OwnPostmaster extends Postmaster {
+export interface Postmaster extends Running {
   /** Resolves when it has ended, or could not be started. */
-  readonly ended: Promise<void>
+  readonly ended: Promise<unknown>
 }
 
 const LOG_BYTES_MAX = 10_000_000
 const SHUTDOWN_MS_MAX = 10_000 // before a harsher signal
 /** A server that recovers says so on every attempt; one that says nothing at all for this long does not get better. */
-const ANSWER_MS_MAX = 30_000
+const SILENT_MS_MAX = 30_000
 
-/** What is left out is PostgreSQL's default. Figures: docs/design-notes.md "Performance". */
+/** What is left out is PostgreSQL's default, as the durability of commits. Figures: docs/design-notes.md "Performance". */
 const settings = {
-  // Durability is the product: a commit that was acknowledged is on disk, and a torn page is repaired.
-  fsync: 'on',
-  synchronous_commit: 'on',
-  full_page_writes: 'on',
   // 16 MB of zeros before a new segment is used would hold every commit up.
   wal_init_zero: 'off',
   // An execution writes new rows only: few checkpoints, so that few full pages go into the log.
@@ -49,10 +43,6 @@ const settings = {
   shared_buffers: sharedBuffers(),
   // No listener on the network; the folder of the socket is private to the database user.
   listen_addresses: '',
-  port: '5432',
-  unix_socket_permissions: '0700',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
   // Errors and slow statements, never the values bound to them: those are the callers' data.
   log_checkpoints: 'off',
   log_min_duration_statement: '1s',
@@ -69,57 +59,46 @@ function sharedBuffers(): string {
  * Starts the server in a session of its own: neither Ctrl-C in our terminal nor our own death reaches it.
  * Its output goes to the log file, which starts afresh when it has grown large.
  */
-export function launchPostmaster({ data, log, socketDir, postgres, launch }: Cluster): OwnPostmaster {
-  disownLockFile(join(data, 'postmaster.pid'))
-  disownLockFile(join(socketDir, '.s.PGSQL.5432.lock'))
+export function launchPostmaster({ data, log, socketDir, postgres, launch }: Cluster): Postmaster {
   if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX) renameSync(log, `${log}.1`)
   const output = openSync(log, 'a', 0o600)
-  const { command, args, options } = launch(postgres, [
+  const socketDirs = `"${socketDir.replaceAll('"', '""')}"` // a list: quoted, for a comma in the path
+  const options = Object.entries({ ...settings, unix_socket_directories: socketDirs })
+  const [command, args, surroundings] = launch(postgres, [
     '-D',
     data,
-    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    '-c',
-    `unix_socket_directories="${socketDir.replaceAll('"', '""')}"`, // a list: quoted, for a comma in the path
+    ...options.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ])
-  const child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', output, output] })
+  // PostgreSQL refuses to start while the pid in a lock file that a crash left belongs to any process but its ancestors, and after a reboot
+  // that may be another program: it is named as one. The file must stay: PostgreSQL detects orphaned backends by what it notes in it.
+  const env = { ...surroundings.env, PG_GRANDPARENT_PID: String(lockedBy(data)) }
+  const stdio = ['ignore' as const, output, output]
+  const child = spawn(command, args, { ...surroundings, env, detached: true, stdio })
   closeSync(output)
-  const { promise: ended, resolve } = Promise.withResolvers<void>()
-  child.once('exit', () => resolve())
-  child.on('error', (error) => {
-    appendFileSync(log, `${error.message}\n`)
-    resolve()
-  })
   child.unref()
-  const { pid = 0 } = child
-  return { pid, ended, running: () => pid !== 0 && child.exitCode === null && child.signalCode === null }
+  return {
+    pid: child.pid ?? 0,
+    ended: once(child, 'exit').catch((error: Error) => appendFileSync(log, `${error.message}\n`)),
+    running: () => child.pid !== undefined && child.exitCode === null && child.signalCode === null,
+  }
 }
 
-/**
- * PostgreSQL refuses to start while the pid in a lock file that a crash left belongs to any process: after a reboot that may be
- * another program. Our own pid it takes for stale, being its parent's. Deleting the file instead would also delete its note of the
- * shared memory, by which it detects orphaned backends. We hold the folder's lock, so no server is starting here.
- */
-function disownLockFile(path: string): void {
-  if (!existsSync(path)) return
-  const file = openSync(path, constants.O_RDWR | constants.O_NOFOLLOW)
-  const [, ...rest] = readFileSync(file, 'utf8').split('\n')
-  // Overwritten, then cut: on a full disk a file that was emptied first stays empty.
-  ftruncateSync(file, writeSync(file, [process.pid, ...rest].join('\n'), 0))
-  closeSync(file)
+/** The pid in the lock file of the server that ran last, or runs now. */
+function lockedBy(data: string): number | undefined {
+  const file = join(data, 'postmaster.pid')
+  return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : undefined
 }
 
 /** The server of this folder that runs now, whoever started it. A lock file whose pid is another program's by now names none. */
-export function findPostmaster(folder: string): Postmaster | undefined {
+export function findPostmaster(folder: string): Running | undefined {
   const data = join(folder, 'data')
-  const file = join(data, 'postmaster.pid')
-  if (!existsSync(file)) return undefined
-  const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
+  const pid = lockedBy(data)
   const running = () => commandLine(pid).includes(`/postgres -D ${data} `)
-  return running() ? { pid, running } : undefined
+  return pid !== undefined && running() ? { pid, running } : undefined
 }
 
 /** Empty when there is no such process, or only its zombie. */
-function commandLine(pid: number): string {
+function commandLine(pid: number | undefined): string {
   if (process.platform !== 'linux')
     return spawnSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout
   try {
@@ -147,32 +126,33 @@ export function urlOf(
 }
 
 /**
- * Waits until the server answers with the cluster's password in the database `countersign`, which is made where it is missing.
- * Recovery takes as long as it takes.
+ * Waits until the server answers in the database `countersign`, which is made where it is missing. Recovery takes as long as it takes.
  *
- * @throws when the server ends, answers nothing or refuses the password; when aborted
+ * @throws when the server ends, says nothing or refuses the password; when aborted
  */
 export async function untilReady(
   cluster: Cluster,
-  postmaster: OwnPostmaster,
+  postmaster: Postmaster,
   abort: AbortSignal,
 ): Promise<void> {
-  let answeredMs = performance.now()
+  let heardMs = performance.now()
   for (;;) {
     abort.throwIfAborted()
     try {
       return await run(urlOf(cluster), 'SELECT 1')
     } catch (cause) {
-      if (cause instanceof DatabaseError) answeredMs = performance.now()
       const code = cause instanceof DatabaseError ? cause.code : undefined
+      if (code !== undefined) heardMs = performance.now()
       if (code === '28P01')
-        throw new Error(`The database does not accept ${cluster.passwordFile}: restore that file.`, { cause })
+        throw new Error('The embedded PostgreSQL refuses the password in its file: restore that file.', {
+          cause,
+        })
       if (code === '3D000') await run(urlOf(cluster, 'postgres'), 'CREATE DATABASE countersign')
       if (!postmaster.running()) {
         const lines = readFileSync(cluster.log, 'utf8').trim().split('\n')
         throw new Error(`PostgreSQL ended. ${lines.slice(-10).join('\n')}`, { cause })
       }
-      if (performance.now() - answeredMs > ANSWER_MS_MAX)
+      if (performance.now() - heardMs > SILENT_MS_MAX)
         throw new Error('PostgreSQL runs but does not answer.', { cause })
     }
     await sleep(50)
@@ -191,7 +171,7 @@ async function run(url: string, statement: string): Promise<void> {
 }
 
 /** A fast shutdown, then harsher ones; returns when the server, which waits for all its processes, is gone. */
-export async function shutdown(postmaster: Postmaster): Promise<void> {
+export async function shutdown(postmaster: Running): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!postmaster.running()) return
     process.kill(postmaster.pid, signal)

@@ -8,7 +8,7 @@ import { generateMissingKeys } from '../../core/signing/keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { writeWholeFile } from '../../core/signing/whole-file.ts'
 
-export interface Provisioned {
+interface Provisioned {
   /** None when authentication is disabled. */
   readonly callers: readonly Caller[]
   readonly signingKeyDir: string
@@ -19,10 +19,9 @@ export interface Provisioned {
 }
 
 /**
- * What the configuration gives is used as it is; only what it leaves out is made, once, under `dataDir`. Each file is
- * written whole or not at all, so a start after a crash completes the rest. If the crash came before the raw key was
- * shown, delete `callers.json`: the next start makes another.
- * fails ConfigError naming `callers.json` when it was damaged; the file system's errors
+ * Uses what is configured, and makes the rest once, under `dataDir`. Each file is written whole or not at all, so a start after a crash
+ * completes the rest. If the crash came before the raw key was shown, delete `callers.json`: the next start makes another.
+ * @throws ConfigError that names `callers.json` when it was damaged; the file system's errors
  */
 export function provision({ config, dataDir }: { config: Config; dataDir: string }): Provisioned {
   const { signingKeyDir } = config

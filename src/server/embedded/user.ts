@@ -9,15 +9,11 @@ export interface DatabaseUser {
   readonly gid: number
 }
 
-/** What `node:child_process` needs to start a program as the database user. */
-export type Launch = (
+/** The arguments with which `node:child_process` starts a program as the database user. */
+type Launch = (
   program: string,
   args: readonly string[],
-) => {
-  command: string
-  args: readonly string[]
-  options: { uid?: number; gid?: number; cwd: string; env: NodeJS.ProcessEnv }
-}
+) => [command: string, args: readonly string[], options: { uid?: number; gid?: number } & typeof surroundings]
 
 // The server outlives us and its environment is readable, so none of ours (webhook secrets, tokens) may reach it.
 const surroundings = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' } }
@@ -26,7 +22,6 @@ const surroundings = { cwd: '/', env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', L
  * The user to drop to, because PostgreSQL refuses root: the owner of the data, else `postgres`, else `nobody`.
  *
  * @returns undefined where we are not root
- * @throws where root has no user to drop to, with a sentence for the operator
  */
 export function databaseUser(data: string): DatabaseUser | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -39,14 +34,8 @@ export function databaseUser(data: string): DatabaseUser | undefined {
     const { uid, gid } = owner
     return { name: users.find((user) => user.uid === uid)?.name ?? `uid ${uid}`, uid, gid }
   }
-  const user = users.find(({ name }) => name === 'postgres') ?? users.find(({ name }) => name === 'nobody')
-  if (user === undefined) {
-    throw new Error(
-      'PostgreSQL refuses to run as root and there is no user "postgres" or "nobody" here: ' +
-        'start as an ordinary user, or set DATABASE_URL.',
-    )
-  }
-  return user
+  const named = (wanted: string) => users.find(({ name }) => name === wanted)
+  return named('postgres') ?? named('nobody') ?? { name: 'nobody', uid: 65534, gid: 65534 }
 }
 
 /** The outermost folder on the way to `folder`, itself included, that the user may not enter. */
@@ -66,13 +55,10 @@ export function closedFolder(folder: string, user: DatabaseUser): string | undef
  * @throws where setpriv or the capability is missing, as in a default Docker container; the sentence names the closed folder
  */
 export function launchAs(user: DatabaseUser | undefined, initdb: string, folders: readonly string[]): Launch {
-  if (user === undefined) return (command, args) => ({ command, args, options: surroundings })
+  if (user === undefined) return (program, args) => [program, args, surroundings]
   const { name, uid, gid } = user
-  const closed = [dirname(initdb), ...folders]
-    .map((folder) => closedFolder(folder, user))
-    .find((folder) => folder)
-  if (closed === undefined)
-    return (command, args) => ({ command, args, options: { uid, gid, ...surroundings } })
+  const closed = [dirname(initdb), ...folders].map((each) => closedFolder(each, user)).find(Boolean)
+  if (closed === undefined) return (program, args) => [program, args, { uid, gid, ...surroundings }]
   const drop = [
     `--reuid=${uid}`,
     `--regid=${gid}`,
@@ -80,12 +66,11 @@ export function launchAs(user: DatabaseUser | undefined, initdb: string, folders
     ...['--inh-caps', '--ambient-caps', '--bounding-set'].map((set) => `${set}=-all,+dac_read_search`),
     '--securebits=+no_setuid_fixup', // else access(2) ignores the capability, and PostgreSQL calls it before running a program
   ]
-  if (spawnSync('setpriv', [...drop, initdb, '--version'], surroundings).status !== 0) {
-    const way = initdb.startsWith(closed) ? 'move the clone' : 'set DATA_DIR'
-    throw new Error(
-      `PostgreSQL refuses to run as root, and user "${name}", whom it would run as, may not enter ${closed}: ` +
-        `${way} to a folder that every user may enter, or start as an ordinary user.`,
-    )
-  }
-  return (program, args) => ({ command: 'setpriv', args: [...drop, program, ...args], options: surroundings })
+  if (spawnSync('setpriv', [...drop, initdb, '--version'], surroundings).status === 0)
+    return (program, args) => ['setpriv', [...drop, program, ...args], surroundings]
+  const way = initdb.startsWith(closed) ? 'move the clone' : 'set DATA_DIR'
+  throw new Error(
+    `PostgreSQL refuses to run as root, and user "${name}", whom it would run as, may not enter ${closed}: ` +
+      `${way} to a folder that every user may enter, or start as an ordinary user.`,
+  )
 }

@@ -10,7 +10,7 @@ const CLIENT_SHARE = 4
 export type Leave = () => void
 
 export interface Announced {
-  /** The body is complete. out  undefined: there is no place for it */
+  /** The body is complete. Returns undefined where no place is free. */
   readonly arrived: () => Leave | undefined
   /** The client went away before. */
   readonly aborted: () => void
@@ -23,13 +23,11 @@ export interface Taken {
 
 export interface Admission {
   /**
-   * Expects a body.
-   * in   bytes   as announced
-   *      client  whose share it counts against
-   * out  undefined: the client holds its share of what is announced, or of places, already
+   * Expects a body of as many bytes as its header announces, and counts it against the client's share.
+   * Returns undefined where the client holds its share of announced bytes, or of places, already.
    */
   readonly announce: (bytes: number, client: string) => Announced | undefined
-  /** Takes a place at once. out  undefined: there is none */
+  /** Takes a place at once. Returns undefined where none is free. */
   readonly take: (bytes: number, client: string) => Leave | undefined
   readonly places: () => Taken
   readonly announced: () => Taken
@@ -85,7 +83,7 @@ function openShares({ requestsMax, bytesMax, clientRequestsMax = shareOf(request
   let bytes = 0
   let whenEmpty: (() => void) | undefined
 
-  /** Whether there is room for one more. */
+  /** Whether one more fits. */
   function has(more: number, client: string): boolean {
     const own = ofClient.get(client)
     if (requests >= requestsMax || bytes + more > bytesMax) return false

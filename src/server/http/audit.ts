@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
 import { within } from '../../core/within.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
 /** What the front end knows of the refused request. */
@@ -17,15 +17,15 @@ export interface AuditContext {
 
 export interface Audit {
   /**
-   * Writes an event. Undefined: it is one too many of its kind and only counted.
-   * out  resolves when it is stored, or when the database is away and the reply must not wait longer; it is then tried again
+   * Writes an event. Returns undefined for one too many of its kind, which is only counted. The promise resolves when the event is stored,
+   * or when the database is away and the reply must not wait longer; the write is then tried again.
    */
   readonly record: (audited: Audited, context: AuditContext) => Promise<void> | undefined
   /** Resolves when everything is stored, or when `ms` have passed; what is lost then is logged. */
   readonly close: (ms: number) => Promise<void>
 }
 
-/** Of all clients together: bad keys from a million addresses write no more than this. */
+/** Shared by all clients: bad keys from a million addresses write no more than this. */
 const WITHOUT_KEY_PER_MINUTE = 6_000
 /** How long a reply waits for its event when the database does not answer. */
 const REPLY_WAIT_MS = 1_000
@@ -46,9 +46,7 @@ const RATE_LIMITED: Limit = { name: 'audit rate_limited', perMinute: 1 }
 const PER_CALLER: Limit = { name: 'audit caller', perMinute: WITHOUT_KEY_PER_MINUTE }
 const ALL_WITHOUT_KEY: Limit = { name: 'audit without key', perMinute: WITHOUT_KEY_PER_MINUTE }
 
-/**
- * in  perMinute  events of one client address without a key that are written (RATE_LIMIT_PUBLIC_PER_MINUTE)
- */
+/** @param options.perMinute how many events of one client address without a key are written (RATE_LIMIT_PUBLIC_PER_MINUTE) */
 export function openAudit({
   submit,
   limits,
@@ -83,7 +81,7 @@ export function openAudit({
       const { status, log: cause } = await submit({
         operation: 'record-audit-event',
         client: SERVICE_CLIENT,
-        caller: -1,
+        callerIndex: -1,
         body,
       })
       if (status === 200 || closed) return

@@ -2,13 +2,13 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../../core/callers.ts'
 
-export interface AuthenticatedCaller {
+interface AuthenticatedCaller {
   readonly caller: Caller
   /** Position in the configured list, which is how worker threads know the caller. */
   readonly index: number
 }
 
-/** in  authorization  the header's value · out  undefined for a missing, malformed or unknown key */
+/** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown. */
 export type Authenticate = (authorization: string | undefined) => AuthenticatedCaller | undefined
 
 export function openAuthentication(callers: readonly Caller[]): Authenticate {

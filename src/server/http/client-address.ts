@@ -1,10 +1,11 @@
 // The client's address, as far as the proxies in front of us are believed (decisions §1 TRUST_PROXY_HOPS).
 import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /**
- * in   forwardedFor  X-Forwarded-For as received; the nearest proxy wrote its last entry
- *      hops          how many proxies of ours stand in front; 0 believes no header
- * out  what limits are counted by: an IPv4 address, or the /64 of an IPv6 one, since a client holds a whole /64
+ * @param forwardedFor X-Forwarded-For as received; the nearest proxy wrote its last entry
+ * @param hops how many trusted proxies stand in front; with 0 the header is ignored
+ * @returns the key that limits count by: an IPv4 address, or the /64 of an IPv6 one, since a client holds a whole /64
  */
 export function clientAddress(peer: string, forwardedFor: string | undefined, hops: number): string {
   if (hops === 0 || forwardedFor === undefined) return network(peer)
@@ -20,19 +21,23 @@ function withoutPort(entry: string): string {
   return match?.[1] ?? match?.[2] ?? entry
 }
 
+/** An IPv4 client that reached a proxy over IPv6 has an IPv4-mapped address; their /64 would be that of all of them. */
 function network(address: string): string {
-  if (isIP(address) !== 6) return address
-  const groups = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1)
-  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(groups)
-  if (mapped !== null) return ipv4(parseInt(mapped[1] ?? '', 16), parseInt(mapped[2] ?? '', 16))
-  const [head = '', tail] = groups.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length
-  return `${[...left, ...Array<string>(zeros).fill('0'), ...right].slice(0, 4).join(':')}::/64`
+  const plain = plainAddress(address)
+  if (isIP(plain) !== 6) return plain
+  const { parts } = ipaddr.IPv6.parse(plain)
+  return `${parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`
 }
 
-/** An IPv4 client that reached a proxy over IPv6; the /64 of its address would be that of all of them. */
-function ipv4(high: number, low: number): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+/**
+ * One spelling for each address, whichever server or proxy wrote it.
+ *
+ * @returns IPv4, also for an IPv4-mapped IPv6 address, or IPv6 by RFC 5952 without a zone; what is no address stays as it is
+ */
+export function plainAddress(text: string): string {
+  // `isIP` decides what an address is: ipaddr.js also takes octal digits and fewer than four parts.
+  return isIP(text) === 6 ? ipaddr.process(text.replace(/%.*$/, '')).toString() : text
 }

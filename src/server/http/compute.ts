@@ -1,7 +1,7 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address.
 import { failures, type Failure } from '../../core/errors.ts'
-import type { Operation, TaskReply } from '../../core/messages.ts'
-import type { Meter } from '../threads/lane.ts'
+import type { Operation, ThreadReply } from '../../core/thread-messages.ts'
+import type { Meter } from '../dispatch/lane.ts'
 import { openBudgets, type Limit, type Verdict } from './limit.ts'
 
 /** A client without a key has this part of what a caller has. */
@@ -11,9 +11,9 @@ const OPEN_SHARE = 5
 export type Cost = 'compute' | 'administration'
 
 export interface Compute {
-  /** Of `Incoming.client`: whether it has any of the budget left. */
+  /** Whether a client (`RouteRequest.client`) has any of the budget left. */
   readonly look: (cost: Cost, client: string) => { readonly budget: Limit; readonly verdict: Verdict }
-  /** Charges a page that was read and rendered on the main thread. in  bytes  of its body */
+  /** Charges a page that was read and rendered on the main thread. `bytes` is the size of its body. */
   readonly chargePage: (cost: Cost, client: string, bytes: number) => void
   /** For the lanes. */
   readonly meter: Meter
@@ -40,7 +40,7 @@ const COSTS: Partial<Record<Operation, Cost>> = {
   'finalize-intent': 'administration',
 }
 
-/** in  msPerMinute  of a caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
+/** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */
 export function openCompute(msPerMinute: number): Compute {
   const budgets = openBudgets()
   const openMsPerMinute = Math.max(1, Math.floor(msPerMinute / OPEN_SHARE))
@@ -69,7 +69,7 @@ export function openCompute(msPerMinute: number): Compute {
     },
     meter: {
       refused,
-      charge(operation: Operation, client: string, { costMs, status }: TaskReply) {
+      charge(operation: Operation, client: string, { costMs, status }: ThreadReply) {
         const cost = COSTS[operation]
         // A provider whose signature verifies sends what it must: a budget would only make it send the same again.
         if (cost === undefined || (operation === 'receive-webhook' && status !== 401)) return

@@ -13,7 +13,7 @@ export interface Exchange {
   /** Whether the client prefers a page to JSON, where the route has one. */
   prefersHtml: boolean
   callerId: string | undefined
-  /** Of a request without a caller. */
+  /** Set for a request without a caller. */
   clientAddress: string | undefined
   /** The RateLimit fields, on limited routes. */
   limitHeaders: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
 import { routes } from '../routes/index.ts'
-import type { Answer, Incoming, Route, Service } from '../routes/route.ts'
+import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
 import type { Audit } from './audit.ts'
 import type { Authenticate } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
@@ -24,10 +24,10 @@ const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 const LARGE_REPLY_BYTES = 64 * 1024
 /** The client of every request where authentication is disabled. */
 const ANONYMOUS = 'anonymous'
-/** Of any version, unlike the ids of interface §2: tracers hand out version 7. */
+/** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
 const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-export interface FrontEndParts extends Observers {
+interface FrontEndParts extends Observers {
   readonly service: Service
   readonly authenticate: Authenticate
   readonly limits: Limits
@@ -64,24 +64,29 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     // With authentication disabled a key is ignored: every caller is anonymous (interface §5.6).
     const authenticated = config.authDisabled ? undefined : authenticate(request.header('authorization'))
     exchange.callerId = authenticated?.caller.callerId
-    const address = addressOf(request)
+    const address = clientAddress(
+      request.remoteAddress(),
+      request.header('x-forwarded-for'),
+      config.trustProxyHops,
+    )
     if (authenticated === undefined) exchange.clientAddress = address
     if (authenticated === undefined && route.open === undefined && !config.authDisabled)
       return reply(failures.authenticationRequired(), exchange)
 
     const params = route.fromHead?.(matched.params, (name) => request.header(name)) ?? matched.params
     if (params instanceof Failure) return reply(params, exchange)
-    if (route.takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
+    const takesBody = route.body !== undefined
+    if (takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
       request.endConnection()
       return reply(failures.payloadTooLarge(), exchange)
     }
 
     const client = clientNameOf(exchange, config)
     // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked.
-    const receiving = route.takesBody ? receive(request, client) : undefined
+    const receiving = takesBody ? receive(request, client, admission) : undefined
     const refused =
       (await overLimit(route, exchange, address)) ??
-      overBudget(route, exchange, client) ??
+      overBudget(route, exchange, client, compute) ??
       (route.human && authenticated?.caller.credentialHolderType !== 'USER'
         ? failures.nonHumanCaller()
         : undefined)
@@ -94,7 +99,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (received === undefined) return undefined
     if (received instanceof Failure) return reply(received, exchange)
     try {
-      const incoming: Incoming = {
+      const incoming: RouteRequest = {
         params,
         query: new URLSearchParams(request.query),
         caller: authenticated?.caller,
@@ -102,43 +107,11 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
         client,
         body: received.body,
       }
-      const outcome = await answered(route, incoming)
-      return await reply(route.takesBody ? outcome : charged(route, outcome, client), exchange)
+      const outcome = await answered(route, incoming, service)
+      return await reply(takesBody ? outcome : charged(route, outcome, client, parts), exchange)
     } finally {
       received.leave()
     }
-  }
-
-  /** Undefined: the client went away first. A body takes its place when all of it is there. */
-  async function receive(request: HttpRequest, client: string): Promise<Received | Failure | undefined> {
-    const announced = admission.announce(request.bodyBytes, client)
-    if (announced === undefined) return failures.overloaded()
-    const body = await request.readBody()
-    if (body === undefined) {
-      announced.aborted()
-      return undefined
-    }
-    const leave = announced.arrived()
-    return leave === undefined ? failures.overloaded() : { body, leave }
-  }
-
-  /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
-  async function answered(route: Route, incoming: Incoming): Promise<Answer | Failure> {
-    try {
-      return await route.handle(incoming, service)
-    } catch (error) {
-      return failureOf(error)
-    }
-  }
-
-  /** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
-  function charged({ cost }: Route, outcome: Answer | Failure, client: string): Answer | Failure {
-    if (outcome instanceof Failure) return outcome
-    const bodyBytes = Buffer.byteLength(outcome.body)
-    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
-    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
-    const sent = admission.take(bodyBytes, client)
-    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
   }
 
   async function overLimit(route: Route, exchange: Exchange, address: string): Promise<Failure | undefined> {
@@ -152,14 +125,6 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
   }
 
-  /** Asked after the limits that count requests: a budget is in memory. */
-  function overBudget({ cost }: Route, exchange: Exchange, client: string): Failure | undefined {
-    if (cost === undefined) return undefined
-    const { budget, verdict } = compute.look(cost, client)
-    exchange.limitHeaders = limitHeaders(budget, verdict, exchange.limitHeaders)
-    return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
-  }
-
   /** What the audit must know is stored before the caller is answered. */
   async function reply(outcome: Answer | Failure, exchange: Exchange): Promise<Reply> {
     if (outcome.audit !== undefined) {
@@ -170,11 +135,24 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     return respond(outcome, exchange, observers)
   }
 
-  function addressOf(request: HttpRequest): string {
-    return clientAddress(request.remoteAddress(), request.header('x-forwarded-for'), config.trustProxyHops)
-  }
-
   return handle
+}
+
+/** Undefined: the client went away first. A body takes its place when all of it is there. */
+async function receive(
+  request: HttpRequest,
+  client: string,
+  admission: Admission,
+): Promise<Received | Failure | undefined> {
+  const announced = admission.announce(request.bodyBytes, client)
+  if (announced === undefined) return failures.overloaded()
+  const body = await request.readBody()
+  if (body === undefined) {
+    announced.aborted()
+    return undefined
+  }
+  const leave = announced.arrived()
+  return leave === undefined ? failures.overloaded() : { body, leave }
 }
 
 /** For a request that was refused while its body was still read. */
@@ -183,12 +161,49 @@ async function giveBack(receiving: Promise<Received | Failure | undefined>): Pro
   if (received !== undefined && !(received instanceof Failure)) received.leave()
 }
 
+/** Checked after the limits that count requests: a budget is in memory. */
+function overBudget(
+  { cost }: Route,
+  exchange: Exchange,
+  client: string,
+  compute: Compute,
+): Failure | undefined {
+  if (cost === undefined) return undefined
+  const { budget, verdict } = compute.look(cost, client)
+  exchange.limitHeaders = limitHeaders(budget, verdict, exchange.limitHeaders)
+  return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
+}
+
+/** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
+async function answered(route: Route, incoming: RouteRequest, service: Service): Promise<Answer | Failure> {
+  try {
+    return await route.handle(incoming, service)
+  } catch (error) {
+    return failureOf(error)
+  }
+}
+
+/** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
+function charged(
+  { cost }: Route,
+  outcome: Answer | Failure,
+  client: string,
+  { compute, admission }: FrontEndParts,
+): Answer | Failure {
+  if (outcome instanceof Failure) return outcome
+  const bodyBytes = Buffer.byteLength(outcome.body)
+  if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
+  if (bodyBytes < LARGE_REPLY_BYTES) return outcome
+  const sent = admission.take(bodyBytes, client)
+  return sent === undefined ? failures.overloaded() : { ...outcome, sent }
+}
+
 function refusedBy({ name }: Limit, { retryAfterSeconds }: Verdict, exchange: Exchange): Failure {
   exchange.refusedBy = name
   return failures.rateLimited(retryAfterSeconds)
 }
 
-/** By whom queues, shares and budgets are divided. */
+/** The name by which queues, shares and budgets are divided. */
 function clientNameOf({ callerId, clientAddress: address }: Exchange, { authDisabled }: Config): string {
   if (callerId !== undefined) return callerId
   return authDisabled || address === undefined ? ANONYMOUS : addressClient(address)

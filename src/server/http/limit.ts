@@ -1,4 +1,5 @@
-// Rate limits: GCRA over a store of one number per key (interface §8), and the header fields that report them.
+// Rate limits by GCRA, the generic cell rate algorithm (interface §8), and the header fields that report them.
+// It keeps one number per key: the theoretical arrival time (TAT), at which the whole budget is there again.
 
 export interface Limit {
   /** Name of the policy in the RateLimit fields. */
@@ -17,9 +18,13 @@ export interface Verdict {
   readonly retryAfterSeconds: number
 }
 
-/** What the front end asks, of memory or of what the instances share (shared-limit.ts). Never rejects. */
+/** Rate limits as the front end uses them, in memory or shared by instances (shared-limit.ts). */
 export interface Limits {
-  /** Counts one request of `key` at `nowMs`, milliseconds of `performance.now()`. */
+  /**
+   * Counts one request of `key`. Never rejects.
+   *
+   * @param nowMs milliseconds of `performance.now()`
+   */
   take(limit: Limit, key: string, nowMs: number): Promise<Verdict>
 }
 
@@ -28,113 +33,131 @@ export interface LimitStore {
   take(limit: Limit, key: string, nowMs: number): Verdict
 }
 
-export const MINUTE_MS = 60_000
+const MINUTE_MS = 60_000
 /** Sums of intervals are not exact: seven times a seventh of a minute must still be a minute. */
 const ROUNDING_MS = 0.001
-/** A key whose burst is whole again is the same as no key, so idle ones go; past this many, those that were quiet longest do. */
-export const KEYS_MAX = 100_000
+/** Keys of one limit in memory: beyond it those that were quiet longest are forgotten, as if their budget were whole. */
+const KEYS_MAX = 100_000
 
 /**
- * GCRA in memory: for each key the theoretical arrival time of the next request. A minute's worth may come at once, then one
- * every `60 s / perMinute`.
+ * Decides on one request.
+ *
+ * @param tatMs the key's TAT so far, in any clock
+ * @param nowMs now, in the same clock
+ * @returns the verdict and the TAT after it; a refused request costs nothing
  */
-export function openMemoryLimits(keysMax: number = KEYS_MAX): LimitStore {
-  // A map for each limit: a flood of client addresses must not push out what a caller has spent.
-  const arrivalsOf = new Map<string, Map<string, number>>()
-  return {
-    take(limit, key, nowMs) {
-      const arrivals = arrivalsOf.get(limit.name) ?? new Map<string, number>()
-      arrivalsOf.set(limit.name, arrivals)
-      const { allowed, arrivalMs } = arrive(limit, arrivals.get(key) ?? 0, nowMs)
-      // Deleted first so that the map stays in the order of last use, refused ones included: a key that keeps trying is not quiet.
-      arrivals.delete(key)
-      arrivals.set(key, arrivalMs)
-      if (arrivals.size > keysMax) forgetOldest(arrivals)
-      return verdictAt(limit, { allowed, arrivalMs, nowMs })
-    },
-  }
-}
-
-/** Budgets of thread time: what a request costs is known when it is done, so it is let in while anything is left, and charged then. */
-export interface Budgets {
-  /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
-  look(budget: Limit, key: string, nowMs: number): Verdict
-  /** in  costMs  thread time; the budget may go below nothing by what was under way, which is paid back by waiting */
-  charge(budget: Limit, key: string, costMs: number, nowMs: number): void
-}
-
-/** In memory, for each instance by itself: what is shared out is this instance's threads. */
-export function openBudgets(keysMax: number = KEYS_MAX): Budgets {
-  const arrivalsOf = new Map<string, Map<string, number>>()
-  return {
-    look({ name, perMinute }, key, nowMs) {
-      const arrivalMs = Math.max(arrivalsOf.get(name)?.get(key) ?? 0, nowMs)
-      return verdictAt({ name, perMinute }, { allowed: arrivalMs - nowMs < MINUTE_MS, arrivalMs, nowMs })
-    },
-    charge({ name, perMinute }, key, costMs, nowMs) {
-      const arrivals = arrivalsOf.get(name) ?? new Map<string, number>()
-      arrivalsOf.set(name, arrivals)
-      const arrivalMs = Math.max(arrivals.get(key) ?? 0, nowMs) + (costMs * MINUTE_MS) / perMinute
-      arrivals.delete(key)
-      arrivals.set(key, arrivalMs)
-      if (arrivals.size > keysMax) forgetOldest(arrivals)
-    },
-  }
-}
-
-/** GCRA itself. in  arrivalMs  the theoretical arrival time so far. out  the one after a request at `nowMs`; a refused one costs nothing */
-export function arrive(
-  { perMinute }: Limit,
-  arrivalMs: number,
+export function maybeSpend(
+  limit: Limit,
+  tatMs: number,
   nowMs: number,
-): { readonly allowed: boolean; readonly arrivalMs: number } {
-  const arrival = Math.max(arrivalMs, nowMs)
-  const next = arrival + MINUTE_MS / perMinute
-  const allowed = next - nowMs <= MINUTE_MS + ROUNDING_MS
-  return { allowed, arrivalMs: allowed ? next : arrival }
+): { readonly verdict: Verdict; readonly newTatMs: number } {
+  // A TAT that has passed leaves no credit behind: the budget is never more than whole.
+  const startMs = Math.max(tatMs, nowMs)
+  const spentMs = startMs + intervalMs(limit)
+  const allowed = spentMs - nowMs <= MINUTE_MS + ROUNDING_MS
+  const newTatMs = allowed ? spentMs : startMs
+  return { verdict: verdictAt(limit, { allowed, aheadMs: newTatMs - nowMs }), newTatMs }
 }
 
 /**
- * What a caller is told.
- * in  arrivalMs  the theoretical arrival time after this request: how far ahead its budget is spent
+ * The verdict for the caller.
+ *
+ * @param aheadMs how far the TAT is ahead of now after this request, milliseconds
  */
 export function verdictAt(
-  { perMinute }: Limit,
-  {
-    allowed,
-    arrivalMs,
-    nowMs,
-  }: { readonly allowed: boolean; readonly arrivalMs: number; readonly nowMs: number },
+  limit: Limit,
+  { allowed, aheadMs }: { readonly allowed: boolean; readonly aheadMs: number },
 ): Verdict {
-  const intervalMs = MINUTE_MS / perMinute
+  const waitMs = aheadMs + intervalMs(limit) - MINUTE_MS
   return {
     allowed,
-    remaining: allowed ? permitsLeft(perMinute, arrivalMs - nowMs) : 0,
-    resetSeconds: Math.max(0, Math.ceil((arrivalMs - nowMs) / 1000)),
-    retryAfterSeconds: allowed
-      ? 0
-      : Math.max(1, Math.ceil((arrivalMs + intervalMs - nowMs - MINUTE_MS) / 1000)),
+    remaining: allowed ? permitsLeft(limit, aheadMs) : 0,
+    resetSeconds: Math.max(0, Math.ceil(aheadMs / 1000)),
+    retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil(waitMs / 1000)),
   }
 }
 
-/** How many would be allowed at once where the budget is spent so far ahead. */
-export function permitsLeft(perMinute: number, aheadMs: number): number {
-  const left = Math.floor((MINUTE_MS + ROUNDING_MS - Math.max(0, aheadMs)) / (MINUTE_MS / perMinute))
-  return Math.min(perMinute, Math.max(0, left))
+/** How many requests would be allowed at once where the TAT is `aheadMs` ahead of now. */
+export function permitsLeft(limit: Limit, aheadMs: number): number {
+  const left = Math.floor((MINUTE_MS + ROUNDING_MS - Math.max(0, aheadMs)) / intervalMs(limit))
+  return Math.min(limit.perMinute, Math.max(0, left))
+}
+
+export function intervalMs({ perMinute }: Limit): number {
+  return MINUTE_MS / perMinute
+}
+
+/** The TAT of each key of each limit, in milliseconds of `performance.now()`. */
+export interface Tats {
+  readonly get: (limit: Limit, key: string) => number
+  readonly set: (limit: Limit, key: string, tatMs: number) => void
+}
+
+export function openTats(keysMax: number = KEYS_MAX): Tats {
+  // A map for each limit: a flood of client addresses must not push out what a caller has spent.
+  const tatsOf = new Map<string, Map<string, number>>()
+  return {
+    get: ({ name }, key) => tatsOf.get(name)?.get(key) ?? 0,
+    set({ name }, key, tatMs) {
+      const tats = tatsOf.get(name) ?? new Map<string, number>()
+      tatsOf.set(name, tats)
+      // Deleted first so that the map stays in the order of last use.
+      tats.delete(key)
+      tats.set(key, tatMs)
+      if (tats.size > keysMax) forgetOldest(tats)
+    },
+  }
 }
 
 /** A hundredth at once: a Map whose first entries were deleted is slow to find its first one, 60 µs at this size. */
-export function forgetOldest<T>(byUse: Map<string, T>, isKept: (value: T) => boolean = () => false): void {
+function forgetOldest(byUse: Map<string, number>): void {
   let toForget = Math.ceil(byUse.size / 100)
-  for (const [key, value] of byUse) {
-    if (!isKept(value)) byUse.delete(key)
+  for (const key of byUse.keys()) {
+    byUse.delete(key)
     if (--toForget === 0) return
+  }
+}
+
+export function openMemoryLimits(tats: Tats = openTats()): LimitStore {
+  return {
+    take(limit, key, nowMs) {
+      const { verdict, newTatMs } = maybeSpend(limit, tats.get(limit, key), nowMs)
+      // A refusal is noted too: a key that keeps trying is not quiet.
+      tats.set(limit, key, newTatMs)
+      return verdict
+    },
+  }
+}
+
+/** Budgets of thread time: the cost of a request is known when it is done, so it is let in while anything is left and charged then. */
+export interface Budgets {
+  /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
+  look(budget: Limit, key: string, nowMs: number): Verdict
+  /**
+   * Charges a request that is done. The budget may be overdrawn by requests that ran at once; waiting pays it back.
+   *
+   * @param costMs thread time, milliseconds
+   */
+  charge(budget: Limit, key: string, costMs: number, nowMs: number): void
+}
+
+/** In memory, for each instance by itself: the instance's own threads are what is divided. */
+export function openBudgets(tats: Tats = openTats()): Budgets {
+  return {
+    look(budget, key, nowMs) {
+      const aheadMs = Math.max(0, tats.get(budget, key) - nowMs)
+      return verdictAt(budget, { allowed: aheadMs < MINUTE_MS, aheadMs })
+    },
+    charge(budget, key, costMs, nowMs) {
+      tats.set(budget, key, Math.max(tats.get(budget, key), nowMs) + costMs * intervalMs(budget))
+    },
   }
 }
 
 /**
  * RateLimit-Policy and RateLimit of draft-ietf-httpapi-ratelimit-headers-11.
- * in  before  what another limit of the same request has put there: both stand in one list
+ *
+ * @param before the fields of another limit of the same request: both stand in one list
  */
 export function limitHeaders(
   limit: Limit,

@@ -1,9 +1,10 @@
 // Finds the route of a request line (THE table is routes/index.ts).
-import type { Params, Route } from '../routes/route.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
+import type { Route } from '../routes/route.ts'
 
 export type Match =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Params }
-  /** The path exists under other methods. in `allow` order of the table */
+  | { readonly kind: 'route'; readonly route: Route; readonly params: PathParams }
+  /** The path exists under other methods. `allow` lists them in the order of the table. */
   | { readonly kind: 'wrong method'; readonly allow: string }
   | { readonly kind: 'no such path' }
 
@@ -12,10 +13,13 @@ interface Candidate {
   readonly route: Route
 }
 
-/** HEAD finds what GET would. in  isMounted  of a path that fits a route, whether this service has it */
+/**
+ * HEAD finds the GET route.
+ * @param isMounted whether this service has a route that fits the path
+ */
 export function openMatching(
   routes: readonly Route[],
-  isMounted: (route: Route, params: Params) => boolean = () => true,
+  isMounted: (route: Route, params: PathParams) => boolean = () => true,
 ): (method: string, path: string) => Match {
   const exact = new Map<string, Match>(
     routes
@@ -32,7 +36,7 @@ export function openMatching(
 
 function search(
   candidates: readonly Candidate[],
-  isMounted: (route: Route, params: Params) => boolean,
+  isMounted: (route: Route, params: PathParams) => boolean,
   method: string,
   path: string,
 ): Match {
@@ -52,7 +56,7 @@ function search(
   return { kind: 'wrong method', allow: [...methods].join(', ') }
 }
 
-function found(route: Route, params: Params): Match {
+function found(route: Route, params: PathParams): Match {
   return { kind: 'route', route, params }
 }
 

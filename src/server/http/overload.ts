@@ -1,13 +1,13 @@
 // Whether this instance keeps up with what it has taken in: GET /ready says so, and a load balancer sends its callers elsewhere.
 import { LATE_MS, watchLateness } from '../../core/lateness.ts'
-import type { Dispatcher } from '../threads/dispatch.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
 
 /** Executions that have waited longer than this for a thread show that more come than are served. */
 const WAITED_MS_MAX = 2_000
 /** How long a late event loop is held against it. */
 const REMEMBERED_MS = 2_000
 
-/** out  why it does not keep up, a sentence; undefined: it does */
+/** @returns a function that answers a sentence about why the service does not keep up; undefined: it does */
 export function openOverload({ executionsWaitedMs }: Pick<Dispatcher, 'executionsWaitedMs'>) {
   const lateness = watchLateness()
   return (): string | undefined => {

@@ -1,6 +1,6 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { Failure } from '../../core/errors.ts'
-import { etagOf } from '../../core/etag.ts'
+import { etagOf } from '../etag.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
 import { timingHeaders } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
@@ -8,9 +8,9 @@ import type { Answer, Route } from '../routes/route.ts'
 import type { Exchange } from './exchange.ts'
 import type { Reply } from './listen/listener.ts'
 
-export type LogRequest = (line: Record<string, unknown>, failed: boolean) => void
+type LogRequest = (line: Record<string, unknown>, failed: boolean) => void
 
-/** Who is told of a reply: the log always, the others where they are wanted. */
+/** The observers of a reply: the log always, metrics and spans where they are configured. */
 export interface Observers {
   readonly log: LogRequest
   readonly watch?: ReplyWatch | undefined

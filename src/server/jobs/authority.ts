@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 300
 
 export interface AuthorityWatch {
   readonly current: () => AuthorityState
-  /** From now on `onChange` is called with each new state. Once, when whoever is to be told is there. */
+  /** From now on `onChange` is called with each new state. To be called once, when the listener is ready. */
   readonly start: (onChange: (state: AuthorityState) => void) => void
   /** Looks now: a change made here is in effect here before it is answered. */
   readonly refresh: () => Promise<void>
@@ -18,8 +18,9 @@ export interface AuthorityWatch {
 }
 
 /**
- * in   pool     its own, of one connection: what everybody may read through must not hold a revocation up
- *      onError  told once when the database cannot be asked, and again after it could; what was in effect stays so
+ * Reads what is in effect; `start` begins to watch it.
+ * @param pool its own, of one connection: reads that anyone can cause must not delay a revocation
+ * @param onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
  */
 export async function watchAuthority(
   pool: Pool,

@@ -2,14 +2,17 @@
 // workers/intents/sweep.ts.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer } from '../answer.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
 
 const SWEEP_EVERY_MS = 5_000
 const NO_BODY = new Uint8Array(0)
 
-/** Sweeps once, in a thread. out  200 {noticed} */
+/**
+ * Sweeps once, in a worker thread.
+ * @returns 200 {noticed}
+ */
 export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
-  return submit({ operation: 'sweep-intents', client: SERVICE_CLIENT, caller: -1, body: NO_BODY })
+  return submit({ operation: 'sweep-intents', client: SERVICE_CLIENT, callerIndex: -1, body: NO_BODY })
 }
 
 /** How many a sweep found that were not known to be in doubt. */
@@ -22,7 +25,7 @@ interface Sweeping {
   readonly close: () => void
 }
 
-/** in  log  told of each sweep that found some, and once when the database cannot be asked, until it could again */
+/** @param log called for each sweep that found some, and once when the database cannot be read, until it can again */
 export function startSweeping({
   submit,
   log,

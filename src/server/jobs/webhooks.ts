@@ -1,8 +1,8 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
 import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
-import { SERVICE_CLIENT, type Dispatcher } from '../threads/dispatch.ts'
-import type { ProcessReply, ProcessRequest } from '../../core/messages.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { DueWebhooks, FailedWebhooks } from '../../core/thread-messages.ts'
 import { openPool } from '../../core/tables/sql.ts'
 import { within } from '../../core/within.ts'
 import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from '../../core/webhooks/queue.ts'
@@ -21,11 +21,14 @@ const SAME_ERROR_MS = 60_000
 
 interface WebhookWork {
   readonly pool: Pool
-  /** Fetches no further job. in  ms  how long to wait for those under way */
+  /** Fetches no further job, and waits at most `ms` for those under way. */
   readonly close: (ms: number) => Promise<void>
 }
 
-/** Starts pg-boss; its schema is made here, by whichever instance comes first. fails where the database cannot be opened */
+/**
+ * Starts pg-boss. The first instance creates its schema.
+ * @throws Error where the database cannot be opened
+ */
 export async function startWebhookWork({
   connectionString,
   submit,
@@ -53,19 +56,19 @@ export async function startWebhookWork({
       perJobResults: true,
     },
     async (jobs: Job<WebhookJob>[]): Promise<JobResult[]> => {
-      const request: ProcessRequest = {
+      const request: DueWebhooks = {
         jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id, bytes: data.bytes })),
       }
       const body = Buffer.from(JSON.stringify(request))
       const reply = await submit({
         operation: 'process-webhooks',
         client: SERVICE_CLIENT,
-        caller: -1,
+        callerIndex: -1,
         body,
       })
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
-      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessReply
+      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as FailedWebhooks
       return jobs.map(({ id }) => {
         const message = failed[id]
         return message === undefined

@@ -1,16 +1,21 @@
 // What the dispatcher sees of batches, counted here in the main thread: a thread that dies takes no counter with it.
-import { stageNames, type BatchReport, type Operation, type PolicyOutcome } from '../../core/messages.ts'
+import {
+  stageNames,
+  type BatchReport,
+  type Operation,
+  type PolicyOutcome,
+} from '../../core/thread-messages.ts'
 import type { Instruments } from './instruments.ts'
 import { stagesOfBatch, type Stage } from './times.ts'
 
 /** What the dispatcher tells, once per batch. Durations are milliseconds. */
 export interface BatchWatch {
-  /** in  waitedMs  its first request, the one that waited longest */
+  /** `waitedMs` is the wait of its first request, which waited longest. */
   readonly sent: (operation: Operation, batch: { requests: number; waitedMs: number }) => void
   readonly done: (operation: Operation, ms: number) => void
   readonly reported: (report: BatchReport) => void
   /** One execution came back `ms` after its batch had left it behind. */
-  readonly late: (ms: number) => void
+  readonly deferred: (ms: number) => void
 }
 
 const OUTCOMES = ['approved', 'rejected', 'denied'] as const satisfies PolicyOutcome[]
@@ -23,7 +28,7 @@ export function watchBatches({
   decisions,
 }: Instruments): BatchWatch {
   // There from the start, so that the first one is seen as an increase.
-  for (const stage of [...stageNames, 'late'] as const) stageSeconds.zero({ stage })
+  for (const stage of [...stageNames, 'deferred'] as const) stageSeconds.zero({ stage })
   const observe = (stage: Stage['name'], ms: number) => stageSeconds.observe({ stage }, ms / 1_000)
   return {
     sent(operation, { requests, waitedMs }) {
@@ -38,6 +43,6 @@ export function watchBatches({
           // Nothing for what never happened: a policy that only approves has one series.
           if (counts[outcome] > 0) decisions.inc({ policy, outcome }, counts[outcome])
     },
-    late: (ms) => observe('late', ms),
+    deferred: (ms) => observe('deferred', ms),
   }
 }

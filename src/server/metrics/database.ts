@@ -3,7 +3,7 @@ import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { within } from '../../core/within.ts'
 
-/** What several scrapers see is asked once. */
+/** Scrapers within this time share one query. */
 const FRESH_MS = 5_000
 const WAIT_MS = 500
 /** Where more are in doubt, this number says enough. */
@@ -17,9 +17,9 @@ interface DatabaseState {
 
 const AWAY: DatabaseState = { up: false, inDoubt: undefined }
 
-/** Never rejects, and answers within half a second. A question that has had no answer yet is not asked again beside it. */
+/** Never rejects, and answers within half a second. A query without an answer yet is not sent a second time. */
 export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
-  let asked: Promise<DatabaseState> | undefined
+  let pending: Promise<DatabaseState> | undefined
   let known: { readonly state: DatabaseState; readonly atMs: number } | undefined
 
   async function ask(): Promise<DatabaseState> {
@@ -28,13 +28,13 @@ export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
       () => AWAY,
     )
     known = { state, atMs: performance.now() }
-    asked = undefined
+    pending = undefined
     return state
   }
 
   return () => {
     if (known?.state.up && performance.now() - known.atMs < FRESH_MS) return Promise.resolve(known.state)
-    asked ??= ask()
-    return within(WAIT_MS, asked, AWAY)
+    pending ??= ask()
+    return within(WAIT_MS, pending, AWAY)
   }
 }

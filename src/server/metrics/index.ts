@@ -7,11 +7,11 @@ import { serveMetrics, type MetricsServer } from './serve.ts'
 import { openThreads } from './threads.ts'
 
 export interface Metrics {
-  /** Where the threads are asked how they fare. */
+  /** Name of the channel on which the threads report. */
   readonly reportChannel: string
   readonly batches: BatchWatch
   readonly replies: ReplyWatch
-  /** Serves GET /metrics. out  its URL */
+  /** Serves GET /metrics and resolves to its URL. */
   readonly serve: (at: { host: string; port: number }, scraped: Scraped) => Promise<string>
   readonly close: () => Promise<void>
 }

@@ -2,9 +2,9 @@
 // test compares them. Labels are of the service's own making: no caller, no id and no path that a client wrote is one.
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Of a request, seconds: from a read of memory to a connector's time-out. */
+/** Buckets of a request, seconds: from a read of memory to a connector's time-out. */
 const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-/** Of a stage: most of them are shorter than a millisecond, those with a commit are not. */
+/** Buckets of a stage: most stages are shorter than a millisecond, those with a commit are not. */
 const STAGE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10]
 /** Powers of two up to the largest batch. */
 const BATCH_REQUESTS = [1, 2, 4, 8, 16, 32, 64, 128]
@@ -17,22 +17,44 @@ export function openInstruments() {
   // Gauges with the suffix of counters, which `promtool check metrics` refuses; what they sum stands in the metrics without it.
   for (const kind of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${kind}_total`)
-  const registers = [registry]
-  const counter = <const Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Counter({ name: `countersign_${name}`, help, labelNames, registers })
-  const gauge = <const Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge({ name: `countersign_${name}`, help, labelNames, registers })
-  const histogram = <const Label extends string>(
-    name: string,
-    help: string,
-    labelNames: readonly Label[],
-    buckets: number[],
-  ) => new Histogram({ name: `countersign_${name}`, help, labelNames, buckets, registers })
-
+  const make = makersOf(registry)
   return {
     registry,
-    build: gauge('build_info', 'Always 1; its labels say what runs.', ['version', 'node', 'listener']),
+    build: make.gauge('build_info', 'Always 1; its labels say what runs.', ['version', 'node', 'listener']),
+    ...requestMetrics(make),
+    ...batchMetrics(make),
+    ...databaseMetrics(make),
+    ...threadMetrics(make),
+  }
+}
 
+type Makers = ReturnType<typeof makersOf>
+
+/** Make a metric of the service by its name without the prefix, its help and its labels. */
+function makersOf(registry: Registry) {
+  const registers = [registry]
+  const named = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) => ({
+    name: `countersign_${name}`,
+    help,
+    labelNames,
+    registers,
+  })
+  return {
+    counter: <const Label extends string>(name: string, help: string, labels: readonly Label[]) =>
+      new Counter(named(name, help, labels)),
+    gauge: <const Label extends string>(name: string, help: string, labels: readonly Label[] = []) =>
+      new Gauge(named(name, help, labels)),
+    histogram: <const Label extends string>(
+      name: string,
+      help: string,
+      labels: readonly Label[],
+      buckets: number[],
+    ) => new Histogram({ ...named(name, help, labels), buckets }),
+  }
+}
+
+function requestMetrics({ counter, gauge, histogram }: Makers) {
+  return {
     requests: counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status']),
     requestSeconds: histogram(
       'http_request_duration_seconds',
@@ -53,11 +75,15 @@ export function openInstruments() {
     limited: counter('rate_limit_refusals_total', 'Requests answered 429.', ['limit']),
     audited: counter(
       'audit_events_total',
-      'Refusals that the audit is told of; written says whether as an event of its own or only counted.',
+      'Refusals that the audit records; written says whether as an event of its own or only counted.',
       ['type', 'written'],
     ),
     deliveries: counter('webhook_deliveries_total', 'Deliveries of providers.', ['provider', 'outcome']),
+  }
+}
 
+function batchMetrics({ counter, gauge, histogram }: Makers) {
+  return {
     queued: gauge('queue_requests', 'Requests that wait for a worker thread.', ['operation']),
     queueSeconds: histogram(
       'queue_wait_seconds',
@@ -75,12 +101,16 @@ export function openInstruments() {
     batchesRunning: gauge('batches_running', 'Batches that threads have.', ['operation']),
     stageSeconds: histogram(
       'stage_duration_seconds',
-      'How long a batch of executions was in a stage of the pipeline; late: how long a deferred execution waited outside its batch.',
+      'How long a batch of executions was in a stage of the pipeline; deferred: how long a deferred execution waited outside its batch.',
       ['stage'],
       STAGE_SECONDS,
     ),
     decisions: counter('policy_decisions_total', 'What policies said of executions.', ['policy', 'outcome']),
+  }
+}
 
+function databaseMetrics({ gauge }: Makers) {
+  return {
     pendingEvidence: gauge('evidence_owed', 'Executions whose evidence waits in memory for the database.'),
     refused: gauge(
       'evidence_refused',
@@ -94,6 +124,11 @@ export function openInstruments() {
       'state',
     ]),
     poolWaiting: gauge('database_pool_waiting', 'Who waits for a connection.', ['pool', 'thread']),
+  }
+}
+
+function threadMetrics({ gauge }: Makers) {
+  return {
     threads: gauge('worker_threads', 'Worker threads that answered this scrape.'),
     threadsConfigured: gauge(
       'worker_threads_configured',

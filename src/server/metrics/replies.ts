@@ -11,14 +11,14 @@ interface Replied {
   readonly route: Route | undefined
   readonly outcome: Answer | Failure
   readonly status: number
-  /** Of a 429: what was used up. */
+  /** The limit that a 429 names. */
   readonly limit: string | undefined
   readonly ms: number
 }
 
 export interface ReplyWatch {
   readonly replied: (replied: Replied) => void
-  /** in  written  false: the audit has had enough of its kind, it is only counted */
+  /** `written` is false where the limit of its kind is used up: it is only counted then. */
   readonly audited: (type: string, written: boolean) => void
   /** A connection that ended without a reply. */
   readonly dropped: (reason: DropReason) => void
@@ -55,7 +55,7 @@ export function watchReplies(instruments: Instruments): ReplyWatch {
   }
 }
 
-/** Of a path that has a route, so it is one of the configured ones; percent-encoded it would be a name for each way to write it. */
+/** The provider in a path that has a route, so it is a configured one. Decoded, or each way to encode it would be a name of its own. */
 function providerOf(path: string): string {
   return decodeURIComponent(path.split('/')[2] ?? '')
 }

@@ -1,7 +1,7 @@
 // One scrape: what is so at this moment is looked at, then everything is written out.
 import type { Pool } from 'pg'
-import type { PoolUse } from '../../core/messages.ts'
-import type { Dispatcher } from '../threads/dispatch.ts'
+import type { PoolUse } from '../../core/thread-messages.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Admission } from '../http/admission.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 import { openDatabaseProbe } from './database.ts'
@@ -21,7 +21,7 @@ export interface Scraped {
   readonly build: { readonly version: string; readonly listener: string }
 }
 
-/** out  the text of a scrape; of several at once there is one */
+/** @returns a function that makes the text of a scrape; calls at the same time share one */
 export function openScrape(
   instruments: Instruments,
   threads: Threads,
@@ -46,7 +46,7 @@ export function openScrape(
     for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
     for (const [name, pool] of Object.entries(scraped.pools))
       if (pool !== undefined) setPool(instruments, { pool: name, thread: 'main' }, useOf(pool))
-    setLoop(instruments, 'main', mainLoop.sinceLastAsked())
+    setLoop(instruments, 'main', mainLoop.sinceLastRead())
     instruments.threads.set(reports.length)
     instruments.threadsConfigured.set(scraped.dispatcher.threads())
     for (const { thread, loop, pool } of reports) {

@@ -11,12 +11,12 @@ const CONNECTIONS_MAX = 32
 const SILENCE_MAX_MS = 30_000
 
 export interface MetricsServer {
-  /** Of GET /metrics. */
+  /** Where GET /metrics is served. */
   readonly url: string
   readonly close: () => Promise<void>
 }
 
-/** fails with an Error that says which address is not to be had */
+/** @throws Error that names the address when it cannot be opened */
 export async function serveMetrics({
   host,
   port,

@@ -1,7 +1,7 @@
-// Server-Timing (W3C): where the time of an execution went, told to a client that asks by `Prefer: server-timing` (RFC 7240).
+// Server-Timing (W3C): where the time of an execution went, for a client that sends `Prefer: server-timing` (RFC 7240).
 import { stagesOf, type RequestTimes } from './times.ts'
 
-/** in  prefer  the request's header */
+/** @param prefer the request's Prefer header */
 export function wantsTiming(prefer: string | undefined): boolean {
   return prefer !== undefined && /(?:^|,)[ \t]*server-timing[ \t]*(?:[,;=]|$)/i.test(prefer)
 }

@@ -28,7 +28,11 @@ interface RepliedSpan {
   readonly times: RequestTimes | undefined
 }
 
-/** Undefined: no SDK is there. Asked once, at start. in  version  of this build */
+/**
+ * Looks for an OpenTelemetry SDK once, at start.
+ * @param version the version of this build
+ * @returns undefined where no SDK is installed
+ */
 export function openSpans(version: string): Spans | undefined {
   const tracer = trace.getTracer('countersign', version)
   // What no SDK has made has no identity.

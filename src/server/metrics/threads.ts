@@ -1,13 +1,13 @@
 // Asks every worker thread how it fares, at each scrape. One that does not answer in time is left out: that it is missing says enough.
 import { randomUUID } from 'node:crypto'
 import { BroadcastChannel } from 'node:worker_threads'
-import type { ReportAsked, ThreadReport } from '../../core/messages.ts'
+import type { ReportRequest, ThreadReport } from '../../core/thread-messages.ts'
 
 const WAIT_MS = 500
 
 export interface Threads {
   readonly channelName: string
-  /** out  in no order, `count` at most; never rejects */
+  /** Resolves to at most `count` reports, in no order. Never rejects. */
   readonly ask: (count: number) => Promise<ThreadReport[]>
   readonly close: () => void
 }
@@ -16,17 +16,17 @@ export function openThreads(): Threads {
   const channelName = `countersign reports ${randomUUID()}`
   const channel = new BroadcastChannel(channelName)
   channel.unref()
-  let asked = 0
+  let scrape = 0
   let heard: ((report: ThreadReport) => void) | undefined
   channel.addEventListener('message', (event) => {
     const { data } = event as MessageEvent<ThreadReport>
-    if (data.asked === asked) heard?.(data)
+    if (data.scrape === scrape) heard?.(data)
   })
 
   return {
     channelName,
     ask(count) {
-      asked++
+      scrape++
       const reports: ThreadReport[] = []
       return new Promise((resolve) => {
         const timer = setTimeout(resolve, WAIT_MS, reports)
@@ -36,7 +36,7 @@ export function openThreads(): Threads {
           resolve(reports)
         }
         // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-        channel.postMessage({ asked } satisfies ReportAsked)
+        channel.postMessage({ scrape } satisfies ReportRequest)
       })
     },
     close: () => channel.close(),

@@ -1,5 +1,5 @@
-// Where one request's time went, as far as the threads were concerned: by the reports of the batches it travelled in.
-import { stageNames, type BatchReport, type StageName, type StageTimes } from '../../core/messages.ts'
+// Where one request's time went, as far as the threads were concerned: by the reports of its batches.
+import { stageNames, type BatchReport, type StageName, type StageTimes } from '../../core/thread-messages.ts'
 
 export interface RequestTimes {
   /** When its batch was handed to a thread, milliseconds of the main thread's `performance.now()`. */
@@ -9,21 +9,21 @@ export interface RequestTimes {
 }
 
 export interface Stage {
-  /** `late` is the wait of an execution between its two batches: for its connector, or for verified state. */
-  readonly name: StageName | 'late'
+  /** `deferred` is the wait of an execution between its two batches: for its connector, or for verified state. */
+  readonly name: StageName | 'deferred'
   /** Milliseconds since the epoch. */
   readonly startedAt: number
   readonly ms: number
 }
 
-/** Of one execution, in order. */
+/** @returns the stages of one execution, in order */
 export function stagesOf({ reports }: RequestTimes): Stage[] {
   return reports.flatMap((report, i) => {
     const before = reports[i - 1]
     const stages = stagesOfBatch(report)
     if (before === undefined) return stages
     const startedAt = endOf(before)
-    return [{ name: 'late' as const, startedAt, ms: report.startedAt - startedAt }, ...stages]
+    return [{ name: 'deferred' as const, startedAt, ms: report.startedAt - startedAt }, ...stages]
   })
 }
 

@@ -3,12 +3,12 @@ import type { TSchema } from 'typebox'
 import type { FailureRow } from './failure-rows.ts'
 
 /** An OpenAPI operation. */
-export interface Operation {
+export interface OpenApiOperation {
   readonly operationId: string
   readonly tag: Tag
   readonly summary: string
   readonly description?: string
-  /** Of the path. `example` names something that exists once the request examples were posted. */
+  /** Path parameters. `example` names something that exists once the request examples were posted. */
   readonly params?: Readonly<Record<string, Parameter & { readonly example: string }>>
   readonly query?: Readonly<Record<string, Parameter>>
   readonly body?: {
@@ -17,7 +17,7 @@ export interface Operation {
     /** The route takes any bytes, so no body is malformed. */
     readonly anyBytes?: true
   }
-  /** By status. */
+  /** The key is the status. */
   readonly answers: Readonly<Record<number, AnswerShape>>
   /** Rows of src/core/errors.ts that the handler or its worker answers. Those of the HTTP front end are derived. */
   readonly failures: readonly FailureRow[]
@@ -61,4 +61,4 @@ export const tags = {
   Audit: 'The signed account of what was refused and changed.',
   Pages: 'Pages for people.',
 } as const
-export type Tag = keyof typeof tags
+type Tag = keyof typeof tags

@@ -19,7 +19,7 @@ export function failuresOf(route: Route): FailureRow[] {
     ...(route.open === undefined ? ['authenticationRequired' as const] : []),
     ...(route.human ? ['nonHumanCaller' as const] : []),
     ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
-    ...(route.takesBody ? body : []),
+    ...(route.body === undefined ? [] : body),
     ...(route.readsDatabase ? database : []),
   ]
   return [...new Set(rows)]

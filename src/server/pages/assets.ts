@@ -1,7 +1,7 @@
-// The scripts and style sheets of our pages: a list of names, never a path made from what was asked for.
+// The scripts and style sheets of our pages: a list of names, never a path made from the request.
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
-import { etagOf } from '../../core/etag.ts'
+import { etagOf } from '../etag.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'
@@ -14,7 +14,7 @@ interface Asset {
   readonly edit?: (text: string) => string
 }
 
-/** The handler of a route `/…/{asset}`. A file is read when it is first asked for, then kept. */
+/** The handler of a route `/…/{asset}`. A file is read at its first request, then kept. */
 export function assetHandler(assets: ReadonlyMap<string, Asset>): Handler {
   const read = new Map<string, Answer>()
   return async ({ params }) => {

@@ -3668,6 +3668,14 @@ function carriedSignature(value) {
   const { algorithm, keyId, value: bytes } = members(value);
   return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes) };
 }
+function checkEd25519(name, problem, given, signed) {
+  const { artifact, text, signature } = signed;
+  return checkSigned(name, problem, given, (crypto) => {
+    const carried = carriedSignature(signature);
+    if (text === void 0 || carried.algorithm !== "ed25519") return false;
+    return crypto.verifySignature(artifact, text, carried);
+  });
+}
 function requiredSignatures(evidence, first) {
   if (!("requiredAlgorithms" in evidence)) {
     if ("signatures" in evidence) throw new Error("signatures that nothing requires");
@@ -3693,11 +3701,10 @@ var init_signatures = __esm({
 function checkAuditEvent(evidence, given) {
   const { event, signature } = isMembers(evidence) ? evidence : {};
   return [
-    checkSigned("event signature", "The audit event signature is not valid", given, (crypto) => {
-      const signed = isMembers(event) ? canonicalText(event) : void 0;
-      const carried = carriedSignature(signature);
-      if (signed === void 0 || carried.algorithm !== "ed25519") return false;
-      return crypto.verifySignature("audit-event", signed, carried);
+    checkEd25519("event signature", "The audit event signature is not valid", given, {
+      artifact: "audit-event",
+      text: isMembers(event) ? canonicalText(event) : void 0,
+      signature
     })
   ];
 }
@@ -7353,10 +7360,10 @@ function checkGovernanceChange(evidence, given) {
     check("change hash", "The change hash does not match what was proposed", () => {
       return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
     }),
-    checkSigned("change signature", "The signature of the change is not valid", given, (crypto) => {
-      const carried = carriedSignature(signature);
-      if (signed === void 0 || carried.algorithm !== "ed25519") return false;
-      return crypto.verifySignature("governance-change", signed, carried);
+    checkEd25519("change signature", "The signature of the change is not valid", given, {
+      artifact: "governance-change",
+      text: signed,
+      signature
     }),
     check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
     checkSigned(
@@ -7444,11 +7451,10 @@ var init_states = __esm({
 function checkIntentTransition(evidence, given) {
   const { transition, signature } = isMembers(evidence) ? evidence : {};
   return [
-    checkSigned("transition signature", "The signature of the transition is not valid", given, (crypto) => {
-      const signed = isMembers(transition) ? canonicalText(transition) : void 0;
-      const carried = carriedSignature(signature);
-      if (signed === void 0 || carried.algorithm !== "ed25519") return false;
-      return crypto.verifySignature("intent-transition", signed, carried);
+    checkEd25519("transition signature", "The signature of the transition is not valid", given, {
+      artifact: "intent-transition",
+      text: isMembers(transition) ? canonicalText(transition) : void 0,
+      signature
     }),
     check("transition", "The transition is not one that an intent can make", () => isLegal(transition))
   ];
@@ -7878,7 +7884,7 @@ var init_scope = __esm({
 });
 
 // src/core/verifier/approvals.ts
-function approvalProblem(payload, { capability, target, parameters, evaluatedAt, askedBy }, sha256Hex) {
+function approvalProblem(payload, { capability, target, parameters, evaluatedAt, requestedBy }, sha256Hex) {
   const { approverId, issuedAt, expiresAt, scope } = payload;
   if (payload["version"] !== 1) return "is of an unknown version";
   if (payload["capability"] !== capability) return "is for another capability";
@@ -7887,7 +7893,7 @@ function approvalProblem(payload, { capability, target, parameters, evaluatedAt,
   const at = instantMs(evaluatedAt);
   if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at)) return "was not yet valid";
   if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt))) return "was expired";
-  if (typeof approverId !== "string" || askedBy.includes(approverId)) return "is by who asked for it";
+  if (typeof approverId !== "string" || requestedBy.includes(approverId)) return "is by who asked for it";
   return void 0;
 }
 function checkApprovals(record, given) {
@@ -7935,12 +7941,12 @@ function verifySignal(one) {
 function requireApprovals(approvals, named, { decision, record, used, crypto }) {
   const transaction = members(record["transaction"]);
   const { action, target, parameters } = members(transaction["intent"]);
-  const asked = {
+  const approved = {
     capability: string(action),
     target: string(target),
     parameters,
     evaluatedAt: string(decision["evaluatedAt"]),
-    askedBy: [
+    requestedBy: [
       string(members(transaction["authority"])["principalId"]),
       string(members(transaction["metadata"])["submittedBy"])
     ]
@@ -7949,9 +7955,9 @@ function requireApprovals(approvals, named, { decision, record, used, crypto }) 
   for (const approval of approvals) {
     const { approverId, nonce, revokedAt } = requireSignature(approval, crypto);
     const whose = `${named}: the approval by ${JSON.stringify(approverId)}`;
-    const problem = approvalProblem(members(approval["payload"]), asked, crypto.sha256Hex);
+    const problem = approvalProblem(members(approval["payload"]), approved, crypto.sha256Hex);
     if (problem !== void 0) throw new Error(`${whose} ${problem}`);
-    if (revokedAt !== null && !(instantMs(asked.evaluatedAt) < instantMs(revokedAt)))
+    if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
       throw new Error(`${whose} is by a key that was revoked`);
     if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`);
     if (used.has(nonce)) throw new Error(`${whose} is used twice`);
@@ -8010,10 +8016,10 @@ function checkRefusalRecord(evidence, given) {
     check("refusal hash", "The refusal record hash does not match the canonical record", () => {
       return signed !== void 0 && given.sha256Hex(signed) === refusalRecordHash;
     }),
-    checkSigned("refusal signature", "The refusal record signature is not valid", given, (crypto) => {
-      const carried = carriedSignature(signature);
-      if (signed === void 0 || carried.algorithm !== "ed25519") return false;
-      return crypto.verifySignature("refusal-record", signed, carried);
+    checkEd25519("refusal signature", "The refusal record signature is not valid", given, {
+      artifact: "refusal-record",
+      text: signed,
+      signature
     }),
     check("decision binding", "The decision is not a refusal of this intent", () => boundToDecision(refusal)),
     checkRefusedApprovals(refusal, given)

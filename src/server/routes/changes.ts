@@ -150,14 +150,14 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
 }
 
 function propose(kind: ChangeKindName): Handler {
-  return ({ body, callerIndex: caller, client, params }, { dispatcher }) =>
-    dispatcher.submit({ operation: 'propose-change', client, caller, body, params: { ...params, kind } })
+  return ({ body, callerIndex, client, params }, { dispatcher }) =>
+    dispatcher.submit({ operation: 'propose-change', client, callerIndex, body, params: { ...params, kind } })
 }
 
 function resolve(kind: ChangeKindName, action: 'approve' | 'reject'): Handler {
-  return async ({ body, callerIndex: caller, client, params: { id = '' } }, { dispatcher, authority }) => {
+  return async ({ body, callerIndex, client, params: { id = '' } }, { dispatcher, authority }) => {
     const params = { kind, action, id }
-    const reply = await dispatcher.submit({ operation: 'resolve-change', client, caller, body, params })
+    const reply = await dispatcher.submit({ operation: 'resolve-change', client, callerIndex, body, params })
     // This instance applies the change before it answers. If the database is gone by now, the change is approved all the same, and
     // the authority watch logs the failure and applies it later.
     if (reply.status === 200 && action === 'approve') await authority.refresh().catch(() => undefined)

@@ -10,7 +10,7 @@ import { listAppended, readLastOf, type AppendedTable } from '../../core/tables/
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
-import { post, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { post, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 import { submitted } from './submitted.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
@@ -153,14 +153,14 @@ function listOf(table: AppendedTable, schema: TSchema, example: unknown) {
     },
     failures: ['trustRecordNotFound', ...listFailures],
     readsDatabase: true,
-    handle: (request: Incoming, { pool }: Service) => listPage(table, request, pool),
+    handle: (request: RouteRequest, { pool }: Service) => listPage(table, request, pool),
   } as const
 }
 
 /** Newest first. The page needs no limit in bytes: it has at most a hundred entries of a few kilobytes each. */
 async function listPage(
   table: AppendedTable,
-  { params: { id }, query, caller }: Incoming,
+  { params: { id }, query, caller }: RouteRequest,
   pool: Service['pool'],
 ): Promise<Answer | Failure> {
   const range = readBehind(query, readOrdinal)
@@ -180,7 +180,7 @@ async function listPage(
 /** @returns null where the caller has no such record; `last` is null where the record has no entry in the table */
 async function readLatest(
   table: AppendedTable,
-  { params: { id }, caller }: Incoming,
+  { params: { id }, caller }: RouteRequest,
   pool: Service['pool'],
 ): Promise<{ last: string | null } | null> {
   return isUuid(id) ? readLastOf(pool, table, { id, callerId: readableOwner(caller) }) : null

@@ -16,7 +16,7 @@ import exampleTransitions from '../openapi/examples/intent-transitions.json' wit
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
-import { humanPost, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { humanPost, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 import { submitted } from './submitted.ts'
 
 const released = {
@@ -146,7 +146,7 @@ export const executionIntents = [
 
 /** Sweeps first, so that an intent whose deadline has just passed is listed too. */
 async function listUnfinalized(
-  { query }: Incoming,
+  { query }: RouteRequest,
   { pool, dispatcher }: Service,
 ): Promise<Answer | Failure> {
   const range = readRange(query)

@@ -20,7 +20,7 @@ import { trustRecords } from './trust-records.ts'
 import { verifier } from './verifier.ts'
 import { webhooks } from './webhooks.ts'
 
-const table = [
+export const routes: readonly Route[] = [
   ...system,
   ...documents,
   ...keys,
@@ -40,10 +40,4 @@ const table = [
   ...sandbox,
   ...refusals,
   ...audit,
-] as const
-
-export const routes: readonly Route[] = table
-
-/** `METHOD /path` of each row. */
-export type RouteName = RouteNameOf<(typeof table)[number]>
-type RouteNameOf<R extends Route> = R extends unknown ? `${R['method']} ${R['path']}` : never
+]

@@ -6,7 +6,7 @@ import { approverKeyId } from '../../core/signing/approver-keys.ts'
 import { ed25519PublicKey } from '../../core/signing/keys.ts'
 import { publicKeyJson } from '../../core/signing/published.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
-import { json, openGet, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
 // The key of an id never changes. Readers must see a rotation within minutes and a revocation within seconds.
 const KEY_CACHE = 'public, max-age=3600'
@@ -53,7 +53,7 @@ export const keys = [
 ] as const satisfies readonly Route[]
 
 /** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
-async function publicKey({ params }: Incoming, service: Service): Promise<Answer | Failure> {
+async function publicKey({ params }: RouteRequest, service: Service): Promise<Answer | Failure> {
   const keyId = params['keyId'] ?? ''
   if (!keyId.includes(':')) {
     const key = service.keys.get(keyId)

@@ -14,7 +14,7 @@ import policyDetail from '../openapi/examples/policy.json' with { type: 'json' }
 import { paging } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
 import { readPage } from './paging.ts'
-import { json, post, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { json, post, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
 const { toSend: _toSend, document: _document, ...summary } = policyDetail
 
@@ -165,7 +165,7 @@ function toSend({ signals, bindings, verify }: PolicyDocument) {
 }
 
 /** Answers whether a policy version can be loaded. It does not validate a policy document. */
-async function validatePolicy(request: Incoming, { authority }: Service): Promise<Answer | Failure> {
+async function validatePolicy(request: RouteRequest, { authority }: Service): Promise<Answer | Failure> {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
   const policyId = requiredField(body, 'policyId')

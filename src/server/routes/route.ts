@@ -5,10 +5,11 @@ import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
 import type { Cost } from '../http/compute.ts'
-import type { Dispatcher } from '../threads/dispatch.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { Failure } from '../../core/errors.ts'
-import type { Operation } from '../openapi/operation.ts'
+import type { OpenApiOperation } from '../openapi/operation.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 
 /** The OpenAPI document in both notations. Each is rendered once. */
@@ -43,11 +44,9 @@ export interface Service {
   readonly overload: () => string | undefined
 }
 
-export type Params = Readonly<Record<string, string>>
-
-export interface Incoming {
+export interface RouteRequest {
   /** Path parameters, percent-decoded; on a route with `fromHead` its result. */
-  readonly params: Params
+  readonly params: PathParams
   readonly query: URLSearchParams
   /** Undefined on open routes and where authentication is disabled. */
   readonly caller: Caller | undefined
@@ -59,10 +58,10 @@ export interface Incoming {
   readonly body: Uint8Array
 }
 
-export type Handler = (request: Incoming, service: Service) => Promise<Answer | Failure>
+export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
 
 /** One row of the route table. */
-export interface Route extends Operation {
+export interface Route extends OpenApiOperation {
   readonly method: 'GET' | 'POST'
   /** With `{name}` for a parameter, as interface §4 writes it. */
   readonly path: string
@@ -74,14 +73,15 @@ export interface Route extends Operation {
   readonly cost?: Cost
   /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
-  /** Takes a body, which counts against the queues while it arrives. */
-  readonly takesBody?: true
   /** In place of MAX_BODY_BYTES. */
   readonly bodyBytesMax?: number
   /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
-  readonly mounted?: (params: Params, config: Config) => boolean
+  readonly mounted?: (params: PathParams, config: Config) => boolean
   /** Replaces the params by what the handler needs of path and headers, or refuses before the body is read. Header names are lower case. */
-  readonly fromHead?: (params: Params, header: (name: string) => string | undefined) => Params | Failure
+  readonly fromHead?: (
+    params: PathParams,
+    header: (name: string) => string | undefined,
+  ) => PathParams | Failure
   /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string
   /** Sent in place of the JSON to a client that prefers HTML, under the same status. */
@@ -92,8 +92,8 @@ export interface Route extends Operation {
 /** The start of a row for a page or document that anyone may read. */
 export const openGet = { method: 'GET', open: true, limit: 'public' } as const
 
-/** The start of a row that takes a body. */
-export const post = { method: 'POST', takesBody: true } as const
+/** The start of a row that takes a body: its `body` says which. */
+export const post = { method: 'POST' } as const
 
 /** The start of a row by which a human changes something. */
 export const humanPost = { ...post, human: true, cost: 'administration' } as const

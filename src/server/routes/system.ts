@@ -1,8 +1,8 @@
 // The state of the service (interface §4.1).
 import { Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
-import { whyRefused, whyUnusable } from '../../core/tables/usable.ts'
+import { whyRefused, whyUnusable } from '../usable.ts'
 import { homePage } from '../pages/home.ts'
-import { json, type Answer, type Incoming, type Route, type Service } from './route.ts'
+import { json, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
 /** The names of the product and of the REST API's version (interface §9.1). */
 export const NAME = 'countersign'
@@ -85,7 +85,7 @@ export const system = [
 ] as const satisfies readonly Route[]
 
 /** Each request asks the database whether it can store executions. */
-async function readiness(_request: Incoming, service: Service): Promise<Answer> {
+async function readiness(_request: RouteRequest, service: Service): Promise<Answer> {
   if (service.stopping()) return notReady(service, 'The service is stopping.')
   const unusable = await whyUnusable(service.readyPool)
   if (unusable !== undefined) {

@@ -1,7 +1,7 @@
 // The offline verifier (decisions §5), as one web page and as a command in one file. `npm run pages` makes both from
 // tools/verifier-page/.
 import { readFileSync } from 'node:fs'
-import { etagOf } from '../../core/etag.ts'
+import { etagOf } from '../etag.ts'
 import { fileAnswer, pageAnswer } from '../openapi/answers.ts'
 import { openGet, type Answer, type Route } from './route.ts'
 

@@ -4,7 +4,8 @@ import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors.ts'
 import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
 import { webhookHeaders } from '../../core/webhooks/providers.ts'
-import { post, type Params, type Route } from './route.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
+import { post, type Route } from './route.ts'
 
 /** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
 const captured = {
@@ -53,7 +54,7 @@ received before is acknowledged and not stored again. Anything but a 200 asks fo
     mounted: ({ provider = '' }, { webhookSecrets }) => Object.hasOwn(webhookSecrets, provider),
     fromHead: deliveryHead,
     handle: ({ body, client, params }, { dispatcher }) =>
-      dispatcher.submit({ operation: 'receive-webhook', client, caller: -1, body, params }),
+      dispatcher.submit({ operation: 'receive-webhook', client, callerIndex: -1, body, params }),
   },
 ] as const satisfies readonly Route[]
 
@@ -62,9 +63,9 @@ received before is acknowledged and not stored again. Anything but a 200 asks fo
  * read. Looks at the signature first, because the event id is not signed.
  */
 function deliveryHead(
-  { provider = '' }: Params,
+  { provider = '' }: PathParams,
   header: (name: string) => string | undefined,
-): Params | Failure {
+): PathParams | Failure {
   const names = webhookHeaders(provider)
   const signature = header(names.signature)
   if (signature === undefined || signature === '') return failures.missingSignature(provider)

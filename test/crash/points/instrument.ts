@@ -1,7 +1,8 @@
-// Marks every await of a module (decisions §8: kill the process at each of them): what the crash tests see of the road, without a line
+// Marks every await of a module (decisions §8: kill the process at each of them): what the crash tests see of the pipeline, without a line
 // of it being written for them.
 import { stripTypeScriptTypes } from 'node:module'
 import { parse, type AnyNode } from 'acorn'
+import type { Task, ThreadReplies } from '../../../src/core/thread-messages.ts'
 
 /** Where in its await a process may die: nothing begun, begun and not known how it ended, ended. */
 export const moments = ['before', 'begun', 'after'] as const
@@ -16,28 +17,31 @@ export interface Instrumented {
 
 /** What an instrumented module calls, as globals. */
 export interface Marks {
-  /** out  `name` */
+  /** Returns `name`. */
   __before(name: string): string
-  /** out  `promise` */
+  /** Returns `promise`. */
   __begun(name: string, promise: unknown): unknown
-  /** out  `value` */
+  /** Returns `value`. */
   __after(name: string, value?: unknown): unknown
-  /** Of a `for await`. out  `items` */
+  /** Wraps the items of a `for await`, and returns them. */
   __items(name: string, items: unknown): unknown
-  /** Of a `.then`. out  what calls `continuation` */
+  /** Wraps the callback of a `.then`. */
   __continued(name: string, continuation: (value: unknown) => unknown): (value: unknown) => unknown
   /** What a worker thread runs its tasks by. */
   __thread(run: RunTask): RunTask
 }
 
-type RunTask = (task: { operation: string; requests: readonly unknown[] }) => unknown
+type RunTask = (task: Task) => Promise<ThreadReplies>
 
 interface Insertion {
   readonly at: number
   readonly text: string
 }
 
-/** in  file  as names begin with it · source  TypeScript with erasable types */
+/**
+ * @param file the path that point names begin with
+ * @param source TypeScript with erasable types
+ */
 export function instrument(file: string, source: string): Instrumented {
   const javascript = stripTypeScriptTypes(source)
   const awaits: string[] = []

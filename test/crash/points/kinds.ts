@@ -1,4 +1,4 @@
-// The kinds of executions that the crash tests send: between them they go over every stretch of the road (decisions §3, §6, §8).
+// The kinds of executions that the crash tests send: between them they reach every part of the pipeline (decisions §3, §6, §8).
 import { randomUUID } from 'node:crypto'
 import { canonicalize } from '../../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../../src/core/signing/sha256.ts'
@@ -198,7 +198,7 @@ export async function storeCrashRows({ pool }: TestDatabase, origin: string): Pr
     CREATE TRIGGER refuse_evidence BEFORE INSERT ON trust_records FOR EACH ROW EXECUTE FUNCTION refuse_evidence()`)
 }
 
-/** As often as `store` tries: the next attempt is that of evidence that is owed. */
+/** As often as `store` tries: the next attempt is that of pending evidence. */
 const ATTEMPTS_REFUSED = 5
 
 /** To the service it is a database that has no room (SQLSTATE class 53). They are counted by a sequence: no rollback undoes that. */

@@ -1,10 +1,16 @@
-// Awaits in the files of the road that no execution of the crash tests comes to, and why. A new await is here or in points.json.
+// Awaits in the files of the pipeline that no execution of the crash tests comes to, and why. A new await is here or in points.json.
 export const never: Readonly<Record<string, readonly string[]>> = {
-  'One execution is killed at a time; of several in a batch one is refused by the database: test/road/batch.test.ts.':
+  'One execution is killed at a time; of several in a batch one is refused by the database: test/pipeline/batch.test.ts.':
     ['workers/together-or-alone.ts:togetherOrAlone:2'],
 
-  'The answer of a commit is lost, or somebody else has settled the intent: test/road/lost-commit.test.ts, batch.test.ts.':
+  'The answer of a commit is lost, or somebody else has settled the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
+
+  'A worker of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
+    'workers/execute/commit.ts:commitAll:3',
+    'workers/execute/commit.ts:mustBeVisible:1',
+    'src/core/tables/execution-intents.ts:findIntents:1',
+  ],
 
   'The database is there and refuses evidence, so that a store is tried and rolled back: test/http/evidence-refused.test.ts.':
     [
@@ -21,6 +27,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/core/tables/approvals.ts:readApproval:1',
       'src/core/tables/business-transactions.ts:readTransaction:1',
       'src/core/tables/execution-intents.ts:checkIntentsUsable:1',
+      'src/core/tables/execution-intents.ts:checkIntentsUsable:2',
       'src/core/tables/execution-intents.ts:endIntent:1',
       'src/core/tables/execution-intents.ts:findInDoubt:1',
       'src/core/tables/execution-intents.ts:lockInDoubt:1',

@@ -1,7 +1,9 @@
-// Loaded by `node --import` before the service: its worker threads run executions with every await marked, and die where they are told.
+// Loaded by `node --import` before the service: its worker threads run executions with every await marked, and stop for good where they
+// are told. A thread that has stopped has done what a killed process has done, so one kill of the process kills several executions.
 // CRASH_MARKED  the folder of the modules with their awaits marked, as instrument.ts wrote them
 // CRASH_LIST  a file that each mark is appended to in the order of time, as plan.ts reads it
-// CRASH_AT    the mark at which the process ends, CRASH_NTH the how manieth time it is reached, CRASH_WHEN as in plan.ts
+// CRASH_STOPS  where to stop: JSON, `Stop[]`
+// CRASH_STOPPED  a file that the id of each execution that stopped is appended to
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
@@ -10,20 +12,30 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 import type { Marks, Moment } from './instrument.ts'
-import { END_OF_TURN } from './plan.ts'
+import { END_OF_TURN, type Kill } from './plan.ts'
+
+/** The thread that executes this id stops when it reaches the mark. */
+export interface Stop extends Pick<Kill, 'at' | 'nth' | 'when'> {
+  readonly id: string
+}
 
 const root = `${pathToFileURL(join(import.meta.dirname, '..', '..', '..')).href}/`
 const {
   CRASH_MARKED: marked = '',
   CRASH_LIST: list,
-  CRASH_AT: at,
-  CRASH_NTH: nth,
-  CRASH_WHEN: when,
+  CRASH_STOPS: stopsText,
+  CRASH_STOPPED: stopped = '',
 } = process.env
-let left = Number(nth)
+const stops = stopsText === undefined ? undefined : (JSON.parse(stopsText) as Stop[])
+
+interface Execution {
+  readonly stop: Stop | undefined
+  /** How often it has reached the mark. */
+  reached: number
+}
 
 /** Awaits outside of an execution are those of the thread's other work: they are not counted. */
-const execution = new AsyncLocalStorage<true>()
+const executions = new AsyncLocalStorage<Execution>()
 
 /** How often anything came in or went out, over any connection. */
 let exchanged = 0
@@ -32,17 +44,21 @@ let turn = 0
 let endOfTurn: NodeJS.Immediate | undefined
 
 function mark(name: string, moment: Moment): void {
-  if (execution.getStore() === undefined) return
+  const execution = executions.getStore()
+  if (execution === undefined) return
   const point = `${name}:${moment}`
   if (list !== undefined) append(list, point)
-  if (point !== at || --left !== 0) return
+  const { stop } = execution
+  if (point !== stop?.at || ++execution.reached !== stop.nth) return
   // What was begun without waiting goes out at the end of the turn, the request of node:http for one.
-  if (when === 'end of turn') setImmediate(die)
-  else die()
+  if (stop.when === 'end of turn') setImmediate(stopThread, stop)
+  else stopThread(stop)
 }
 
-function die(): void {
-  process.kill(process.pid, 'SIGKILL')
+/** Nothing more of the thread runs: what it has sent is on its way, as after a kill, and what it has not sent never is. */
+function stopThread({ id }: Stop): void {
+  appendFileSync(stopped, `${id}\n`)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0)
 }
 
 function append(file: string, point: string): void {
@@ -79,10 +95,17 @@ const marks: Marks = {
     }
   },
   // A thread is started with an empty batch, which executes nothing.
-  __thread: (run) => (task) =>
-    task.operation === 'execute' && task.requests.length > 0
-      ? execution.run(true, () => run(task))
-      : run(task),
+  __thread: (run) => (task) => {
+    if (task.operation !== 'execute' || task.requests.length === 0) return run(task)
+    const body = Buffer.from(task.bodies).toString()
+    const stop = stops?.find(({ id }) => body.includes(id))
+    return executions.run({ stop, reached: 0 }, async () => {
+      const replies = await run(task)
+      // An execution that finishes later is going to stop this thread: as long as its batch is not done no other gets the thread.
+      if (stop !== undefined && replies.replies.length === 0) await new Promise(() => undefined)
+      return replies
+    })
+  },
 }
 
 function countExchanges(): void {
@@ -103,8 +126,11 @@ if (!isMainThread) {
   registerHooks({
     load(url, context, nextLoad) {
       const file = url.startsWith(root) ? url.slice(root.length) : ''
-      // To die at one mark, only the file that it is in has to be marked, and where executions begin.
-      const isMarked = at === undefined || file === 'workers/thread.ts' || at.startsWith(`${file}:`)
+      // To stop at a mark, only the file that it is in has to be marked, and where executions begin.
+      const isMarked =
+        stops === undefined ||
+        file === 'workers/thread.ts' ||
+        stops.some(({ at }) => at.startsWith(`${file}:`))
       if (!/^(src|workers)\/.*\.ts$/.test(file) || !isMarked) return nextLoad(url, context)
       return { format: 'module', source: readFileSync(join(marked, file), 'utf8'), shortCircuit: true }
     },

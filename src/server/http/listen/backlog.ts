@@ -7,7 +7,7 @@ const patienceMs = 100
 
 /**
  * Resolves when a whole turn of the event loop has accepted nothing.
- *   accepted  how many connections have been accepted. Node accepts one a turn; uWebSockets.js all that wait, so there it may be constant
+ * @param accepted how many connections have been accepted. Node accepts one a turn; uWebSockets.js all that wait, so there it may be constant
  */
 export async function backlogTaken(accepted: () => number): Promise<void> {
   const endsAt = performance.now() + patienceMs

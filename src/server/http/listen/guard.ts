@@ -1,4 +1,5 @@
 // The guard before the front end, for both servers: lets in only requests on whose end all parsers agree (RFC 9112 §6.3, §11.2).
+import { plainAddress } from '../client-address.ts'
 import type { DropReason, Head } from './listener.ts'
 
 /** Request line and headers together. Over it a parser answers 431 where it can, else the guard drops the connection. */
@@ -6,7 +7,7 @@ export const headBytesMax = 16 * 1024
 /** uWebSockets.js refuses more by itself; one limit for both. */
 const headersMax = 100
 
-export interface RawHead {
+interface RawHead {
   readonly method: string
   readonly path: string
   readonly query: string
@@ -47,7 +48,7 @@ export function guard(raw: RawHead): Head | DropReason {
     query,
     bodyBytes: Number(contentLength ?? 0),
     remoteAddress() {
-      return raw.remoteAddress().replace(/^::ffff:(?=\d+\.)/, '')
+      return plainAddress(raw.remoteAddress())
     },
     header(wanted) {
       let found: string | undefined

@@ -7,7 +7,7 @@ import { listenUws } from './uws.ts'
 
 export type * from './listener.ts'
 
-/** Fails with an Error that says which address, or which server, is not to be had. */
+/** @throws Error that names the address that cannot be listened on, or the server that does not load */
 export async function listen(options: ListenOptions): Promise<Listener> {
   if (options.server === 'node:http') return listenNode(options)
   let uws: typeof UWebSockets

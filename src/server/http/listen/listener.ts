@@ -10,7 +10,7 @@ export interface Head {
   readonly query: string
   /** Declared by Content-Length; 0 when there is none. The guard has dropped every request whose length is in question. */
   readonly bodyBytes: number
-  /** The peer's address as text, IPv4-mapped IPv6 written as IPv4. Only before the first `await`. */
+  /** The peer's address, as `plainAddress` writes it. Only before the first `await`. */
   remoteAddress(): string
   /** Value of a header by its lower-case name; of a repeated one all values, joined by commas as RFC 9110 §5.3 reads them. */
   header(name: string): string | undefined
@@ -18,7 +18,7 @@ export interface Head {
 
 export interface HttpRequest extends Head {
   /**
-   * Starts reading the body, and must be called before the first `await`: a body that nobody has asked for by then is discarded.
+   * Starts reading the body, and must be called before the first `await`: an unread body is discarded from then on.
    * @returns all of the body; undefined when the client went away before it came
    */
   readBody(): Promise<Uint8Array | undefined>
@@ -56,7 +56,7 @@ export interface ListenOptions {
   /** 0 picks a free port. */
   readonly port: number
   readonly onRequest: OnRequest
-  /** Told of every connection that the guard drops, which gets no reply and no log line of a request. */
+  /** Called for every connection that the guard drops, which gets no reply and no log line of a request. */
   readonly onDropped?: (reason: DropReason, remoteAddress: string) => void
   /** Forces one server. By default uWebSockets.js where its binary loads, node:http elsewhere. */
   readonly server?: Listener['server']

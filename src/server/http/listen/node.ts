@@ -1,13 +1,13 @@
 // The listener over node:http, for machines where the binary of uWebSockets.js does not load.
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Server } from 'node:net'
-import type { Socket } from 'node:net'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, STATUS_CODES } from '../../../core/node-http.ts'
 import { backlogTaken } from './backlog.ts'
-import { exchange } from './exchange.ts'
+import { serveRequest } from './serve-request.ts'
+import { plainAddress } from '../client-address.ts'
 import { guard, headBytesMax } from './guard.ts'
-import type { DropReason, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import type { DropReason, Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
 import { countUnderway } from './underway.ts'
 
 export const nodeTimeouts: Timeouts = {
@@ -21,60 +21,55 @@ export const nodeTimeouts: Timeouts = {
 /** How often node looks for connections over headMs or requestMs. */
 const timeoutCheckMs = 1_000
 
-/** Fails with an Error that names host and port when they cannot be listened on. */
-export function listenNode(options: ListenOptions): Promise<Listener> {
-  const { host, port, onRequest, onDropped, timeouts = nodeTimeouts } = options
+/** @throws Error that names host and port when they cannot be listened on */
+export async function listenNode(options: ListenOptions): Promise<Listener> {
+  const { onRequest, onDropped, timeouts = nodeTimeouts } = options
   let stopping = false
+  let refusing: Promise<void> | undefined
+  let accepted = 0
   const underway = countUnderway()
   /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
   const newest = new WeakMap<Socket, ServerResponse>()
   /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
   const ending = new WeakSet<Socket>()
+  const server = openServer(timeouts)
+  const closed = new Promise<void>((resolve) => server.once('close', resolve))
 
-  const server = createServer({
-    maxHeaderSize: headBytesMax,
-    headersTimeout: timeouts.headMs,
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: timeouts.idleMs,
-    connectionsCheckingInterval: timeoutCheckMs,
-    // Node would answer 400 and still run what is pipelined behind; the guard drops the connection.
-    requireHostHeader: false,
-    keepAlive: true,
-    noDelay: true,
+  server.on('connection', () => accepted++)
+  server.on('request', onIncoming)
+  // Without a listener node closes the connection by itself, and nobody would know.
+  server.on('connect', (_request, socket) => drop(socket, 'target'))
+  // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
+  server.on('checkContinue', onIncoming)
+  // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
+  server.on('checkExpectation', onIncoming)
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Written now, a refusal would pass for the reply to a request that is still running.
+    if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
+    else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
   })
-  server.timeout = timeouts.stalledMs
+  const port = await bind(server, options)
+  return {
+    server: 'node:http',
+    port,
+    stopAccepting,
+    drained: underway.drained,
+    async close() {
+      await stopAccepting()
+      server.closeAllConnections()
+      await closed
+    },
+  }
 
-  const refuse = (socket: Socket, status: number): void => {
-    ending.add(socket)
-    socket.write(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-    )
-    socket.destroySoon()
-  }
-  const drop = (socket: Duplex, reason: DropReason): void => {
-    onDropped?.(reason, (socket as Socket).remoteAddress ?? '')
-    socket.destroy()
-  }
-  const onIncoming = (request: IncomingMessage, response: ServerResponse): void => {
-    const { socket, rawHeaders, method = '', url = '' } = request
+  function onIncoming(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request
     if (socket.destroyed || ending.has(socket)) return
     newest.set(socket, response)
     if (request.httpVersion !== '1.1') return refuse(socket, 505)
-    const headers: [string, string][] = []
-    for (let i = 0; i < rawHeaders.length; i += 2) {
-      headers.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''])
-    }
-    const queryAt = url.includes('?') ? url.indexOf('?') : url.length
-    const head = guard({
-      method,
-      path: url.slice(0, queryAt),
-      query: url.slice(queryAt + 1),
-      headers,
-      remoteAddress: () => socket.remoteAddress ?? '',
-    })
+    const head = headOf(request)
     if (typeof head === 'string') return drop(socket, head)
     const ended = underway.begin()
-    exchange(head, onRequest, () => stopping, {
+    serveRequest(head, onRequest, () => stopping, {
       endsHere: () => void ending.add(socket),
       readBody(done, aborted) {
         if (head.header('expect')?.toLowerCase() === '100-continue') response.writeContinue()
@@ -95,29 +90,46 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
       },
     })
   }
-  server.on('request', onIncoming)
-  // Without a listener node closes the connection by itself, and nobody would know.
-  server.on('connect', (_request, socket) => drop(socket, 'target'))
-  // Instead of 'request' for `Expect: 100-continue`: node would say yes before the head is looked at.
-  server.on('checkContinue', onIncoming)
-  // Any other expectation: node would answer 417 by itself, past the guard. It is ignored, as RFC 9110 §10.1.1 allows.
-  server.on('checkExpectation', onIncoming)
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Written now, a refusal would pass for the reply to a request that is still running.
-    if (newest.get(socket)?.writableFinished === false || !socket.writable) socket.destroy()
-    else refuse(socket, statusOfError[error.code ?? ''] ?? 400)
-  })
 
-  let accepted = 0
-  server.on('connection', () => accepted++)
-  const closed = new Promise<void>((resolve) => server.once('close', resolve))
-  let refusing: Promise<void> | undefined
-  const stopAccepting = (): Promise<void> => {
+  function refuse(socket: Socket, status: number): void {
+    ending.add(socket)
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    )
+    socket.destroySoon()
+  }
+
+  function drop(socket: Duplex, reason: DropReason): void {
+    onDropped?.(reason, plainAddress((socket as Socket).remoteAddress ?? ''))
+    socket.destroy()
+  }
+
+  function stopAccepting(): Promise<void> {
     stopping = true
     // Not http's own close(): it also cuts connections that are idle only until the request arrives that is already on its way.
-    refusing ??= backlogTaken(() => accepted).then(() => void Server.prototype.close.call(server))
+    refusing ??= backlogTaken(() => accepted).then(() => void NetServer.prototype.close.call(server))
     return refusing
   }
+}
+
+function openServer(timeouts: Timeouts): Server {
+  const server = createServer({
+    maxHeaderSize: headBytesMax,
+    headersTimeout: timeouts.headMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionsCheckingInterval: timeoutCheckMs,
+    // Node would answer 400 and still run what is pipelined behind; the guard drops the connection.
+    requireHostHeader: false,
+    keepAlive: true,
+    noDelay: true,
+  })
+  server.timeout = timeouts.stalledMs
+  return server
+}
+
+/** Resolves to the port. */
+function bind(server: Server, { host, port }: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     // Stays attached: a failed accept (out of file descriptors) must not end the process.
     server.on('error', (cause) =>
@@ -125,18 +137,23 @@ export function listenNode(options: ListenOptions): Promise<Listener> {
     )
     server.listen({ host, port, backlog: 1024 }, () => {
       const address = server.address()
-      resolve({
-        server: 'node:http',
-        port: typeof address === 'object' && address !== null ? address.port : port,
-        stopAccepting,
-        drained: underway.drained,
-        async close() {
-          await stopAccepting()
-          server.closeAllConnections()
-          await closed
-        },
-      })
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
+  })
+}
+
+function headOf({ socket, rawHeaders, method = '', url = '' }: IncomingMessage): Head | DropReason {
+  const headers: [string, string][] = []
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    headers.push([(rawHeaders[i] ?? '').toLowerCase(), rawHeaders[i + 1] ?? ''])
+  }
+  const queryAt = url.includes('?') ? url.indexOf('?') : url.length
+  return guard({
+    method,
+    path: url.slice(0, queryAt),
+    query: url.slice(queryAt + 1),
+    headers,
+    remoteAddress: () => socket.remoteAddress ?? '',
   })
 }
 

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** A kept connection may have sent its next request just before it could learn that we stop: it gets this long to come in. */
 const quietMs = 100
 
-export interface Underway {
-  /** out  to be called when the reply is with the socket, or its client gone; a second call does nothing */
+interface Underway {
+  /** Returns a function to call when the reply is with the socket, or its client is gone; a second call does nothing. */
   readonly begin: () => () => void
   /** Resolves when there has been no request for a moment. */
   readonly drained: () => Promise<void>

@@ -1,113 +1,123 @@
-// The listener over uWebSockets.js: half the CPU of node:http for a 1 KB POST. What it decides by itself, and cannot be told otherwise:
+// The listener over uWebSockets.js: half the CPU of node:http for a 1 KB POST. It decides by itself, without a setting:
 // - It waits 10 s (counted in steps of 4) for a head, for each 160 KB of body and between requests. A proxy in front must give up
 //   its idle connections sooner.
 // - A request pipelined behind one that is still unanswered ends the connection. What is refused from the head alone is answered.
-// - `Expect: 100-continue` is told to go on before the head is looked at.
+// - `Expect: 100-continue` is answered before the head is checked.
 // - It lists headers up to one without a name, so a Content-Length behind that is not seen, and the body is read as a request.
 //   No proxy passes on such a head (RFC 9110 §5.1); without one in between a client deceives only itself.
-import { SocketAddress } from 'node:net'
 import type UWebSockets from 'uWebSockets.js'
 import { STATUS_CODES } from '../../../core/node-http.ts'
 import { backlogTaken } from './backlog.ts'
-import { exchange } from './exchange.ts'
+import { serveRequest, type Wire } from './serve-request.ts'
+import { plainAddress } from '../client-address.ts'
 import { guard } from './guard.ts'
-import type { ListenOptions, Listener, Reply } from './listener.ts'
+import type { DropReason, Head, ListenOptions, Listener, Reply } from './listener.ts'
 import { countUnderway } from './underway.ts'
 
-/** Fails with an Error that names host and port when they cannot be listened on. */
-export function listenUws(uws: typeof UWebSockets, options: ListenOptions): Promise<Listener> {
-  const { host, port, onRequest, onDropped } = options
+/** @throws Error that names host and port when they cannot be listened on */
+export async function listenUws(uws: typeof UWebSockets, options: ListenOptions): Promise<Listener> {
+  const { onRequest, onDropped } = options
   let stopping = false
+  let refusing: Promise<void> | undefined
   const underway = countUnderway()
   const app = uws.App()
-
   app.any('/*', (response, request) => {
-    const headers: [string, string][] = []
-    request.forEach((name, value) => void headers.push([name, value]))
-    const head = guard({
-      method: request.getCaseSensitiveMethod(),
-      path: request.getUrl(),
-      query: request.getQuery() ?? '',
-      headers,
-      remoteAddress: () => remoteAddress(response),
-    })
-    // Not end(): it would still run what follows as a request.
+    const head = headOf(response, request)
     if (typeof head === 'string') {
-      onDropped?.(head, remoteAddress(response))
+      onDropped?.(head, plainAddress(remoteAddress(response)))
+      // Not end(): it would still run what follows as a request.
       response.close()
       return
     }
-    const { method, bodyBytes } = head
-    let gone = false
-    let bodyAborted: (() => void) | undefined
-    let replyAborted: (() => void) | undefined
-    const ended = underway.begin()
-    response.onAborted(() => {
-      gone = true
-      ended()
-      bodyAborted?.()
-      replyAborted?.()
-    })
-    exchange(head, onRequest, () => stopping, {
-      // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
-      endsHere: () => undefined,
-      readBody(done, aborted) {
-        bodyAborted = aborted
-        readBody(response, bodyBytes, (body) => {
-          bodyAborted = undefined
-          done(body)
-        })
-      },
-      discardBody(done) {
-        bodyAborted = done
-        response.onData((_chunk, isLast) => {
-          if (!isLast) return
-          bodyAborted = undefined
-          done()
-        })
-      },
-      write(reply, close) {
-        const send = (): void => {
-          if (gone) {
-            reply.sent?.()
-          } else {
-            replyAborted = reply.sent
-            response.cork(() => write(response, reply, method === 'HEAD', close))
-          }
-          ended()
-        }
-        // Written inside its parser, `close` is forgotten as soon as another request is pipelined behind, and that one is run.
-        if (close) setImmediate(send)
-        else send()
-      },
-    })
+    serveRequest(head, onRequest, () => stopping, wireOf(response, head, underway.begin()))
   })
+  const socket = await bind(app, options)
 
+  function stopAccepting(): Promise<void> {
+    stopping = true
+    refusing ??= backlogTaken(() => 0).then(() => uws.us_listen_socket_close(socket))
+    return refusing
+  }
+  return {
+    server: 'uWebSockets.js',
+    port: uws.us_socket_local_port(socket),
+    stopAccepting,
+    drained: underway.drained,
+    async close() {
+      await stopAccepting()
+      app.close()
+    },
+  }
+}
+
+function bind(
+  app: UWebSockets.TemplatedApp,
+  { host, port }: ListenOptions,
+): Promise<UWebSockets.us_listen_socket> {
   return new Promise((resolve, reject) => {
-    const onListen = (socket: UWebSockets.us_listen_socket | false): void => {
-      if (socket === false) {
-        reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`))
-        return
-      }
-      let refusing: Promise<void> | undefined
-      const stopAccepting = (): Promise<void> => {
-        stopping = true
-        refusing ??= backlogTaken(() => 0).then(() => uws.us_listen_socket_close(socket))
-        return refusing
-      }
-      resolve({
-        server: 'uWebSockets.js',
-        port: uws.us_socket_local_port(socket),
-        stopAccepting,
-        drained: underway.drained,
-        async close() {
-          await stopAccepting()
-          app.close()
-        },
-      })
-    }
-    app.listen(host, port, onListen)
+    app.listen(host, port, (socket: UWebSockets.us_listen_socket | false) => {
+      if (socket !== false) resolve(socket)
+      else reject(new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`))
+    })
   })
+}
+
+function headOf(response: UWebSockets.HttpResponse, request: UWebSockets.HttpRequest): Head | DropReason {
+  const headers: [string, string][] = []
+  request.forEach((name, value) => void headers.push([name, value]))
+  return guard({
+    method: request.getCaseSensitiveMethod(),
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    headers,
+    remoteAddress: () => remoteAddress(response),
+  })
+}
+
+/** One request; `ended` is called when its reply is with the socket, or its client has gone. */
+function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head, ended: () => void): Wire {
+  let gone = false
+  let bodyAborted: (() => void) | undefined
+  let replyAborted: (() => void) | undefined
+  response.onAborted(() => {
+    gone = true
+    ended()
+    bodyAborted?.()
+    replyAborted?.()
+  })
+  return {
+    // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
+    endsHere: () => undefined,
+    readBody(done, aborted) {
+      bodyAborted = aborted
+      readBody(response, bodyBytes, (body) => {
+        bodyAborted = undefined
+        done(body)
+      })
+    },
+    discardBody(done) {
+      bodyAborted = done
+      response.onData((_chunk, isLast) => {
+        if (!isLast) return
+        bodyAborted = undefined
+        done()
+      })
+    },
+    write(reply, close) {
+      const send = (): void => {
+        if (gone) {
+          reply.sent?.()
+        } else {
+          replyAborted = reply.sent
+          response.cork(() => write(response, reply, method === 'HEAD', close))
+        }
+        ended()
+      }
+      // Written inside its parser, `close` is forgotten as soon as another request is pipelined behind, and that one is run.
+      if (close) setImmediate(send)
+      else send()
+    },
+  }
 }
 
 function readBody(
@@ -161,8 +171,6 @@ function stream(response: UWebSockets.HttpResponse, body: Uint8Array, sent: () =
   })
 }
 
-/** uWebSockets.js writes all eight groups of an IPv6 address; node writes the short form of RFC 5952. */
 function remoteAddress(response: UWebSockets.HttpResponse): string {
-  const text = Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
-  return text.includes(':') ? new SocketAddress({ address: text, family: 'ipv6' }).address : text
+  return Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
 }

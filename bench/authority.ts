@@ -1,0 +1,112 @@
+// The humans who put policies and external connectors into effect the way an operator's do (decisions §7): one proposes, the other
+// resolves with a signature.
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { makeRawKey } from '../src/core/callers.ts'
+import { canonicalize } from '../src/core/json/canonical.ts'
+import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { signEd25519 } from '../src/core/signing/signature.ts'
+import type { Call, Caller } from './calls.ts'
+
+/** @returns a signing key, and its public part as PEM */
+export function aSigningKey(keyId: string): { key: SigningKey; publicKeyPem: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return {
+    key: ed25519SigningKey(keyId, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()),
+    publicKeyPem: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+  }
+}
+
+export interface Human {
+  /** Of SERVICE_API_KEYS. */
+  readonly entry: object
+  /** Raw API key. */
+  readonly key: string
+  readonly stepUp: SigningKey
+}
+
+function aHuman(callerId: string): Human {
+  const key = makeRawKey()
+  const { key: stepUp, publicKeyPem: stepUpPublicKey } = aSigningKey('step-up')
+  const entry = { callerId, keyHash: sha256Hex(key), credentialHolderType: 'USER', stepUpPublicKey }
+  return { key, entry, stepUp }
+}
+
+/** Callers of every service that the bench starts. */
+export const maker = aHuman('bench-maker')
+export const checker = aHuman('bench-checker')
+
+export interface Change {
+  readonly changeId: string
+  readonly changeHash: string
+}
+
+const AREAS = {
+  policy: '/policies/pending-changes',
+  approver: '/approvers/changes',
+  connector: '/external-connectors/changes',
+} as const
+type Area = keyof typeof AREAS
+
+/** What the maker wants changed; a policy is changed at a path of its own. */
+export async function propose(call: Caller, area: Area, { body, ...given }: Call): Promise<Change> {
+  const route = area === 'policy' ? '/policies/{name}/{version}/pending-changes' : AREAS[area]
+  const sent = { reason: 'measurement', ...(body as object) }
+  const { json } = await call(`POST ${route}`, { ...given, body: sent, key: maker.key, expect: 201 })
+  return json() as unknown as Change
+}
+
+/** The checker's word on a change, with a signature of its own. */
+export async function resolve(
+  call: Caller,
+  area: Area,
+  { changeId, changeHash }: Change,
+  action: 'approve' | 'reject',
+): Promise<void> {
+  const now = Date.now()
+  const payload = {
+    version: 1,
+    nonce: randomBytes(16).toString('hex'),
+    changeId,
+    changeHash,
+    action,
+    authorizedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + 60_000).toISOString(),
+  }
+  const { value: signature } = signEd25519('step-up', canonicalize(payload), checker.stepUp)
+  const stepUpAuthorization = { payload, keyId: 'step-up', algorithm: 'ed25519', signature }
+  await call(`POST ${AREAS[area]}/{id}/${action}`, {
+    params: { id: changeId },
+    key: checker.key,
+    body: { stepUpAuthorization, ...(action === 'reject' ? { rejectionReason: 'Only a measurement.' } : {}) },
+  })
+}
+
+/** One human proposes, the other approves. */
+export async function putIntoEffect(call: Caller, area: Area, given: Call): Promise<void> {
+  await resolve(call, area, await propose(call, area, given), 'approve')
+}
+
+/** @returns what proposes a policy for `capability` that approves what `signals.approved` says */
+export function aPolicy(name: string, version: string, capability: string, more: object = {}) {
+  const proposedContent = {
+    policyId: name,
+    policyVersion: version,
+    schemaVersion: '1.0.0',
+    description: 'A policy of the bench.',
+    capabilities: [capability],
+    signals: { approved: 'boolean', amount: 'number' },
+    bindings: { amount: 'intent.parameters.amount' },
+    rules: [
+      { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved in the bench.' },
+    ],
+    ...more,
+  }
+  return { params: { name, version }, body: { proposedContent } }
+}
+
+/** @returns what proposes an external connector */
+export function aConnector(capability: string, policy: string, endpointUrl: string) {
+  const allowedParameters = ['amount', 'currency', 'reference', 'drop']
+  return { body: { action: 'register', capability, endpointUrl, policy, allowedParameters } }
+}

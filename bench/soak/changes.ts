@@ -1,0 +1,77 @@
+// Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
+// for good, so those are few and the soak says how many.
+import { aConnector, aPolicy, aSigningKey, checker, propose, putIntoEffect, resolve } from '../authority.ts'
+import type { Call } from '../calls.ts'
+import { EXTERNAL, EXTERNAL_CAPABILITY, type Story, type World } from './story.ts'
+
+const newPolicy = ({ next }: World) => aPolicy('soak-proposed', `1.0.${next()}`, 'soak:nothing')
+
+const newConnector = ({ next, receiverUrl }: World) =>
+  aConnector(`${EXTERNAL_CAPABILITY}-${next()}`, EXTERNAL, receiverUrl)
+
+function newApprover({ next }: World) {
+  const { publicKeyPem } = aSigningKey('newcomer')
+  return { body: { action: 'add', approverId: 'soak-newcomer', keyId: `key-${next()}`, publicKeyPem } }
+}
+
+type Area = Parameters<typeof propose>[1]
+
+/** One proposes, the other turns it down. */
+const turnedDown = (area: Area, everySeconds: number, proposal: (world: World) => Call): Story => ({
+  name: `proposes a ${area} and is turned down`,
+  everySeconds,
+  async tell(world) {
+    const { call } = world.client
+    await resolve(call, area, await propose(call, area, proposal(world)), 'reject')
+  },
+})
+
+export const changeStories: readonly Story[] = [
+  turnedDown('policy', 3, newPolicy),
+  turnedDown('approver', 10, newApprover),
+  turnedDown('connector', 10, newConnector),
+  {
+    name: 'proposes a policy, and looks at it before it is approved',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const change = await propose(call, 'policy', newPolicy(world))
+      const look = { key: checker.key }
+      await call('GET /policies/pending-changes', { ...look, query: '?status=PENDING_APPROVAL' })
+      await call('GET /policies/pending-changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'policy', change, 'approve')
+    },
+  },
+  {
+    name: 'enrols an approver and revokes the key',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const look = { key: checker.key }
+      const proposal = newApprover(world)
+      const change = await propose(call, 'approver', proposal)
+      await call('GET /approvers/changes', look)
+      await call('GET /approvers/changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'approver', change, 'approve')
+      const { approverId, keyId } = proposal.body
+      await putIntoEffect(call, 'approver', { body: { action: 'revoke', approverId, keyId } })
+      await call('GET /approvers', look)
+    },
+  },
+  {
+    name: 'registers an external connector and revokes it',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const look = { key: checker.key }
+      const proposal = newConnector(world)
+      const change = await propose(call, 'connector', proposal)
+      await call('GET /external-connectors/changes', look)
+      await call('GET /external-connectors/changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'connector', change, 'approve')
+      const { capability } = proposal.body
+      await putIntoEffect(call, 'connector', { body: { action: 'revoke', capability } })
+      await call('GET /external-connectors', look)
+    },
+  },
+]

@@ -1,0 +1,67 @@
+// What a stored Execution Trust Record says of an intent: the record of exactly its authorization, and it holds (decisions §8).
+import type { Sql } from '../tables/sql.ts'
+import { readEvidence, type StoredEvidence } from '../tables/trust-records.ts'
+import { verifyStored } from '../verification.ts'
+import type { Crypto } from '../verifier/trust-record.ts'
+import type { IntentEnd } from './states.ts'
+
+/** The end that a stored record proves. */
+interface ProvenEnd {
+  readonly state: Exclude<IntentEnd, 'RESOLVED'>
+  readonly trustRecordHash: string
+}
+
+type Proof =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'proven'; readonly end: ProvenEnd }
+
+/**
+ * Reads what the stored record of an intent proves about its end.
+ * @param nonce the intent's nonce, which its authorization must carry
+ */
+export async function proofOf(
+  { id, nonce }: { id: string; nonce: string },
+  { sql, crypto }: { sql: Sql; crypto: Crypto },
+): Promise<Proof> {
+  const [stored] = await readEvidence(sql, [{ id, owner: null }])
+  return stored === undefined ? { kind: 'none' } : proofIn(stored, { id, nonce }, crypto)
+}
+
+/** The same of a record that has been read. */
+export function proofIn(
+  stored: StoredEvidence,
+  { id, nonce }: { id: string; nonce: string },
+  crypto: Crypto,
+): Exclude<Proof, { kind: 'none' }> {
+  const verified = verifyStored(stored, { id, ...stored }, crypto)
+  if (verified.status !== 'VERIFIED') {
+    const { message } = JSON.parse(verified.text) as { message: string }
+    return { kind: 'refused', problem: message }
+  }
+  // It verifies, so it can be read: its members are of the types that the service signed.
+  const record = JSON.parse(stored.body) as SignedRecord
+  if (record.authorization.payload.nonce !== nonce)
+    return { kind: 'refused', problem: 'The trust record is of another authorization' }
+  const state = endOf(record)
+  if (state === undefined)
+    return { kind: 'refused', problem: 'The trust record contradicts itself about the outcome' }
+  return { kind: 'proven', end: { state, trustRecordHash: verified.trustRecordHash } }
+}
+
+interface SignedRecord {
+  readonly authorization: { readonly payload: { readonly nonce: string } }
+  readonly executions: readonly {
+    readonly status: string
+    readonly evidence: { readonly success: boolean }
+  }[]
+}
+
+/** One authorization, one execution; and its status must say what its evidence says. */
+function endOf({ executions }: SignedRecord): ProvenEnd['state'] | undefined {
+  const [execution, ...others] = executions
+  if (execution === undefined || others.length > 0) return undefined
+  const { status, evidence } = execution
+  if (status === 'COMPLETED' && evidence.success) return 'FINALIZED'
+  return status === 'FAILED' && !evidence.success ? 'ERRORED' : undefined
+}

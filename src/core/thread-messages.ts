@@ -1,0 +1,197 @@
+// The messages between the front end and the worker threads, and how the bodies of requests are packed to cross by transfer.
+import type { AuthorityState } from './authority-state.ts'
+import type { Caller } from './callers.ts'
+import type { Config } from './config.ts'
+import type { Audited, RefusalKind } from './errors.ts'
+import type { LoopReport } from './event-loop.ts'
+import type { StoreFaultMemory } from './store-fault.ts'
+
+/** The groups of threads, see src/server/dispatch/operations.ts. */
+export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
+
+/** What a thread is started with. */
+export interface Boot {
+  readonly lane: LaneName
+  readonly config: Config
+  /** Connection string. */
+  readonly database: string
+  /** Configured, or made by the first start. */
+  readonly callers: readonly Caller[]
+  /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
+  readonly authority: AuthorityState
+  /** Name of the BroadcastChannel on which each later AuthorityState comes. */
+  readonly authorityChannel: string
+  /** Shared counter of executions whose evidence is not stored yet. A thread that crashes loses its share. */
+  readonly pendingEvidence: Int32Array<SharedArrayBuffer>
+  /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/store-fault.ts). */
+  readonly storeFault: StoreFaultMemory
+  /** Name of the BroadcastChannel of the requests for a ThreadReport (src/server/metrics/threads.ts); undefined: none come. */
+  readonly reportChannel: string | undefined
+}
+
+/** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
+export const ASKS_AUTHORITY = 'what is in effect?'
+
+/** The operations of a thread; each has a handler in workers/thread.ts. */
+export type Operation =
+  | 'execute'
+  | 'verify'
+  | 'receipt'
+  | 'replay'
+  | 'verify-refusal'
+  | 'verify-audit-event'
+  | 'record-audit-event'
+  | 'propose-change'
+  | 'resolve-change'
+  | 'deliver-approval'
+  | 'sweep-intents'
+  | 'finalize-intent'
+  | 'resolve-intent'
+  | 'evaluate'
+  | 'simulate'
+  | 'receive-webhook'
+  | 'process-webhooks'
+
+/** What the scrape sends to every thread. */
+export interface ReportRequest {
+  /** Which scrape this is. */
+  readonly scrape: number
+}
+
+/** What each thread answers, on the same channel. */
+export interface ThreadReport extends ReportRequest {
+  /** Its lane and its number, `execution-1`. */
+  readonly thread: string
+  readonly loop: LoopReport
+  readonly pool: PoolUse
+}
+
+export interface PoolUse {
+  readonly total: number
+  readonly idle: number
+  /** Requests that wait for a connection. */
+  readonly waiting: number
+}
+
+/** One batch of requests for one operation: every body in one buffer that is transferred, not copied. */
+export interface Task {
+  readonly operation: Operation
+  /** The `epoch` of the authority that is in effect when it is sent: the thread works by no older one. */
+  readonly authorityEpoch: string
+  readonly bodies: Uint8Array<ArrayBuffer>
+  readonly requests: readonly PackedRequest[]
+}
+
+interface PackedRequest {
+  /** The number of the request, by which its reply names it. */
+  readonly ticket: number
+  readonly callerIndex: number
+  readonly params?: PathParams
+  /** Where its body ends in `bodies`; it starts where the one before ends. */
+  readonly end: number
+}
+
+export type PathParams = Readonly<Record<string, string>>
+
+/** Finished requests, in any order; those still waiting for their connector follow in a later one. */
+export interface ThreadReplies {
+  readonly replies: ThreadReply[]
+  /** Only executions have one. */
+  readonly report?: BatchReport
+}
+
+/** The stages of the pipeline, in order (workers/execute/index.ts). */
+export const stageNames = [
+  'validate',
+  'decide',
+  'gate',
+  'admit',
+  'perform',
+  'seal',
+  'verify',
+  'receipt',
+  'store',
+] as const
+export type StageName = (typeof stageNames)[number]
+
+/** The stages that a batch went through, each right after the other. */
+export interface StageTimes {
+  /** When the first one began, milliseconds since the epoch. */
+  readonly startedAt: number
+  /** How many milliseconds each took, in the order of `stageNames`; -1 for those it did not come to. Bare numbers cross cheapest. */
+  readonly ms: readonly number[]
+}
+
+export type PolicyOutcome = 'approved' | RefusalKind
+
+export interface PolicyOutcomeCount extends Readonly<Record<PolicyOutcome, number>> {
+  /** The policy's name. */
+  readonly policy: string
+}
+
+export interface BatchReport extends StageTimes {
+  /** Counted in this thread since its last report. */
+  readonly outcomes?: readonly PolicyOutcomeCount[]
+}
+
+export interface ThreadReply {
+  readonly ticket: number
+  /** The 200 of an execution is a trust record: POST /transactions answers it as 201. */
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /**
+   * Text, which is copied on its way. A buffer that is transferred belongs to the main thread's external memory, of which V8 lets some
+   * megabytes pass before it collects everything: above a thousand replies a second that was every 1.4 seconds.
+   */
+  readonly body: string
+  /** For the request's log line. */
+  readonly log: Readonly<Record<string, unknown>>
+  /** What the audit must know before the reply goes out. */
+  readonly audit?: Audited
+  /** Milliseconds of thread time that it took. */
+  readonly costMs: number
+}
+
+/** The body of `process-webhooks`. */
+export interface DueWebhooks {
+  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string; readonly bytes: number }[]
+}
+
+/** Its reply: the jobs that failed, by their id, and why. */
+export interface FailedWebhooks {
+  readonly failed: Readonly<Record<string, string>>
+}
+
+/** One request as the dispatcher hands it to a thread. */
+export interface ThreadRequest {
+  readonly operation: Operation
+  /** Index into `Boot.callers`; -1 is `anonymous`. */
+  readonly callerIndex: number
+  readonly body: Uint8Array
+  /** The path parameters, where the operation needs them. */
+  readonly params?: PathParams | undefined
+}
+
+/** @param firstTicket the ticket of the first request; the others count up from it */
+export function packTask(
+  { operation, authorityEpoch }: Pick<Task, 'operation' | 'authorityEpoch'>,
+  queued: readonly ThreadRequest[],
+  firstTicket: number,
+): Task {
+  const bodies = new Uint8Array(queued.reduce((sum, { body }) => sum + body.byteLength, 0))
+  let end = 0
+  const requests = queued.map(({ callerIndex, body, params }, i) => {
+    bodies.set(body, end)
+    end += body.byteLength
+    const ticket = firstTicket + i
+    return params === undefined ? { ticket, callerIndex, end } : { ticket, callerIndex, params, end }
+  })
+  return { operation, authorityEpoch, bodies, requests }
+}
+
+export function unpackTask({ bodies, requests }: Task) {
+  return requests.map(({ end, ...request }, i) => ({
+    ...request,
+    body: bodies.subarray(requests[i - 1]?.end ?? 0, end),
+  }))
+}

@@ -1,0 +1,94 @@
+// Which requests a group of worker threads takes next. Holds queues and counts and starts nothing itself. A batch is what waits when a
+// thread is free: nothing is held back to fill one.
+import type { Operation } from '../../core/thread-messages.ts'
+import { openFairQueue, type FairQueue, type Queued } from './fair-queue.ts'
+import { operations } from './operations.ts'
+
+export interface BatchLimits {
+  readonly threads: number
+  /** Batches in flight for each thread: one computes while the others wait for the database. */
+  readonly batchesPerThread: number
+  /** Additional batches per thread while as many requests wait as a batch can hold: a small batch costs as much as a whole one. */
+  readonly wholeBatchesPerThread: number
+}
+
+export interface Batch<Item> {
+  readonly operation: Operation
+  /** Never empty. */
+  readonly requests: readonly Item[]
+}
+
+/** How many requests wait for a thread, and how many batches are with the threads, by operation. */
+export interface Load {
+  readonly waiting: ReadonlyMap<Operation, number>
+  readonly running: ReadonlyMap<Operation, number>
+}
+
+export interface Batches<Item extends Queued> {
+  readonly push: (operation: Operation, item: Item) => void
+  /** @returns a batch that may start now, taken out of its queue and counted as running; undefined where none may */
+  readonly next: () => Batch<Item> | undefined
+  /** A batch that `next` returned has come back. */
+  readonly done: (operation: Operation) => void
+  /** @returns what came at `sinceMs` or before, taken out of the queues */
+  readonly expire: (sinceMs: number) => Item[]
+  readonly load: () => Load
+  /** @returns when the request that waits longest came, milliseconds of `performance.now()`; undefined where none waits */
+  readonly oldestMs: () => number | undefined
+}
+
+interface Waiting<Item extends Queued> {
+  readonly operation: Operation
+  readonly queue: FairQueue<Item>
+}
+
+export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<Item> {
+  const batchesMax = limits.threads * limits.batchesPerThread
+  const wholeMax = batchesMax + limits.threads * limits.wholeBatchesPerThread
+  /** One for each operation that was submitted before; the first one is checked first. */
+  let queues: Waiting<Item>[] = []
+  const running = new Map<Operation, number>()
+  let batches = 0
+
+  function mayStart({ operation, queue }: Waiting<Item>): boolean {
+    const { countMax, batchesMax: ownMax = Infinity } = operations[operation]
+    if (queue.length() === 0 || (running.get(operation) ?? 0) >= ownMax) return false
+    return batches < (queue.length() >= countMax ? wholeMax : batchesMax)
+  }
+
+  return {
+    push(operation, item) {
+      let waiting = queues.find((one) => one.operation === operation)
+      if (waiting === undefined) queues.push((waiting = { operation, queue: openFairQueue() }))
+      waiting.queue.push(item)
+    },
+    next() {
+      const at = queues.findIndex(mayStart)
+      const chosen = queues[at]
+      if (chosen === undefined) return undefined
+      // Behind the others: an operation that many wait for holds up no other.
+      queues = [...queues.slice(at + 1), ...queues.slice(0, at + 1)]
+      const { operation, queue } = chosen
+      const { countMax, bytesMax } = operations[operation]
+      // What waits is divided among the threads that have nothing to do.
+      const idleThreads = Math.max(1, limits.threads - batches)
+      const share = Math.min(countMax, Math.ceil(queue.length() / idleThreads))
+      batches++
+      running.set(operation, (running.get(operation) ?? 0) + 1)
+      return { operation, requests: queue.take({ countMax: share, bytesMax }) }
+    },
+    done(operation) {
+      batches--
+      running.set(operation, (running.get(operation) ?? 1) - 1)
+    },
+    expire: (sinceMs) => queues.flatMap(({ queue }) => queue.expire(sinceMs)),
+    load: () => ({
+      waiting: new Map(queues.map(({ operation, queue }) => [operation, queue.length()])),
+      running,
+    }),
+    oldestMs() {
+      const oldest = Math.min(...queues.map(({ queue }) => queue.oldest() ?? Infinity))
+      return oldest === Infinity ? undefined : oldest
+    },
+  }
+}

@@ -1,0 +1,117 @@
+// Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
+// (docs/design-notes.md "Fairness").
+import { randomUUID } from 'node:crypto'
+import type { AuthorityState } from '../../core/authority-state.ts'
+import type { BatchWatch } from '../metrics/batches.ts'
+import type { Boot, LaneName, Operation } from '../../core/thread-messages.ts'
+import type { Answer } from '../answer.ts'
+import { openAuthorityBroadcast } from './authority.ts'
+import type { Load } from './batches.ts'
+import { openLane, type Lane, type LaneOptions, type Meter, type Submission } from './lane.ts'
+import { laneOf } from './operations.ts'
+
+export type { Submission } from './lane.ts'
+
+/** The name under which the service's own work waits, such as the sweep; no caller can be called so. */
+export const SERVICE_CLIENT = 'the service'
+
+export interface Dispatcher {
+  readonly submit: (submission: Submission) => Promise<Answer>
+  readonly load: () => Load
+  /** How long the execution that waits longest has waited for a thread, milliseconds. */
+  readonly executionsWaitedMs: () => number
+  /** How many worker threads are to be running, in all lanes. */
+  readonly threads: () => number
+  /** Hands every thread what is in effect from now on. */
+  readonly setAuthority: (authority: AuthorityState) => void
+  /** How many executions' evidence the threads keep until the database takes it. */
+  readonly pendingEvidence: () => number
+  /** Resolves when that is none. */
+  readonly settled: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsOnDemand'>
+
+interface DispatcherOptions {
+  readonly boot: Omit<Boot, 'authorityChannel' | 'pendingEvidence' | 'lane'>
+  readonly meter: Meter
+  readonly onError: (error: unknown) => void
+  /** Metrics of every batch; undefined: not recorded. */
+  readonly watch?: BatchWatch | undefined
+}
+
+/**
+ * Starts the threads of every lane and waits until they take batches.
+ * @throws the reason of a thread that cannot boot, such as a missing key
+ */
+export async function openDispatcher({
+  boot: start,
+  meter,
+  onError,
+  watch,
+}: DispatcherOptions): Promise<Dispatcher> {
+  const pendingEvidence = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const shared = { ...start, pendingEvidence, authorityChannel: `countersign authority ${randomUUID()}` }
+  const { workerThreads } = start.config
+  const sizes: Record<LaneName, LaneSize> = {
+    // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
+    execution: { threads: workerThreads, batchesPerThread: 2, wholeBatchesPerThread: 1 },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, wholeBatchesPerThread: 0 },
+    // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
+    'large-execution': { threads: 1, batchesPerThread: 2, wholeBatchesPerThread: 0, startsOnDemand: true },
+    administration: { threads: 1, batchesPerThread: 4, wholeBatchesPerThread: 0, startsOnDemand: true },
+  }
+  // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
+  // boots with the newest.
+  const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...shared, lane }))
+
+  const broadcast = openAuthorityBroadcast(shared.authorityChannel, boots, start.authority)
+
+  const opening = await Promise.allSettled(
+    boots.map(
+      async (boot) =>
+        [boot.lane, await openLane({ boot, ...sizes[boot.lane], meter, onError, watch })] as const,
+    ),
+  )
+  const opened = opening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failure = opening.find((one) => one.status === 'rejected')
+  if (failure !== undefined) {
+    broadcast.close()
+    await Promise.all(opened.map(([, lane]) => lane.close()))
+    throw failure.reason
+  }
+  const lanes = Object.fromEntries(opened) as Record<LaneName, Lane>
+  const all = Object.values(lanes)
+
+  return {
+    submit: (submission) =>
+      lanes[laneOf(submission.operation, submission.body.byteLength)].submit(submission),
+    load() {
+      const loads = all.map((lane) => lane.load())
+      return {
+        waiting: summed(loads.map(({ waiting }) => waiting)),
+        running: summed(loads.map(({ running }) => running)),
+      }
+    },
+    executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
+    threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
+    setAuthority: broadcast.set,
+    pendingEvidence: () => Atomics.load(pendingEvidence, 0),
+    async settled() {
+      for (let left = Atomics.load(pendingEvidence, 0); left > 0; left = Atomics.load(pendingEvidence, 0))
+        await Atomics.waitAsync(pendingEvidence, 0, left).value
+    },
+    async close() {
+      broadcast.close()
+      await Promise.all(all.map((lane) => lane.close()))
+    },
+  }
+}
+
+function summed(counts: readonly ReadonlyMap<Operation, number>[]): Map<Operation, number> {
+  const sums = new Map<Operation, number>()
+  for (const [operation, count] of counts.flatMap((one) => [...one]))
+    sums.set(operation, (sums.get(operation) ?? 0) + count)
+  return sums
+}

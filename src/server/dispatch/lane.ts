@@ -1,0 +1,221 @@
+// One group of worker threads: Piscina runs them, batches.ts says what they take next, pending.ts who waits for it.
+import { join } from 'node:path'
+import { Piscina } from 'piscina'
+import { failures, type Failure } from '../../core/errors.ts'
+import {
+  packTask,
+  type Boot,
+  type Operation,
+  type ThreadRequest,
+  type ThreadReplies,
+  type ThreadReply,
+} from '../../core/thread-messages.ts'
+import type { Answer } from '../answer.ts'
+import type { BatchWatch } from '../metrics/batches.ts'
+import { endOf } from '../metrics/times.ts'
+import { openBatches, type Batch, type BatchLimits, type Load } from './batches.ts'
+import type { Queued } from './fair-queue.ts'
+import { openPending, type Waiter, type SentBatch } from './pending.ts'
+
+/** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
+const ANSWER_MAX_MS = 60_000
+const EXPIRE_EVERY_MS = 1_000
+
+/** V8's young generation of a thread, three times its semi-space. The objects of an execution outlive a smaller one. */
+const YOUNG_MB = { execution: 96, other: 24 }
+
+export interface Submission extends ThreadRequest {
+  /** The client whose turn it uses, see `Queued`. */
+  readonly client: string
+}
+
+export interface LaneOptions extends BatchLimits {
+  readonly boot: Boot
+  /** The threads start when they are first needed, not with the lane. */
+  readonly startsOnDemand?: true
+  readonly meter: Meter
+  readonly onError: (error: unknown) => void
+  readonly watch?: BatchWatch | undefined
+}
+
+export interface Meter {
+  /** Called before a request is sent; returns the failure of a client that has used up its budget since it came. */
+  readonly refused: (operation: Operation, client: string) => Failure | undefined
+  /** Called with the reply, which says what the request cost. */
+  readonly charge: (operation: Operation, client: string, reply: ThreadReply) => void
+}
+
+export interface Lane {
+  readonly submit: (submission: Submission) => Promise<Answer>
+  readonly load: () => Load
+  /** How long the request that waits longest has waited, milliseconds; 0 where none does. */
+  readonly waitedMs: () => number
+  /** How many threads it has started. */
+  readonly threads: () => number
+  readonly close: () => Promise<void>
+}
+
+interface QueuedSubmission extends Submission, Waiter<Answer>, Queued {}
+
+/**
+ * Starts the threads and waits until they take batches.
+ * @throws the reason of a thread that cannot boot, such as a missing key
+ */
+export async function openLane(options: LaneOptions): Promise<Lane> {
+  const { boot, meter, watch } = options
+  const pool = startThreads(options)
+  const batches = openBatches<QueuedSubmission>(options)
+  const pending = openPending<Answer>()
+  let flushing = false
+  let closing = false
+  const failed = (error: unknown) => {
+    if (!closing) options.onError(error)
+  }
+  pool.on('error', failed)
+  pool.on('message', deliverDeferred)
+  const expiring = setInterval(() => {
+    const longAgo = performance.now() - ANSWER_MAX_MS
+    for (const { resolve } of batches.expire(longAgo)) resolve(answerOf(failures.overloaded()))
+    pending.expire(longAgo, (operation) => lost(operation, `no answer within ${ANSWER_MAX_MS} ms`))
+  }, EXPIRE_EVERY_MS)
+
+  /** Once per turn of the event loop: what arrived together shares a batch. */
+  function flush(): void {
+    flushing = false
+    for (let batch = batches.next(); batch !== undefined; batch = batches.next()) {
+      const affordable = refuseOverBudget(batch, meter)
+      if (affordable.length === 0) batches.done(batch.operation)
+      else void send(batch.operation, affordable)
+    }
+  }
+
+  async function send(operation: Operation, requests: readonly QueuedSubmission[]): Promise<void> {
+    const sentMs = performance.now()
+    const waitedMs = sentMs - Math.min(...requests.map(({ since }) => since))
+    watch?.sent(operation, { requests: requests.length, waitedMs })
+    const batch = pending.send(operation, requests)
+    const task = packTask({ operation, authorityEpoch: boot.authority.epoch }, requests, batch.firstTicket)
+    try {
+      deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies, batch, sentMs)
+    } catch (error) {
+      failed(error)
+      for (const at of requests.keys()) pending.answer(batch, at, lost(operation, 'the thread died'))
+    }
+    watch?.done(operation, performance.now() - sentMs)
+    batches.done(operation)
+    flush()
+  }
+
+  function deliver({ replies, report }: ThreadReplies, batch: SentBatch<Answer>, sentMs: number): void {
+    if (report !== undefined) watch?.reported(report)
+    const times = { sentMs, reports: report === undefined ? [] : [report] }
+    batch.times = times
+    // Piscina keeps the array of a finished task until V8's next full collection: without splice(0) all reply texts with it.
+    for (const reply of replies.splice(0)) {
+      const at = reply.ticket - batch.firstTicket
+      meter.charge(batch.operation, batch.requests[at]?.client ?? '', reply)
+      pending.answer(batch, at, { ...reply, times })
+    }
+  }
+
+  /** Replies to executions that had to wait longer than their batches. */
+  function deliverDeferred({ replies, report }: ThreadReplies): void {
+    if (report !== undefined) watch?.reported(report)
+    for (const reply of replies) {
+      const batch = pending.find(reply.ticket)
+      if (batch === undefined) continue
+      const { times, firstTicket } = batch
+      const [first] = times?.reports ?? []
+      let answer: Answer = reply
+      if (times !== undefined && first !== undefined && report !== undefined) {
+        watch?.deferred(report.startedAt - endOf(first))
+        answer = { ...reply, times: { ...times, reports: [first, report] } }
+      }
+      pending.answer(batch, reply.ticket - firstTicket, answer)
+    }
+  }
+
+  async function close(): Promise<void> {
+    closing = true
+    clearInterval(expiring)
+    await pool.destroy()
+  }
+
+  try {
+    const nothing = packTask({ operation: 'execute', authorityEpoch: boot.authority.epoch }, [], 0)
+    await Promise.all(pool.threads.map(() => pool.run(nothing)))
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return {
+    submit(submission) {
+      if (!flushing) {
+        flushing = true
+        setImmediate(flush)
+      }
+      const { operation, body } = submission
+      return new Promise((resolve) => {
+        const since = performance.now()
+        batches.push(operation, { ...submission, bytes: body.byteLength, since, resolve })
+      })
+    },
+    load: batches.load,
+    waitedMs() {
+      const oldestMs = batches.oldestMs()
+      return oldestMs === undefined ? 0 : performance.now() - oldestMs
+    },
+    threads: () => pool.threads.length,
+    close,
+  }
+}
+
+function startThreads({
+  boot,
+  threads,
+  batchesPerThread,
+  wholeBatchesPerThread,
+  startsOnDemand,
+}: LaneOptions): Piscina {
+  return new Piscina({
+    filename: join(import.meta.dirname, '..', '..', '..', 'workers', 'thread.ts'),
+    workerData: boot,
+    minThreads: startsOnDemand ? 0 : threads,
+    maxThreads: threads,
+    concurrentTasksPerWorker: batchesPerThread + wholeBatchesPerThread,
+    idleTimeout: Infinity,
+    maxQueue: threads * (batchesPerThread + wholeBatchesPerThread),
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB[boot.lane === 'execution' ? 'execution' : 'other'] },
+    // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a connector's.
+    atomics: 'disabled',
+  })
+}
+
+/** Answers the requests whose client's earlier ones have used up its budget meanwhile, and returns the others. */
+function refuseOverBudget(
+  { operation, requests }: Batch<QueuedSubmission>,
+  meter: Meter,
+): readonly QueuedSubmission[] {
+  return requests.filter(({ client, resolve }) => {
+    const failure = meter.refused(operation, client)
+    if (failure !== undefined) resolve(answerOf(failure))
+    return failure === undefined
+  })
+}
+
+/** Only an execution can have done something outside. */
+function lost(operation: Operation, cause: string): Answer {
+  const failure = operation === 'execute' ? failures.outcomeUnknown(cause) : failures.internal(cause)
+  return { ...answerOf(failure), log: { ...failure.log(), cause } }
+}
+
+function answerOf(failure: Failure): Answer {
+  const { status, headers, audit } = failure
+  return {
+    status,
+    headers,
+    body: failure.body(),
+    log: failure.log(),
+    ...(audit === undefined ? {} : { audit }),
+  }
+}

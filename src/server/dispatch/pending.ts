@@ -1,0 +1,72 @@
+// The requests that are with the threads. Their replies name them by ticket, because a deferred execution is answered after its batch.
+import type { Operation } from '../../core/thread-messages.ts'
+import type { RequestTimes } from '../metrics/times.ts'
+
+/** A request whose reply somebody awaits. */
+export interface Waiter<Reply> {
+  readonly client: string
+  /** When it came, milliseconds of `performance.now()`. */
+  readonly since: number
+  readonly resolve: (reply: Reply) => void
+}
+
+/** A batch with a thread, under consecutive tickets. */
+export interface SentBatch<Reply> {
+  readonly operation: Operation
+  readonly firstTicket: number
+  /** Undefined: answered. */
+  readonly requests: (Waiter<Reply> | undefined)[]
+  /** How many are not answered yet. */
+  left: number
+  /** Set when the batch has come back; what is left then was deferred. */
+  times: RequestTimes | undefined
+}
+
+export interface Pending<Reply> {
+  /** Notes a batch that goes to a thread. Bodies are not kept: the thread has them. */
+  readonly send: (operation: Operation, requests: readonly Waiter<Reply>[]) => SentBatch<Reply>
+  /** @returns the batch that holds this ticket; undefined where all of it is answered */
+  readonly find: (ticket: number) => SentBatch<Reply> | undefined
+  /** A second answer to the same request does nothing. */
+  readonly answer: (batch: SentBatch<Reply>, at: number, reply: Reply) => void
+  /** Answers what came at `sinceMs` or before. */
+  readonly expire: (sinceMs: number, reply: (operation: Operation) => Reply) => void
+}
+
+export function openPending<Reply>(): Pending<Reply> {
+  const batches: SentBatch<Reply>[] = []
+  let nextTicket = 0
+
+  function answer(batch: SentBatch<Reply>, at: number, reply: Reply): void {
+    const request = batch.requests[at]
+    if (request === undefined) return
+    batch.requests[at] = undefined
+    if (--batch.left === 0) batches.splice(batches.indexOf(batch), 1)
+    request.resolve(reply)
+  }
+
+  return {
+    send(operation, requests) {
+      const batch: SentBatch<Reply> = {
+        operation,
+        firstTicket: nextTicket,
+        requests: requests.map(({ client, since, resolve }) => ({ client, since, resolve })),
+        left: requests.length,
+        times: undefined,
+      }
+      nextTicket += requests.length
+      batches.push(batch)
+      return batch
+    },
+    find: (ticket) =>
+      batches.find(
+        ({ firstTicket, requests }) => ticket >= firstTicket && ticket < firstTicket + requests.length,
+      ),
+    answer,
+    expire(sinceMs, reply) {
+      for (const batch of batches.slice())
+        for (const [at, request] of batch.requests.entries())
+          if (request !== undefined && request.since <= sinceMs) answer(batch, at, reply(batch.operation))
+    },
+  }
+}

@@ -1,0 +1,56 @@
+// One request and its reply, over either server: when the body is read, and when the connection ends (RFC 9112 §9.3, §9.6).
+import type { Head, OnRequest, Reply } from './listener.ts'
+
+/** A body that nobody wants is read and discarded up to here; a longer one costs the client its connection. */
+const DISCARD_BYTES_MAX = 1024 * 1024
+
+/** What a server can do with the request at hand. Nothing of it does anything once the client is gone. */
+export interface Wire {
+  /** The reply will end the connection: what is pipelined behind this request is not run. Called at once or not at all. */
+  endsHere(): void
+  /** Reads the body to its end and calls `done` once, with all of it; or `aborted`, if the client goes away before. */
+  readBody(done: (body: Uint8Array) => void, aborted: () => void): void
+  /** Reads the body and throws it away. Calls `done` once, at the end of the body or when the client has gone away. */
+  discardBody(done: () => void): void
+  /** Called once, last. */
+  write(reply: Reply, close: boolean): void
+}
+
+export function serveRequest(head: Head, onRequest: OnRequest, isStopping: () => boolean, wire: Wire): void {
+  const { bodyBytes } = head
+  let ends = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(head.header('connection') ?? '')
+  let reading: Promise<Uint8Array | undefined> | undefined
+  let abandonBody: (() => void) | undefined
+  const replying = onRequest({
+    ...head,
+    readBody: () => (reading ??= readBody()),
+    endConnection: () => void (ends = true),
+  })
+  // `onRequest` has run to its first `await`: what it wants of the connection is known.
+  const isUnwanted = bodyBytes > 0 && reading === undefined
+  // A client that sent `Expect` may or may not send its body after a refusal: there is nothing to wait for.
+  const canDiscard = isUnwanted && head.header('expect') === undefined && bodyBytes <= DISCARD_BYTES_MAX
+  if (isUnwanted && !canDiscard) ends = true
+  if (ends || isStopping()) wire.endsHere()
+  const discarded = canDiscard ? new Promise<void>((resolve) => wire.discardBody(resolve)) : undefined
+  void answer()
+
+  async function answer(): Promise<void> {
+    const reply = await replying
+    if (reply === undefined) return
+    const close = ends || isStopping() || reply.headers['Connection'] === 'close'
+    // A socket that is closed with unread bytes is reset, and the reset can overtake the reply.
+    if (close) await (discarded ?? reading)
+    wire.write(reply, close)
+    // After a reply neither server says for certain how the body ended: a handler that still waits for it gets undefined.
+    abandonBody?.()
+  }
+
+  function readBody(): Promise<Uint8Array | undefined> {
+    if (bodyBytes === 0) return Promise.resolve(new Uint8Array(0))
+    return new Promise((resolve) => {
+      abandonBody = () => resolve(undefined)
+      wire.readBody(resolve, abandonBody)
+    })
+  }
+}

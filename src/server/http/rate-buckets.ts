@@ -1,0 +1,80 @@
+// rate_buckets: the theoretical arrival time (TAT) of each budget that instances share (interface §8 rule 3), in the database's clock.
+import type { Sql } from '../../core/tables/sql.ts'
+
+interface RequestsWanted {
+  readonly key: string
+  /** How many come at once; 0 only writes down what the instance knows. */
+  readonly requests: number
+  /** How far ahead of now the TAT is at least, as the instance knows; milliseconds, 0 or more. */
+  readonly aheadMs: number
+}
+
+interface RequestsAllowed {
+  readonly key: string
+  /** As many as fit. */
+  readonly allowed: number
+  /** How far the TAT is ahead of now after them, milliseconds; a minute is the whole budget. */
+  readonly aheadMs: number
+}
+
+/**
+ * Spends for requests of several keys of one limit, in one statement: GCRA as in `maybeSpend`, for many requests of a key at once.
+ *
+ * @param limit its name and its count per minute
+ * @param wanted each key once, and no more requests than the limit allows after `aheadMs`
+ * @returns one for each key, in no order
+ */
+export async function spendRequests(
+  sql: Sql,
+  {
+    limit,
+    wanted,
+  }: { readonly limit: { name: string; perMinute: number }; readonly wanted: readonly RequestsWanted[] },
+): Promise<RequestsAllowed[]> {
+  // Two instances lock the same rows in the same order.
+  const rows = wanted.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  // - Rounded up to the microsecond, so that the requests together are never more than the budget; a hundredth of an interval is let
+  //   pass, so that seven times a seventh of a minute, each rounded, is still a minute.
+  // - now() is when the statement began: after a wait for the row it is a little old, and allows a little less.
+  // - A TAT further ahead than can be spent was written before the clock was set back, or a standby with another one took over.
+  const result = await sql.query<RequestsAllowed>({
+    name: 'rate_buckets_spend',
+    text: `
+      INSERT INTO rate_buckets AS bucket (key, tat, granted)
+      SELECT key, now() + ahead * interval '1 millisecond' + ceil(requests * $4::float8) * interval '1 microsecond', requests
+      FROM unnest($1::text[], $2::bigint[], $3::float8[]) AS wanted (key, requests, ahead)
+      ON CONFLICT (key) DO UPDATE SET (tat, granted) = (
+        SELECT start.tat + ceil(fit.requests * $4::float8) * interval '1 microsecond', fit.requests
+        FROM
+          (SELECT greatest(
+            CASE WHEN bucket.tat > now() + interval '2 minutes' THEN now() + interval '1 minute' ELSE bucket.tat END,
+            excluded.tat - ceil(excluded.granted * $4::float8) * interval '1 microsecond')) AS start (tat),
+          LATERAL (SELECT least(excluded.granted, greatest(0,
+            floor((60000000 - extract(epoch FROM start.tat - now())::float8 * 1000000) / $4::float8 + 0.01)
+          )::bigint)) AS fit (requests))
+      RETURNING key, granted::float8 AS allowed, extract(epoch FROM tat - now())::float8 * 1000 AS "aheadMs"`,
+    values: [
+      rows.map(({ key }) => `${limit.name}:${key}`),
+      rows.map(({ requests }) => requests),
+      rows.map(({ aheadMs }) => aheadMs),
+      60_000_000 / limit.perMinute,
+    ],
+  })
+  return result.rows.map((row) => ({ ...row, key: row.key.slice(limit.name.length + 1) }))
+}
+
+/**
+ * Deletes budgets that are whole again, which are the same as none; not those that are in use.
+ *
+ * @returns how many, `max` at most
+ */
+export async function forgetWhole(sql: Sql, max: number): Promise<number> {
+  const result = await sql.query({
+    name: 'rate_buckets_forget',
+    text: `
+      DELETE FROM rate_buckets WHERE key = ANY(ARRAY(
+        SELECT key FROM rate_buckets WHERE tat < now() LIMIT $1::integer FOR UPDATE SKIP LOCKED))`,
+    values: [max],
+  })
+  return result.rowCount ?? 0
+}

@@ -1,0 +1,106 @@
+// Whether executions can be stored, and if not, why: what GET /ready asks of the database (interface §4.1).
+import { randomUUID } from 'node:crypto'
+import type { Pool } from 'pg'
+import { checkIntentsUsable } from '../core/tables/execution-intents.ts'
+import { isPartlyAway, type Sql } from '../core/tables/sql.ts'
+import { inTransaction } from '../core/tables/transaction.ts'
+
+/** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
+const SPILLED_ROWS = 5_000
+
+/** Each is the shard of a random id: with half of the workers away, one check in 65,536 finds none of the others. */
+const SHARDS_PROBED_MAX = 16
+
+/** Commits of ours that a synchronous standby has yet to confirm, and takes longer over than any healthy one. */
+const COMMITS_HELD = `
+  SELECT count(*) > 0 AS held FROM pg_stat_activity
+  WHERE wait_event = 'SyncRep' AND datname = current_database() AND state_change < now() - interval '2 seconds'`
+
+/**
+ * @returns undefined where executions can be stored. Else `why`, a clause from a fixed list, which anyone may read, and its `cause` for the
+ *   log
+ */
+export async function whyUnusable(pool: Pool): Promise<{ why: string; cause: unknown } | undefined> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      await inTransaction(pool, check)
+      return undefined
+    } catch (cause) {
+      // Of a Citus cluster with a worker away some executions can be stored: those of a shard on another worker.
+      if (!isPartlyAway(cause) || attempts === SHARDS_PROBED_MAX) return { why: whyOf(cause), cause }
+    }
+  }
+}
+
+async function check(sql: Sql): Promise<void> {
+  // Refused where nothing can be written: then the connection is closed too, and the next one may reach the new primary.
+  // It names a row, which nobody has, because Citus locks rows of one shard at a time.
+  const id = randomUUID()
+  await sql.query('SELECT 1 FROM execution_intents WHERE business_transaction_id = $1::uuid FOR UPDATE', [id])
+  await checkIntentsUsable(sql, id)
+  const { rows } = await sql.query<{ held: boolean }>(COMMITS_HELD)
+  if (rows[0]?.held === true) throw new Error('commits wait for the synchronous standby')
+  // A full disk shows only when something is written. A temporary file leaves no rows, no WAL and no waste behind.
+  await sql.query(`SET LOCAL work_mem = '64kB'`)
+  await sql.query(`SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`)
+}
+
+/** By SQLSTATE or by the system's error code; the first that fits. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^53300$/, 'it has too many connections'],
+  [/^(53100|ENOSPC)$/, 'its disk is full'],
+  [/^53/, 'it is out of resources'],
+  [/^57P03$/, 'it is starting, recovering or stopping'],
+  [/^57P0[124]$/, 'it was stopped or has crashed'],
+  [/^(57014|55P03)$/, 'its execution-intents table is locked, or it is too slow'],
+  [/^25006$/, 'it is read-only, as a standby or a primary that was demoted'],
+  [/^42P01$/, 'its execution-intents table is missing'],
+  [/^42501$/, 'its execution-intents table may not be used by this role'],
+  [/^28/, 'it refuses the user or the password'],
+  [/^3D/, 'there is no such database'],
+  [/^58/, 'its server reports an input or output error'],
+  [/^XX00[12]$/, 'a page of it is damaged'],
+  [/^(ECONNREFUSED|ENOENT)$/, 'no server listens there'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'its host name is not known'],
+  [/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/, 'it cannot be reached'],
+  [/^(08.*|ECONNRESET|EPIPE)$/, 'the connection was lost'],
+]
+
+/** What pg says in words only. */
+const messages: readonly (readonly [RegExp, string])[] = [
+  [/timeout/i, 'it does not answer'],
+  [/^(Connection terminated|Client )/, 'the connection was lost'],
+  [/synchronous standby/, 'its synchronous standby does not confirm what is written'],
+  [/not writable/, 'its execution-intents table may not be written by this role'],
+]
+
+/** Of a store that was refused; the first that fits. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/^XX00[12]$/, 'a page of it is damaged'],
+  [/^XX/, 'its server reports an internal error'],
+  [/^58/, 'its server reports an input or output error'],
+  [/^42P01$/, 'a table is missing'],
+  [/^42501$/, 'a table may not be written by this role'],
+  [/^(42|23)/, 'its schema is not the one of this release'],
+]
+
+/**
+ * @param sqlState see `refusedBy`
+ * @returns a clause from a fixed list, which anyone may read
+ */
+export function whyRefused(sqlState: string): string {
+  return refusals.find(([pattern]) => pattern.test(sqlState))?.[1] ?? `it answers with SQLSTATE ${sqlState}`
+}
+
+function whyOf(error: unknown): string {
+  // A name with several addresses has a reason for each.
+  if (error instanceof AggregateError) return whyOf(error.errors[0])
+  if (!(error instanceof Error)) return UNKNOWN
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  const found =
+    reasons.find(([pattern]) => pattern.test(code)) ??
+    messages.find(([pattern]) => pattern.test(error.message))
+  return found?.[1] ?? UNKNOWN
+}
+
+const UNKNOWN = 'see the log of this request'

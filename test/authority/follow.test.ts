@@ -1,0 +1,33 @@
+// What a thread works by: never less than what was in effect when its batch was sent.
+import { randomUUID } from 'node:crypto'
+import { BroadcastChannel } from 'node:worker_threads'
+import { afterAll, expect, test } from 'vitest'
+import type { AuthorityState } from '../../src/core/authority-state.ts'
+import { followAuthority } from '../../workers/authority/follow.ts'
+
+const authorityChannel = randomUUID()
+const channel = new BroadcastChannel(authorityChannel)
+afterAll(() => channel.close())
+
+const stateOf = (epoch: string): AuthorityState => ({
+  epoch,
+  policies: [],
+  approvers: [],
+  externalConnectors: [],
+})
+
+test('a batch that overtakes a change waits until it is in effect', async () => {
+  const taken: string[] = []
+  const inEffect = followAuthority({ authority: stateOf('9'), authorityChannel }, ({ epoch }) => {
+    taken.push(epoch)
+  })
+  await inEffect('9')
+  expect(taken).toEqual([])
+
+  const waiting = inEffect('11').then(() => [...taken])
+  for (const epoch of ['10', '11'])
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
+    channel.postMessage(stateOf(epoch))
+  expect(await waiting).toEqual(['10', '11'])
+  await inEffect('10')
+})

@@ -1,0 +1,19 @@
+// What migrations/citus.sql says of each table.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const CITUS_SQL = readFileSync(
+  join(import.meta.dirname, '..', '..', 'migrations', 'citus.sql'),
+  'utf8',
+)
+
+/** The distribution column of each distributed table. */
+export const distributed: ReadonlyMap<string, string> = new Map(
+  Array.from(
+    CITUS_SQL.matchAll(/^SELECT create_distributed_table\('(\w+)', '(\w+)'/gm),
+    ([, table = '', column = '']) => [table, column],
+  ),
+)
+
+/** The tables that stay on the coordinator. */
+export const local = Array.from(CITUS_SQL.matchAll(/^-- local (\w+)/gm), ([, name = '']) => name)

@@ -1,0 +1,230 @@
+// The frontEnd's side of the audit (decisions §9), with the threads' side in a test's hand: what is written, what is only counted, what a
+// reply waits for, and what happens to an event that could not be stored.
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { openAudit, type Audit, type AuditContext } from '../../src/server/http/audit.ts'
+import { openMemoryLimits } from '../../src/server/http/limit.ts'
+import { failures, type Audited } from '../../src/core/errors.ts'
+import { until } from '../service.ts'
+
+type Event = Record<string, unknown> & { eventId: string; type: string; detail?: Record<string, unknown> }
+
+/** Every event that was handed over, each time it was. */
+let submitted: Event[]
+/** What the log was told. */
+let logged: { message: string; event: Event }[]
+let answer: (event: Event) => Promise<number>
+
+/** What only an end that never comes takes. */
+const LONG_MS = 60_000
+
+const STORED = () => Promise.resolve(200)
+const AWAY = () => Promise.resolve(503)
+
+beforeEach(() => {
+  submitted = []
+  logged = []
+  answer = STORED
+})
+
+function open(perMinute = 1_000_000): Audit {
+  return openAudit({
+    async submit({ operation, callerIndex, body }) {
+      expect([operation, callerIndex]).toEqual(['record-audit-event', -1])
+      const event = JSON.parse(Buffer.from(body).toString()) as Event
+      submitted.push(event)
+      return { status: await answer(event), headers: {}, body: '', log: { cause: 'as the test says' } }
+    },
+    limits: openMemoryLimits(),
+    perMinute,
+    log: (line, message) => logged.push({ message, event: line['event'] as Event }),
+  })
+}
+
+const route = { method: 'POST', path: '/execute' }
+const of = (callerId: string): AuditContext => ({ route, callerId, clientAddress: undefined })
+const from = (clientAddress: string): AuditContext => ({ route, callerId: undefined, clientAddress })
+
+const rejected = failures.authenticationRequired().audit as Audited
+const limited = failures.rateLimited(1).audit as Audited
+const denied = (more: { principalId?: string; capability?: string } = {}) =>
+  failures.principalOutsideScope({ principalId: 'p', capability: 'c', ...more }).audit as Audited
+
+describe('an event', () => {
+  test('says what was refused to whom, where and when', async () => {
+    await open().record(denied({ principalId: 'mallory', capability: 'vendor:pay' }), of('alice'))
+    expect(submitted).toEqual([
+      {
+        eventId: expect.stringMatching(
+          /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+        ),
+        type: 'caller.principal_denied',
+        occurredAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        route: 'POST /execute',
+        callerId: 'alice',
+        reason: 'Caller is not permitted to assert this authority.principalId.',
+        capability: 'vendor:pay',
+        principalId: 'mallory',
+        severity: 'WARNING',
+      },
+    ])
+  })
+
+  test('of nobody names the address instead of a caller; a rate limit is no warning', async () => {
+    const audit = open()
+    await audit.record(rejected, from('192.0.2.7'))
+    await audit.record(limited, from('192.0.2.7'))
+    expect(submitted).toMatchObject([
+      { type: 'caller.rejected', detail: { clientAddress: '192.0.2.7' }, severity: 'WARNING' },
+      { type: 'rate_limited', detail: { clientAddress: '192.0.2.7' }, severity: 'INFO' },
+    ])
+    expect(submitted.filter((event) => 'callerId' in event)).toEqual([])
+  })
+
+  test.each([
+    ['x'.repeat(256), 'x'.repeat(256)],
+    ['x'.repeat(257), `${'x'.repeat(256)}…`],
+    ['x'.repeat(100_000), `${'x'.repeat(256)}…`],
+    [`${'x'.repeat(255)}😀`, `${'x'.repeat(255)}\ufffd…`],
+  ])('holds the beginning of what a caller chose', async (given, kept) => {
+    await open().record(denied({ principalId: given, capability: given }), of('alice'))
+    expect(submitted).toMatchObject([{ principalId: kept, capability: kept }])
+  })
+})
+
+describe('the limits', () => {
+  test('a caller that is limited is written once a minute, another caller too', () => {
+    const audit = open()
+    const written = ['alice', 'alice', 'bob', 'alice', 'bob'].map((callerId) =>
+      audit.record(limited, of(callerId)),
+    )
+    expect(written.map((one) => one !== undefined)).toEqual([true, false, true, false, false])
+    expect(submitted.map(({ callerId }) => callerId)).toEqual(['alice', 'bob'])
+  })
+
+  test('failed authentications of one address are written up to its limit; the next that is tells how many were not', () => {
+    const audit = open(3)
+    const written = Array.from({ length: 10 }, () => audit.record(rejected, from('192.0.2.1')))
+    expect(written.map((one) => one !== undefined)).toEqual([...Array(3).fill(true), ...Array(7).fill(false)])
+    void audit.record(rejected, from('192.0.2.2'))
+    void audit.record(rejected, from('192.0.2.3'))
+    expect(submitted.map(({ detail }) => detail)).toEqual([
+      ...Array.from({ length: 3 }, () => ({ clientAddress: '192.0.2.1' })),
+      { clientAddress: '192.0.2.2', unwrittenBefore: 7 },
+      { clientAddress: '192.0.2.3' },
+    ])
+  })
+
+  test('those of all addresses together write no more than 6,000 a minute', () => {
+    const audit = open()
+    const startedAt = performance.now()
+    for (let i = 0; i < 7_000; i++) void audit.record(rejected, from(`10.0.${i >> 8}.${i & 255}`))
+    const tookMs = performance.now() - startedAt
+    expect(submitted.length).toBeGreaterThanOrEqual(6_000)
+    // One more each hundredth of a second that the loop took.
+    expect(submitted.length).toBeLessThanOrEqual(6_001 + tookMs / 10)
+  })
+
+  test('denials of a caller are not limited by what clients without a key did', () => {
+    const audit = open(3)
+    for (let i = 0; i < 10; i++) void audit.record(rejected, from('192.0.2.1'))
+    const written = Array.from({ length: 5 }, () => audit.record(denied(), of('alice')))
+    expect(written.map((one) => one !== undefined)).toEqual([true, true, true, true, true])
+    expect(submitted.slice(3).map(({ callerId, detail }) => [callerId, detail])).toEqual([
+      ['alice', { unwrittenBefore: 7 }],
+      ...Array.from({ length: 4 }, () => ['alice', undefined]),
+    ])
+  })
+
+  test('rate limits of all addresses together write no more than 6,000 a minute either', () => {
+    const audit = open()
+    const startedAt = performance.now()
+    for (let i = 0; i < 7_000; i++) void audit.record(limited, from(`10.0.${i >> 8}.${i & 255}`))
+    const tookMs = performance.now() - startedAt
+    expect(submitted.length).toBeGreaterThanOrEqual(6_000)
+    expect(submitted.length).toBeLessThanOrEqual(6_001 + tookMs / 10)
+  })
+})
+
+describe('a database that is away', () => {
+  test('keeps a reply for a second at most; the same event is tried until it is stored', async () => {
+    answer = AWAY
+    const audit = open()
+    const startedAt = performance.now()
+    await audit.record(denied(), of('alice'))
+    const waitedMs = performance.now() - startedAt
+    expect(waitedMs).toBeGreaterThan(900)
+    expect(waitedMs).toBeLessThan(LONG_MS)
+    answer = STORED
+    const before = submitted.length
+    await until(() => submitted.length > before, 'one more try')
+    await audit.close(5_000)
+    expect(new Set(submitted.map(({ eventId }) => eventId)).size).toBe(1)
+    expect(submitted).toHaveLength(before + 1)
+    expect(logged).toEqual([])
+  })
+
+  // proves fault: The database is away when a request
+  test('one that does not answer at all keeps a reply no longer', async () => {
+    answer = () => new Promise(() => undefined)
+    const startedAt = performance.now()
+    await open().record(denied(), of('alice'))
+    expect(performance.now() - startedAt).toBeLessThan(LONG_MS)
+  })
+
+  test('ten thousand events wait for it; the next one is logged as lost, and its reply does not wait', () => {
+    answer = () => new Promise(() => undefined)
+    const audit = open()
+    for (let i = 0; i < 10_000; i++) expect(audit.record(denied(), of(`alice${i % 2}`))).toBeDefined()
+    expect(audit.record(denied(), of('bob'))).toBeUndefined()
+    expect(submitted).toHaveLength(10_000)
+    expect(logged).toMatchObject([{ message: 'audit event lost', event: { callerId: 'bob' } }])
+  })
+})
+
+const byType = (events: Event[]) => new Map(events.map((event) => [event.type, event]))
+
+describe('close', () => {
+  test('waits for what is on its way', async () => {
+    let store: ((status: number) => void) | undefined
+    answer = () => new Promise((resolve) => (store = resolve))
+    const audit = open()
+    void audit.record(denied(), of('alice'))
+    let closed = false
+    const closing = audit.close(10_000).then(() => (closed = true))
+    await delay(50)
+    expect(closed).toBe(false)
+    store?.(200)
+    await closing
+    expect(logged).toEqual([])
+  })
+
+  test('gives up after its time and logs what is lost, whole', async () => {
+    answer = AWAY
+    const audit = open()
+    void audit.record(denied(), of('alice'))
+    void audit.record(rejected, from('192.0.2.1'))
+    const startedAt = performance.now()
+    await audit.close(200)
+    expect(performance.now() - startedAt).toBeLessThan(LONG_MS)
+    expect(logged.map(({ message }) => message)).toEqual(['audit event lost', 'audit event lost'])
+    expect(byType(logged.map(({ event }) => event))).toEqual(byType(submitted))
+  })
+
+  test('a thread that never answers does not keep it', async () => {
+    answer = () => new Promise(() => undefined)
+    const audit = open()
+    void audit.record(denied(), of('alice'))
+    const startedAt = performance.now()
+    await audit.close(200)
+    expect(performance.now() - startedAt).toBeLessThan(LONG_MS)
+    expect(logged).toMatchObject([{ message: 'audit event lost', event: { callerId: 'alice' } }])
+  })
+
+  test('with nothing on its way is at once', async () => {
+    const audit = open()
+    await audit.record(denied(), of('alice'))
+    await audit.close(10_000)
+    expect(submitted).toHaveLength(1)
+  })
+})

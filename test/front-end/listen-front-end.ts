@@ -1,0 +1,93 @@
+// A small front end behind a real listener: what it answers depends on the path, and it keeps what reached it.
+import { listen } from '../../src/server/http/listen/index.ts'
+import type { Head, HttpRequest, ListenOptions, Listener, Reply } from '../../src/server/http/listen/index.ts'
+
+const preferred = await listen({
+  host: '127.0.0.1',
+  port: 0,
+  onRequest: async () => text(200, ''),
+})
+await preferred.close()
+
+/** Both where uWebSockets.js loads. COUNTERSIGN_REQUIRE_UWS makes its tests fail instead of being left out. */
+export const servers: Listener['server'][] =
+  preferred.server === 'uWebSockets.js' || process.env['COUNTERSIGN_REQUIRE_UWS'] !== undefined
+    ? ['node:http', 'uWebSockets.js']
+    : ['node:http']
+
+export interface TestFrontEnd extends Listener {
+  /** Every head that got past the guard, as "METHOD path?query". */
+  readonly seen: string[]
+  /** Bytes announced by requests whose client went away before they came. */
+  readonly aborted: number[]
+  /** The latest head's values, read while it was valid. */
+  latest: Pick<Head, 'bodyBytes'> & { readonly remoteAddress: string; readonly note: string | undefined }
+  /** Resolvers of the requests to /wait and /later… that are unanswered. */
+  readonly waiting: (() => void)[]
+  /** How often a listener said that the reply of a /later… is out, or its client gone. */
+  sent: number
+}
+
+export async function openFrontEnd(
+  server: Listener['server'],
+  options: Partial<Pick<ListenOptions, 'host' | 'port' | 'timeouts' | 'onDropped'>> = {},
+): Promise<TestFrontEnd> {
+  const seen: string[] = []
+  const aborted: number[] = []
+  const waiting: (() => void)[] = []
+  const later = (reply: Reply): Promise<Reply> => new Promise((resolve) => waiting.push(() => resolve(reply)))
+  const counted = (reply: Reply): Reply => ({ ...reply, sent: () => void frontEnd.sent++ })
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    ...options,
+    server,
+    async onRequest(head) {
+      const { bodyBytes } = head
+      const withBody = async (request: HttpRequest, answer: (body: Uint8Array) => Reply | Promise<Reply>) => {
+        const body = await request.readBody()
+        if (body !== undefined) return answer(body)
+        aborted.push(bodyBytes)
+        return undefined
+      }
+      seen.push(`${head.method} ${head.path}${head.query === '' ? '' : `?${head.query}`}`)
+      frontEnd.latest = {
+        bodyBytes: head.bodyBytes,
+        remoteAddress: head.remoteAddress(),
+        note: head.header('x-note'),
+      }
+      switch (head.path) {
+        case '/echo':
+          return withBody(head, (body) => text(200, body))
+        case '/wait':
+          return withBody(head, (body) => later(text(200, body)))
+        case '/later':
+          return later(counted(text(200, 'later')))
+        case '/later-closing':
+          return later(counted(text(413, 'later', { Connection: 'close' })))
+        case '/refused':
+          return text(401, 'refused')
+        case '/refused-closing':
+          head.endConnection()
+          return text(413, 'refused', { Connection: 'close' })
+        case '/unchanged':
+          return text(304, '', { ETag: '"1"' })
+        default:
+          return text(200, `${head.method} ${head.path}`)
+      }
+    },
+  })
+  const frontEnd: TestFrontEnd = {
+    ...listener,
+    seen,
+    aborted,
+    waiting,
+    sent: 0,
+    latest: { bodyBytes: 0, remoteAddress: '', note: undefined },
+  }
+  return frontEnd
+}
+
+function text(status: number, body: string | Uint8Array, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'Content-Type': 'text/plain', ...headers }, body }
+}

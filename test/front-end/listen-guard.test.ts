@@ -1,0 +1,188 @@
+// Heads that two parsers could read differently, over every listener (abuse.md, RFC 9112 §11.2).
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { guard, headBytesMax } from '../../src/server/http/listen/guard.ts'
+import { answers, open, until } from './listen-client.ts'
+import { openFrontEnd, servers } from './listen-front-end.ts'
+import type { TestFrontEnd } from './listen-front-end.ts'
+import type { DropReason, Head } from '../../src/server/http/listen/index.ts'
+
+const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
+const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`
+const withHeaders = (...lines: string[]): string =>
+  `POST /echo HTTP/1.1\r\nHost: x\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n`
+const length = smuggled.length
+
+/** Written as they stand; what follows the head could be taken for a body or for a request. */
+const ambiguous: Record<string, string> = {
+  'two different Content-Length': withHeaders('Content-Length: 0', `Content-Length: ${length}`) + smuggled,
+  'two equal Content-Length': withHeaders('Content-Length: 0', 'content-length: 0') + smuggled,
+  'a list in Content-Length': withHeaders('Content-Length: 0, 0') + smuggled,
+  'an empty Content-Length': withHeaders('Content-Length:') + smuggled,
+  'a blank Content-Length': withHeaders('Content-Length: \t ') + smuggled,
+  'a positive Content-Length': withHeaders('Content-Length: +0') + smuggled,
+  'a negative Content-Length': withHeaders('Content-Length: -0') + smuggled,
+  'a hexadecimal Content-Length': withHeaders('Content-Length: 0x0') + smuggled,
+  'a fractional Content-Length': withHeaders('Content-Length: 0.0') + smuggled,
+  'a Content-Length beyond 2^64': withHeaders(`Content-Length: ${2n ** 64n}`) + smuggled,
+  'a Content-Length beyond 2^53': withHeaders(`Content-Length: ${2n ** 53n + 1n}`) + smuggled,
+  'a folded Content-Length': withHeaders('Content-Length:', ' 0') + smuggled,
+  'a space before the colon': withHeaders('Content-Length : 0') + smuggled,
+  'Transfer-Encoding: chunked': withHeaders('Transfer-Encoding: chunked') + chunked,
+  'Transfer-Encoding beside Content-Length':
+    withHeaders('Content-Length: 4', 'Transfer-Encoding: chunked') + chunked,
+  'Transfer-Encoding before Content-Length':
+    withHeaders('Transfer-Encoding: chunked', 'Content-Length: 4') + chunked,
+  'Transfer-Encoding: xchunked': withHeaders('Transfer-Encoding: xchunked') + smuggled,
+  'Transfer-Encoding: chunked, identity': withHeaders('Transfer-Encoding: chunked, identity') + smuggled,
+  'Transfer-Encoding: identity': withHeaders('Transfer-Encoding: identity') + smuggled,
+  'an empty Transfer-Encoding': withHeaders('Transfer-Encoding:') + smuggled,
+  'tRANSFER-eNCODING: CHUNKED': withHeaders('tRANSFER-eNCODING: CHUNKED') + chunked,
+  'a tab in Transfer-Encoding': withHeaders('Transfer-Encoding:\tchunked') + chunked,
+  'a space before the colon of Transfer-Encoding': withHeaders('Transfer-Encoding : chunked') + chunked,
+  'a folded Transfer-Encoding': withHeaders('Transfer-Encoding:', ' chunked') + chunked,
+  'a vertical tab in Transfer-Encoding': withHeaders('Transfer-Encoding: \x0bchunked') + chunked,
+  'a second Transfer-Encoding':
+    withHeaders('Transfer-Encoding: identity', 'Transfer-Encoding: chunked') + chunked,
+  'Transfer-Encoding beside an expectation':
+    withHeaders('Expect: 100-continue', 'Transfer-Encoding: chunked') + chunked + smuggled,
+  'Transfer-Encoding beside an unknown expectation':
+    withHeaders('Expect: foo', 'Transfer-Encoding: chunked') + chunked + smuggled,
+  'garbage for a chunk': `${withHeaders('Transfer-Encoding: chunked')}zz\r\n${smuggled}`,
+  'a Transfer-Encoding behind a hundred headers':
+    withHeaders(...Array.from({ length: 2_100 }, (_, i) => `${i % 10}:`), 'Transfer-Encoding: chunked') +
+    chunked,
+  'a bare line feed': withHeaders(`X-A: a\nContent-Length: ${length}`) + smuggled,
+  'bare line feeds only': withHeaders().replaceAll('\r\n', '\n') + smuggled,
+  'a bare carriage return': withHeaders(`X-A: a\rContent-Length: ${length}`) + smuggled,
+  'a NUL in a value': withHeaders('X-A: a\0b') + smuggled,
+  'a NUL in a name': withHeaders('X\0A: b') + smuggled,
+  'a line without a colon': withHeaders('Content-Length') + smuggled,
+  'a name that is no token': withHeaders('X(A): b') + smuggled,
+  'no Host': 'POST /echo HTTP/1.1\r\nX-A: b\r\n\r\n' + smuggled,
+  'two Hosts': withHeaders('Host: y') + smuggled,
+  'HTTP/1.0': withHeaders().replace('1.1', '1.0') + smuggled,
+  'HTTP/0.9': 'GET /a\r\n\r\n',
+  'HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+  'an unknown version': withHeaders().replace('1.1', '1.2') + smuggled,
+  'a lower-case method': withHeaders().replace('POST', 'post') + smuggled,
+  'a method that is no token': withHeaders().replace('POST', 'P(T') + smuggled,
+  'no method': withHeaders().replace('POST', '') + smuggled,
+  'an absolute target': withHeaders().replace('/echo', 'http://x/echo') + smuggled,
+  'an asterisk target': withHeaders().replace('/echo', '*') + smuggled,
+  'a CONNECT': 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n' + smuggled,
+  'a control character in the target': withHeaders().replace('/echo', '/e\x01cho') + smuggled,
+  'a head over 16 KB': withHeaders(`X-A: ${'x'.repeat(headBytesMax)}`) + smuggled,
+  'over a hundred headers': withHeaders(...Array.from({ length: 101 }, (_, i) => `X-${i}: x`)) + smuggled,
+  'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+}
+
+describe.each(servers)('%s', (server) => {
+  let frontEnd: TestFrontEnd
+  beforeAll(async () => {
+    frontEnd = await openFrontEnd(server)
+  })
+  beforeEach(() => void frontEnd.seen.splice(0))
+  afterAll(() => frontEnd.close())
+
+  test.for(Object.entries(ambiguous))(
+    '%s never reaches the front end',
+    { timeout: 20_000 },
+    async ([name, bytes]) => {
+      const inOneSegment = await open(frontEnd.port)
+      const headEnd = bytes.search(/\r?\n\r?\n/) + 4
+      const afterTheHead = await open(frontEnd.port)
+      await inOneSegment.send(bytes)
+      await afterTheHead.send(bytes.slice(0, headEnd), bytes.slice(headEnd))
+      for (const client of [inOneSegment, afterTheHead]) {
+        // Here uWebSockets.js waits for the rest of the line, until the timeout or the end of the stream.
+        if (name === 'a bare carriage return') client.socket.end()
+        await until(client.isClosed, client.received)
+        expect(answers(client.received()).every(({ status }) => status >= 400)).toBe(true)
+      }
+      expect(frontEnd.seen).toEqual([])
+    },
+  )
+
+  test.for([
+    ['transfer-encoding', withHeaders('Transfer-Encoding: chunked') + chunked],
+    ['host', 'POST /echo HTTP/1.1\r\nX-A: b\r\n\r\n'],
+    ['target', withHeaders().replace('/echo', 'http://x/echo')],
+    ['target', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n'],
+  ] as const)('a dropped connection is told once, with its peer: %s', async ([reason, bytes]) => {
+    const dropped: string[] = []
+    const other = await openFrontEnd(server, {
+      onDropped: (why, address) => dropped.push(`${why} ${address}`),
+    })
+    const client = await open(other.port)
+    await client.send(bytes)
+    await until(client.isClosed, client.received)
+    // uWebSockets.js answers a missing Host and a foreign target by itself.
+    const isItsOwn = server === 'uWebSockets.js' && reason !== 'transfer-encoding'
+    expect(client.received()).toMatch(isItsOwn ? /^HTTP\/1\.1 (400|505) / : /^$/)
+    expect(dropped).toEqual(isItsOwn ? [] : [`${reason} 127.0.0.1`])
+    await other.close()
+  })
+
+  test.for([
+    ['a second request', 'GET /a HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['leading zeros in Content-Length', `${withHeaders('Content-Length: 0004')}body`],
+    ['blanks around Content-Length', `${withHeaders('Content-Length: \t4 \t')}body`],
+  ] as const)('%s is nothing to refuse', async ([, bytes]) => {
+    const other = await openFrontEnd(server)
+    const client = await open(other.port)
+    await client.send(bytes + bytes)
+    await until(() => answers(client.received()).length === 2, client.received)
+    client.socket.destroy()
+    await other.close()
+  })
+})
+
+const raw = {
+  method: 'POST',
+  path: '/',
+  query: '',
+  headers: [['host', 'x']] as [string, string][],
+  remoteAddress: () => '::ffff:192.0.2.1',
+}
+
+function head(...headers: [string, string][]): Head {
+  const passed = guard({ ...raw, headers: [...raw.headers, ...headers] })
+  if (typeof passed === 'string') throw new Error(`dropped for its ${passed}`)
+  return passed
+}
+
+describe('guard', () => {
+  test('reads the length, all values of a repeated header, and the peer as IPv4', () => {
+    const passed = head(['x-a', '1'], ['content-length', '12'], ['x-a', '2'])
+    expect(passed.bodyBytes).toBe(12)
+    expect(passed.remoteAddress()).toBe('192.0.2.1')
+    expect(passed.header('x-a')).toBe('1, 2')
+    expect(passed.header('x-b')).toBeUndefined()
+    expect(head().bodyBytes).toBe(0)
+  })
+
+  test('hands over a head without accessors, which would keep it in memory until a full collection', () => {
+    const members = Object.values(Object.getOwnPropertyDescriptors(head()))
+    expect(members).toHaveLength(6)
+    expect(members.filter((member) => 'get' in member)).toEqual([])
+  })
+
+  test.each<[DropReason, Partial<typeof raw>]>([
+    ['method', { method: 'post' }],
+    ['target', { path: '*' }],
+    ['host', { headers: [] }],
+    ['content-length', { headers: [['content-length', '+1']] }],
+    ['transfer-encoding', { headers: [['transfer-encoding', 'chunked']] }],
+  ])('says that it drops a connection for its %s', (reason, changed) => {
+    expect(guard({ ...raw, ...changed })).toBe(reason)
+  })
+
+  test('lets a hundred headers of 16 KB pass, and nothing over either', () => {
+    const hundred = Array.from({ length: 99 }, (): [string, string] => ['n', ''])
+    expect(head(...hundred)).toBeDefined()
+    expect(() => head(...hundred, ['n', ''])).toThrow('size')
+    const overhead = 'POST/'.length + 'host: x\r\n'.length + 'n: \r\n'.length
+    expect(head(['n', 'x'.repeat(headBytesMax - overhead)])).toBeDefined()
+    expect(() => head(['n', 'x'.repeat(headBytesMax - overhead + 1)])).toThrow('size')
+  })
+})

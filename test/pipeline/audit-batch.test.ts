@@ -1,0 +1,39 @@
+// A batch of audit events (decisions §9): one that cannot be signed keeps no other from being stored.
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { recordAuditEvents } from '../../workers/evidence/audit.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
+import type { TestDatabase } from '../database.ts'
+import { aRequest, withThread } from './thread.ts'
+
+let database: TestDatabase
+let thread: ExecutionContext
+withThread((made) => ({ database, thread } = made))
+
+const anEvent = (reason: string) => ({
+  eventId: randomUUID(),
+  type: 'authentication_failed',
+  occurredAt: '2026-01-01T00:00:00.000Z',
+  reason,
+})
+
+async function storedIds(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ id: string }>(
+    'SELECT event_id AS id FROM audit_events ORDER BY 1',
+  )
+  return rows.map(({ id }) => id)
+}
+
+test('an event that has no canonical form fails alone, and its neighbours are stored', async () => {
+  const [before, halfCharacter, after] = [anEvent('a'), anEvent('\ud800'), anEvent('b')]
+  const answered = await recordAuditEvents([before, halfCharacter, after].map(aRequest), thread)
+  expect(answered.map(({ status }) => status)).toEqual([200, 500, 200])
+  expect(await storedIds()).toEqual([before.eventId, after.eventId].toSorted())
+})
+
+test('a batch of which nothing can be signed is answered, and stores nothing', async () => {
+  const stored = await storedIds()
+  const answered = await recordAuditEvents([aRequest(anEvent('\ud800'))], thread)
+  expect(answered.map(({ status }) => status)).toEqual([500])
+  expect(await storedIds()).toEqual(stored)
+})

@@ -1,0 +1,186 @@
+// A batch is independent items: whatever the database does to one of them, its neighbours are executed and answered.
+import { describe, expect, test } from 'vitest'
+import { openPool } from '../../src/core/tables/sql.ts'
+import type { Connector } from '../../workers/connectors/connector.ts'
+import { execute, finish } from '../../workers/execute/index.ts'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
+import type { TestDatabase } from '../database.ts'
+import { readStored } from '../evidence.ts'
+import { aSlowTransaction } from '../load.ts'
+import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aRequest, executeAll, withThread } from './thread.ts'
+
+let database: TestDatabase
+let thread: ExecutionContext
+withThread((made) => ({ database, thread } = made))
+
+const DUPLICATE = { status: 409 }
+const EXECUTED = { status: 200, body: { executions: [{ status: 'COMPLETED' }] } }
+const OUTCOME_UNKNOWN = { status: 502, body: { code: 'EXECUTION_OUTCOME_UNKNOWN' } }
+const INTERNAL = { status: 500, body: { error: 'Internal Server Error' } }
+
+/** From now on the database takes no row of this id into the table. */
+async function refuse(table: 'business_transactions' | 'trust_records', id: string): Promise<void> {
+  await database.pool.query(
+    `ALTER TABLE ${table} ADD CONSTRAINT not_${id.slice(0, 8)} CHECK (business_transaction_id <> '${id}')`,
+  )
+}
+
+/** What is stored of each transaction, in their order. */
+async function whatIsStored(transactions: readonly { businessTransactionId: string }[]): Promise<string[]> {
+  const { claimed, inDoubt, recorded } = await readStored(database.pool)
+  return transactions.map(({ businessTransactionId: id }) =>
+    recorded.has(id) ? 'recorded' : inDoubt.has(id) ? 'in doubt' : claimed.has(id) ? 'claimed' : 'nothing',
+  )
+}
+
+describe('the claim', () => {
+  // proves fault: The database refuses one row
+  test('an item that the database refuses fails alone, and a repeat of it is not told that it exists', async () => {
+    const refused = aTransaction()
+    await refuse('business_transactions', refused.businessTransactionId)
+    const batch = [aTransaction(), refused, aRejectedTransaction(), refused, aTransaction()]
+    const rejected = { status: 500, body: { code: 'RUNTIME_ERROR' } }
+    expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, INTERNAL, rejected, INTERNAL, EXECUTED])
+    expect(await whatIsStored(batch)).toEqual(['recorded', 'nothing', 'claimed', 'nothing', 'recorded'])
+  })
+
+  test('of a repeated id the first is executed, in another letter case too, and the rest are duplicates', async () => {
+    const transaction = aTransaction()
+    const id = transaction.businessTransactionId.toUpperCase()
+    const shouted = { ...transaction, businessTransactionId: id, metadata: { businessTransactionId: id } }
+    const batch = [transaction, shouted, transaction]
+    expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, DUPLICATE, DUPLICATE])
+    expect(await executeAll(batch, thread)).toMatchObject([DUPLICATE, DUPLICATE, DUPLICATE])
+  })
+
+  test('an id whose intent was released outside the pipeline is not executed again, and its neighbours are', async () => {
+    const released = aTransaction()
+    await database.pool.query(
+      `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES ($1, 'n', 'RELEASED', now())`,
+      [released.businessTransactionId],
+    )
+    expect(await executeAll([aTransaction(), released], thread)).toMatchObject([EXECUTED, INTERNAL])
+    const { rowCount } = await database.pool.query(
+      'DELETE FROM execution_intents WHERE business_transaction_id = $1',
+      [released.businessTransactionId],
+    )
+    expect(rowCount).toBe(1)
+    expect(await whatIsStored([released])).toEqual(['nothing'])
+  })
+
+  // proves fault: The same id is posted
+  test('two batches that claim the same ids in opposite orders execute each once', async () => {
+    const transactions = Array.from({ length: 64 }, () => aTransaction())
+    const [one, other] = await Promise.all([
+      executeAll(transactions, thread),
+      executeAll(transactions.toReversed(), thread),
+    ])
+    for (const [i, { status }] of one.entries())
+      expect(new Set([status, other[63 - i]?.status])).toEqual(new Set([200, 409]))
+  })
+})
+
+/** A thread whose connectors differ from the real ones in these members. */
+const connectedTo = (connector: Partial<Connector>): ExecutionContext => ({
+  ...thread,
+  connectors: { find: (action) => ({ ...(thread.connectors.find(action) as Connector), ...connector }) },
+})
+
+describe('the connector', () => {
+  // proves fault: The same id is posted
+  test('is called once for 200 copies of a transaction, in many batches on two threads', async () => {
+    const transaction = aTransaction()
+    const calls: string[] = []
+    const one = connectedTo({
+      async call({ businessTransactionId }) {
+        calls.push(businessTransactionId)
+        return { kind: 'completed', result: 'done' }
+      },
+    })
+    const other = { ...one, pool: openPool(database.url, 4) }
+    const batches = Array.from({ length: 20 }, (_, i) =>
+      executeAll(Array<object>(10).fill(transaction), i % 2 === 0 ? one : other),
+    )
+    const answers = (await Promise.all(batches)).flat()
+    await other.pool.end()
+    expect(calls).toEqual([transaction.businessTransactionId])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(199)
+  })
+
+  test('that is silent leaves the intent in doubt as soon as that is answered, not only at its deadline', async () => {
+    const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
+    expect(await executeAll([transaction], connectedTo({ timeoutMs: 50 }))).toMatchObject([OUTCOME_UNKNOWN])
+    const answeredAt = new Date()
+    const { rows } = await database.pool.query<{ state: string; deadline: Date }>(
+      'SELECT state, deadline FROM execution_intents WHERE business_transaction_id = $1',
+      [transaction.businessTransactionId],
+    )
+    expect(rows).toMatchObject([{ state: 'RELEASED' }])
+    expect(rows[0]?.deadline.getTime()).toBeLessThanOrEqual(answeredAt.getTime())
+  })
+})
+
+describe('the evidence', () => {
+  // proves fault: The database refuses one row
+  test('an item whose record the database refuses is in doubt alone', async () => {
+    const refused = aTransaction()
+    await refuse('trust_records', refused.businessTransactionId)
+    const batch = [aTransaction(), refused, aTransaction()]
+    expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, OUTCOME_UNKNOWN, EXECUTED])
+    expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt', 'recorded'])
+  })
+
+  test('an id that has a record already gets no second one', async () => {
+    const recorded = aTransaction()
+    const id = recorded.businessTransactionId
+    await database.pool.query(
+      `INSERT INTO trust_records VALUES ($1, 'tester', now(), '{"a":1}', '{"b":2}')`,
+      [id],
+    )
+    const batch = [aTransaction(), recorded, aTransaction()]
+    expect(await executeAll(batch, thread)).toMatchObject([EXECUTED, OUTCOME_UNKNOWN, EXECUTED])
+    const { rows } = await database.pool.query(
+      `DELETE FROM trust_records WHERE business_transaction_id = $1 RETURNING body`,
+      [id],
+    )
+    expect(rows).toEqual([{ body: '{"a":1}' }])
+    expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt', 'recorded'])
+  })
+
+  test('an intent that somebody settled while the connector was working gets no record', async () => {
+    const settled = aSlowTransaction(50)
+    const batch = [settled, aSlowTransaction(50), aTransaction()]
+    const { answered, deferred } = await execute(batch.map(aRequest), thread)
+    await database.pool.query(
+      `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
+      [settled.businessTransactionId],
+    )
+    answered.push(...(await finish(await Promise.all(deferred), thread)))
+    expect(answered.filter(({ status }) => status === 200)).toHaveLength(2)
+    expect(answered.find(({ status }) => status !== 200)).toMatchObject({ status: 502 })
+    const { rowCount } = await database.pool.query(
+      `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
+      [settled.businessTransactionId],
+    )
+    expect(rowCount).toBe(1)
+    expect(await whatIsStored(batch)).toEqual(['in doubt', 'recorded', 'recorded'])
+  })
+
+  // proves fault: It answers what cannot be signed
+  test('a result that cannot be signed is in doubt, not a failure: the effect has happened', async () => {
+    const connector: Connector = {
+      connectorId: 'garbler',
+      connectorVersion: '1',
+      endpoint: 'local:garbler',
+      actions: ['sandbox:echo'],
+      timeoutMs: 1_000,
+      call: async ({ target }) => ({ kind: 'completed', result: target === 'garble' ? '\ud800' : 'fine' }),
+    }
+    const batch = [aTransaction(), aTransaction({ intent: { target: 'garble' } })]
+    const answers = await executeAll(batch, { ...thread, connectors: { find: () => connector } })
+    expect(answers).toMatchObject([EXECUTED, OUTCOME_UNKNOWN])
+    expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt'])
+  })
+})

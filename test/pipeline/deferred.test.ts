@@ -1,0 +1,37 @@
+// Deferred executions: those that become ready while a batch is finished share the next one, and each is delivered once.
+import { expect, test } from 'vitest'
+import { openDeferred } from '../../workers/execute/deferred.ts'
+import type { Performed } from '../../workers/execute/perform.ts'
+import { Finished, type InFlight } from '../../workers/execute/pipeline.ts'
+import { until } from '../service.ts'
+import { aRequest } from './thread.ts'
+
+/** As far as the lane looks at it. */
+const aPerformed = () => aRequest({}) as Performed
+const answerTo = ({ request }: InFlight) => new Finished(request, { body: '{}' })
+
+test('what has come by then is finished together, 128 at most, never two batches at a time', async () => {
+  const finishing: { size: number; done: () => void }[] = []
+  const delivered: Finished[] = []
+  const lane = openDeferred(
+    (performed) =>
+      new Promise((resolve) => {
+        finishing.push({ size: performed.length, done: () => resolve(performed.map(answerTo)) })
+      }),
+    (answered) => delivered.push(...answered),
+  )
+  const items = Array.from({ length: 200 }, aPerformed)
+  lane.add([Promise.resolve(items[0] as Performed)])
+  await until(() => finishing.length === 1, 'the first batch')
+  lane.add(items.slice(1).map((item) => Promise.resolve(item)))
+  for (const size of [1, 128, 71]) {
+    const batch = await until(() => finishing.shift(), `a batch of ${size}`)
+    expect(batch.size).toBe(size)
+    expect(finishing).toEqual([])
+    batch.done()
+  }
+  await until(() => delivered.length === items.length, 'every answer')
+  expect(new Set(delivered.map(({ request }) => request))).toEqual(
+    new Set(items.map(({ request }) => request)),
+  )
+})

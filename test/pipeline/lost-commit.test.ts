@@ -1,0 +1,74 @@
+// A connection that breaks at COMMIT, in pairs: failed and did nothing, failed but did it anyway.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ExecutionContext } from '../../workers/execute/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { readStored } from '../evidence.ts'
+import { until } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { loseCommits, type LostCommits } from './lost-commits.ts'
+import { executeAll, openThread } from './thread.ts'
+
+let database: TestDatabase
+let proxy: LostCommits
+let thread: ExecutionContext
+beforeAll(async () => {
+  database = await createDatabase()
+  proxy = await loseCommits(database.url)
+  thread = openThread(proxy.url)
+})
+afterAll(async () => {
+  await thread.pool.end()
+  await proxy.close()
+  await database.drop()
+})
+
+const aBatch = () => Array.from({ length: 3 }, () => aTransaction())
+const idsOf = (batch: readonly { businessTransactionId: string }[]) =>
+  batch.map((one) => one.businessTransactionId)
+const statusesOf = async (batch: readonly object[]) =>
+  (await executeAll(batch, thread)).map(({ status }) => status)
+
+describe('the claim', () => {
+  // proves fault: The connection is lost at the COMMIT of a claim, before
+  test('not committed: 503, and the ids are free', async () => {
+    const batch = aBatch()
+    proxy.lose('before')
+    expect(await statusesOf(batch)).toEqual([503, 503, 503])
+    expect((await readStored(database.pool)).claimed).toEqual(new Set())
+    expect(await statusesOf(batch)).toEqual([200, 200, 200])
+  })
+
+  // proves fault: The connection is lost at the COMMIT of a claim, after the server
+  test('committed: 503, nothing is executed then or later, and the intents are in doubt', async () => {
+    const batch = aBatch()
+    proxy.lose('after')
+    expect(await statusesOf(batch)).toEqual([503, 503, 503])
+    expect((await readStored(database.pool)).inDoubt).toEqual(new Set(idsOf(batch)))
+    expect(await statusesOf(batch)).toEqual([409, 409, 409])
+  })
+})
+
+describe('the evidence', () => {
+  // proves fault: The connection is lost at the COMMIT of the evidence
+  test.each([
+    ['not committed: it is stored again', 'before'],
+    ['committed: its own record is found', 'after'],
+  ] as const)('%s, and the execution is answered as stored', async (_, fate) => {
+    const batch = aBatch()
+    proxy.lose('pass', fate, fate)
+    expect(await statusesOf(batch)).toEqual([200, 200, 200])
+    expect((await readStored(database.pool)).recorded.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
+  })
+
+  // proves fault: The connection is lost at the COMMIT of the evidence
+  test('not committed as long as the caller waits: 502, in doubt, and stored when commits pass', async () => {
+    const batch = aBatch()
+    proxy.lose('pass', ...Array<'before'>(5).fill('before'))
+    expect(await statusesOf(batch)).toEqual([502, 502, 502])
+    expect((await readStored(database.pool)).inDoubt.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
+    await until(
+      async () => (await readStored(database.pool)).recorded.isSupersetOf(new Set(idsOf(batch))),
+      'the evidence',
+    )
+  })
+})

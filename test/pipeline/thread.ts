@@ -1,0 +1,104 @@
+// A worker without its thread: the real steps of the pipeline over a real database, to run batches by hand.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { readPolicies } from '../../src/core/policy/load.ts'
+import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/core/signing/keys.ts'
+import { openStoreFault } from '../../src/core/store-fault.ts'
+import { openPool } from '../../src/core/tables/sql.ts'
+import { openApprovers } from '../../workers/approvers.ts'
+import { openConnectors } from '../../workers/connectors/index.ts'
+import { openSemaphores } from '../../workers/execute/prove-and-admit.ts'
+import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
+import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
+import type { Finished, InFlight } from '../../workers/execute/pipeline.ts'
+import { openPolicyOutcomes } from '../../workers/outcomes.ts'
+import { openPolicies } from '../../workers/policies.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { publishedCrypto } from '../evidence.ts'
+
+const POLICY_DIR = join(import.meta.dirname, '..', '..', 'policies')
+
+/** What the steps work with that decide and sign: everything but a database. Every shipped policy is approved. */
+export type Steps = Omit<ExecutionContext, 'pool' | 'pendingEvidence' | 'storeFault' | 'semaphores'>
+
+/** @param receiptAlgorithms by default ed25519 */
+export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519']): Steps {
+  const dir = mkdtempSync(join(tmpdir(), 'countersign-steps-'))
+  generateKeys({ dir, now: new Date() })
+  const { ed25519, receipt } = readSigningKeys(dir, receiptAlgorithms)
+  const published = readPublicKeys(dir)
+  const crypto = publishedCrypto(published)
+  rmSync(dir, { recursive: true })
+  return {
+    policies: openPolicies(
+      readPolicies(POLICY_DIR).map((source) => ({
+        ...source,
+        loadedAt: '2026-01-01T00:00:00.000Z',
+        approvedBy: 'genesis',
+      })),
+    ),
+    connectors: openConnectors({ hubspot: undefined, key: ed25519, production: false }),
+    approvers: openApprovers([]),
+    signingKeys: receipt,
+    key: ed25519,
+    findKey: (keyId) => published.get(keyId),
+    crypto,
+    outcomes: openPolicyOutcomes(),
+  }
+}
+
+export function openThread(databaseUrl: string): ExecutionContext {
+  const steps = openSteps()
+  const pool = openPool(databaseUrl, 4)
+  const storeFault = openStoreFault()
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  const pendingEvidence = openPendingEvidence({ pool, key: steps.key, count, fault: storeFault })
+  return { ...steps, pool, pendingEvidence, storeFault, semaphores: openSemaphores() }
+}
+
+/** Gives the tests of a file a database and a thread on it, from before the first of them to after the last. */
+export function withThread(
+  take: (made: { readonly database: TestDatabase; readonly thread: ExecutionContext }) => void,
+): void {
+  let database: TestDatabase
+  let thread: ExecutionContext
+  beforeAll(async () => {
+    database = await createDatabase()
+    thread = openThread(database.url)
+    take({ database, thread })
+  })
+  afterAll(async () => {
+    await thread.pool.end()
+    await database.drop()
+  })
+}
+
+/** A request as a thread unpacks it. */
+export function aRequest(transaction: object): InFlight {
+  return {
+    request: {
+      ticket: 0,
+      caller: { callerId: 'tester', reads: 'tester', scope: 'unchecked' },
+      body: Buffer.from(JSON.stringify(transaction)),
+      params: {},
+      costMs: 0,
+    },
+  }
+}
+
+/**
+ * Runs transactions through the pipeline as one batch, deferred ones too.
+ * @returns statuses and bodies in caller order
+ */
+export async function executeAll(
+  transactions: readonly object[],
+  thread: ExecutionContext,
+): Promise<{ status: number; body: Record<string, unknown> }[]> {
+  const batch = transactions.map(aRequest)
+  const { answered, deferred } = await execute(batch, thread)
+  const all = [...answered, ...(await finish(await Promise.all(deferred), thread))]
+  const answerTo = ({ request }: InFlight) => all.find((answer) => answer.request === request) as Finished
+  return batch.map(answerTo).map(({ status, body }) => ({ status, body: JSON.parse(body) }))
+}

@@ -1,0 +1,69 @@
+// POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
+import { failures } from '../../src/core/errors.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/core/tables/trust-records.ts'
+import type { ThreadContext } from '../context.ts'
+import { receiptText } from '../execute/receipt.ts'
+import {
+  finishWithText,
+  runStep,
+  runStepAsync,
+  finishedOf,
+  stillGoing,
+  type Finished,
+  type InFlight,
+} from '../execute/pipeline.ts'
+import { verifyStored, type Verification } from '../../src/core/verification.ts'
+import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
+import { numbering } from './numbered.ts'
+
+type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>
+
+export async function issueReceipts(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
+  const found = await findRecords(
+    runStep(batch, recordRequest(failures.invalidBusinessTransactionId)),
+    thread.pool,
+  ) // 400 404
+  const ids = idsInOrder(stillGoing(found))
+  if (ids.length === 0) return finishedOf(found)
+  return inTransaction(thread.pool, async (sql) => {
+    // Until the commit no verification can come between the one that is read here and the receipt for it.
+    await lockRecords(sql, ids)
+    return receiptLocked(found, { ids, sql, thread })
+  })
+}
+
+async function receiptLocked(
+  found: readonly (StoredRecord | Finished)[],
+  { ids, sql, thread }: { ids: readonly string[]; sql: Transaction; thread: ThreadContext },
+): Promise<Finished[]> {
+  const [verifications, receipts] = await Promise.all([
+    readLast(sql, 'verifications', ids),
+    readLast(sql, 'receipts', ids),
+  ])
+  const receipted = await runStepAsync(found, async (item) => {
+    const latest = latestOf(verifications.get(item.id))
+    if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
+      return failures.receiptNotVerified() // 409
+    return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
+  })
+  const numbered = runStep(receipted, numbering('receipts', receipts)) // 409
+  const rows = stillGoing(numbered).map(({ row }) => row)
+  sql.runLast(appendRows('receipts', rows))
+  return finishWithText(numbered)
+}
+
+/** Undefined where there is none, or where the row was changed until it is none. */
+function latestOf(row: AppendedRow | undefined): Latest | undefined {
+  try {
+    return row === undefined ? undefined : (JSON.parse(row.body) as Latest)
+  } catch {
+    return undefined
+  }
+}
+
+/** A verification is not signed: we sign what verifies now, never what a row says did. */
+function stillHolds(item: StoredRecord, latest: Latest, { crypto }: ThreadContext): boolean {
+  const now = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+  return now.status === 'VERIFIED' && now.trustRecordHash === latest.trustRecordHash
+}

@@ -1,0 +1,53 @@
+// Which record a POST to /verify, /receipt or /replay is about, and that record as it is stored (interface §4.3).
+import type { Pool } from 'pg'
+import { parseBody, requiredField } from '../../src/core/json/body.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
+import { runStep, stillGoing, type Finished, type InFlight } from '../execute/pipeline.ts'
+
+interface RecordRequest extends InFlight {
+  /** Lower case. */
+  readonly id: string
+}
+
+export interface StoredRecord extends RecordRequest {
+  readonly stored: StoredEvidence
+}
+
+/**
+ * Makes the step that reads the id of a record from a body.
+ * @param notAnId the answer to a value that is not a UUID: 400 for POST /verify and POST /receipt; POST /replay requires "only presence of
+ *   the field", so there it is the id of no record (404)
+ */
+export function recordRequest(notAnId: () => Failure): (item: InFlight) => RecordRequest | Failure {
+  return ({ request }) => {
+    const body = parseBody(request.body)
+    if (body instanceof Failure) return body
+    const field = requiredField(body, 'businessTransactionId')
+    if (field instanceof Failure) return field
+    return isUuid(field.value) ? { request, id: field.value.toLowerCase() } : notAnId()
+  }
+}
+
+/** Reads the records of a batch in one statement. Another's record is found as little as one that does not exist. */
+export async function findRecords(
+  items: readonly (RecordRequest | Finished)[],
+  pool: Pool,
+): Promise<(StoredRecord | Finished)[]> {
+  const wanted = stillGoing(items)
+  const evidence = await readEvidence(
+    pool,
+    wanted.map(({ id, request }) => ({ id, owner: request.caller.reads })),
+  )
+  const storedOf = new Map(wanted.map((item, i) => [item, evidence[i]]))
+  return runStep(items, (item) => {
+    const stored = storedOf.get(item)
+    return stored === undefined ? failures.noRecordToVerify() : { ...item, stored }
+  })
+}
+
+/** @returns the ids of a batch, each once, in the one order in which all batches lock */
+export function idsInOrder(items: readonly RecordRequest[]): string[] {
+  return [...new Set(items.map(({ id }) => id))].toSorted()
+}

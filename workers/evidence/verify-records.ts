@@ -1,0 +1,31 @@
+// POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
+import { failures } from '../../src/core/errors.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { appendRows, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
+import type { ThreadContext } from '../context.ts'
+import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../execute/pipeline.ts'
+import { verifyStored } from '../../src/core/verification.ts'
+import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
+import { numbering } from './numbered.ts'
+
+/** A batch of requests; each verification is appended to its record, earlier ones stay (interface §3). 409 where it is full. */
+export async function verifyRecords(
+  batch: readonly InFlight[],
+  { pool, crypto }: ThreadContext,
+): Promise<Finished[]> {
+  const found = await findRecords(runStep(batch, recordRequest(failures.invalidBusinessTransactionId)), pool) // 400 404
+  const verified = runStep(found, (item: StoredRecord) => {
+    const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
+    return { ...item, text }
+  })
+  const ids = idsInOrder(stillGoing(verified))
+  if (ids.length === 0) return finishWithText(verified)
+  return inTransaction(pool, async (sql) => {
+    await lockRecords(sql, ids)
+    const last = await readLast(sql, 'verifications', ids)
+    const numbered = runStep(verified, numbering('verifications', last)) // 409
+    const rows = stillGoing(numbered).map(({ row }) => row)
+    sql.runLast(appendRows('verifications', rows))
+    return finishWithText(numbered)
+  })
+}

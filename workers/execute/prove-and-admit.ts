@@ -1,0 +1,96 @@
+// The fourth step for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
+// that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
+import pLimit, { type LimitFunction } from 'p-limit'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { failureOf } from '../../src/core/failure-of.ts'
+import { consumeApprovals } from '../../src/core/tables/approvals.ts'
+import { isClaimed } from '../../src/core/tables/business-transactions.ts'
+import { takeLocks } from '../../src/core/tables/sql.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { claimAll } from './admit.ts'
+import type { Authorized, StateUnverified } from './decide.ts'
+import { gate } from './gate.ts'
+import type { ThreadContext } from '../context.ts'
+import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
+import { Finished } from './pipeline.ts'
+
+/** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
+export const CLAIMS_AT_ONCE = 2
+/** At most this many look outside at once; the provider counts our requests too. */
+const OBSERVATIONS_AT_ONCE = 16
+/** The longest wait for a free slot. What was observed for an execution, and the caller's patience, grow old. */
+const QUEUED_MAX_MS = 10_000
+
+/** Concurrency limits of a thread: `observe` for requests to a provider, `claim` for the transactions. */
+export interface Semaphores {
+  readonly observe: LimitFunction
+  readonly claim: LimitFunction
+}
+
+export function openSemaphores(): Semaphores {
+  return { observe: pLimit(OBSERVATIONS_AT_ONCE), claim: pLimit(CLAIMS_AT_ONCE) }
+}
+
+/** Never rejects: everything that goes wrong is an answer, and then nothing was executed. */
+export async function proveAndAdmit(
+  item: StateUnverified,
+  thread: ThreadContext & { semaphores: Semaphores },
+): Promise<Authorized | Finished> {
+  const { semaphores, pool } = thread
+  try {
+    const observed = await withinLimit(semaphores.observe, () => observeOne(item, thread))
+    if (observed instanceof Failure) return new Finished(item.request, observed)
+    const outcome = await withinLimit(semaphores.claim, () =>
+      inTransaction(pool, (sql) => admitOne(item, observed, { ...thread, sql })),
+    )
+    return outcome instanceof Failure ? new Finished(item.request, outcome) : outcome
+  } catch (error) {
+    return new Finished(item.request, failureOf(error))
+  }
+}
+
+/** @returns a 503 for work that has waited too long to start: nothing is claimed yet, and the caller may try again */
+function withinLimit<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T | Failure> {
+  const since = performance.now()
+  return limit<[], T | Failure>(() => {
+    const waitedTooLong = performance.now() - since > QUEUED_MAX_MS
+    return waitedTooLong ? failures.overloaded() : work()
+  })
+}
+
+/** A duplicate id sends no request outside. The claim decides, but a caller that repeats itself costs nothing. */
+async function observeOne(item: StateUnverified, thread: ThreadContext): Promise<Observed | Failure> {
+  const { businessTransactionId } = item.transaction
+  if (looksOutside(item) && (await isClaimed(thread.pool, businessTransactionId)))
+    return failures.duplicateTransaction(businessTransactionId)
+  return observe(item, { ...thread, now: new Date() })
+}
+
+async function admitOne(
+  item: StateUnverified,
+  observed: Observed,
+  thread: ThreadContext & { sql: Transaction },
+): Promise<Authorized | Failure> {
+  const { sql, findKey, storeFault } = thread
+  const sqlState = storeFault.sqlState()
+  if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
+  // A statement of its own: what is read after it is as new as the locks are.
+  await takeLocks(sql, locksOf(observed))
+  // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
+  const now = new Date()
+  const { decided, consumes } = await prove(item, observed, { ...thread, now })
+  const gated = gate(decided, { findKey, now })
+  if (gated instanceof Failure) return gated
+  const { businessTransactionId } = item.transaction
+  const claimed = await claimAll(sql, [gated], now)
+  if (!claimed.has(businessTransactionId)) return failures.duplicateTransaction(businessTransactionId)
+  if (gated.outcome !== 'authorized') return gated.failure
+  const used = await consumeApprovals(sql, {
+    ids: consumes.map(({ approvalId }) => approvalId),
+    consumedBy: businessTransactionId,
+    consumedAt: now.toISOString(),
+  })
+  // Cannot be, under the lock; if it is, everything is undone and nothing executed.
+  if (used !== consumes.length) throw new Error('an approval was used by another execution')
+  return gated
+}
