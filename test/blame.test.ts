@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { failures } from '../src/core/errors.ts'
 import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
 import { truthful } from '../workers/blame.ts'
-import { Finished } from '../workers/execute/pipeline.ts'
+import { Finished } from '../workers/in-flight.ts'
 import { aRequest } from './pipeline/thread.ts'
 
 const answers = () => {

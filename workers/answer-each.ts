@@ -1,7 +1,7 @@
 // How requests are answered that are rare and worth a commit of their own: governance, approvals, intents closed by hand.
 import pLimit from 'p-limit'
 import { failureOf } from '../src/core/failure-of.ts'
-import { Finished, type WorkerRequest, type InFlight } from './execute/pipeline.ts'
+import { Finished, type WorkerRequest, type InFlight } from './in-flight.ts'
 
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2

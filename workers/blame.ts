@@ -1,7 +1,7 @@
 // A 503 names the part that failed: where this thread itself was late, its time-outs ran out although the database had answered.
 import { failures } from '../src/core/errors.ts'
 import type { Lateness } from '../src/core/lateness.ts'
-import { Finished } from './execute/pipeline.ts'
+import { Finished } from './in-flight.ts'
 
 /** What is answered in place of DATABASE_UNAVAILABLE where the thread was late since `startedMs` (of `performance.now()`). */
 export function truthful(

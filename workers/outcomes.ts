@@ -1,6 +1,6 @@
 // Counts what the policies said of the executions that were admitted, until the next replies take the counts to the front end.
 import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/thread-messages.ts'
-import { Finished } from './execute/pipeline.ts'
+import { Finished } from './in-flight.ts'
 
 export interface PolicyOutcomes {
   /** `policyName` is the name of a loaded policy, `admitted` the result of `admit`. */

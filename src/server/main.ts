@@ -2,7 +2,7 @@
 // "Start and stop").
 import { once } from 'node:events'
 import type { Pool } from 'pg'
-import { watchAuthority } from './jobs/authority.ts'
+import { watchAuthority } from './jobs/authority-watch.ts'
 import type { Caller } from '../core/callers.ts'
 import { ConfigError } from '../core/config-schema.ts'
 import { readConfig, type Config } from '../core/config.ts'

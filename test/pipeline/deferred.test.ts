@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { openDeferred } from '../../workers/execute/deferred.ts'
 import type { Performed } from '../../workers/execute/perform.ts'
-import { Finished, type InFlight } from '../../workers/execute/pipeline.ts'
+import { Finished, type InFlight } from '../../workers/in-flight.ts'
 import { until } from '../service.ts'
 import { aRequest } from './thread.ts'
 

@@ -16,7 +16,7 @@ import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 
 /** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
 const CLOCK_TOLERANCE_MS = 60_000

@@ -9,7 +9,7 @@ import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 import { changeEvent, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 

@@ -18,7 +18,7 @@ import {
 import { allOrNothing } from '../all-or-nothing.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
-import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 import { changeEvent, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'

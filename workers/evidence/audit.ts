@@ -7,7 +7,7 @@ import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../execute/pipeline.ts'
+import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 /** A row of the route table, as `METHOD /path/{parameter}`. */
 export type RoutePattern = `${'GET' | 'POST'} /${string}`

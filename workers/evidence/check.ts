@@ -6,7 +6,7 @@ import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
 import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
 import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
 import type { ThreadContext } from '../context.ts'
-import { finishWithText, runStep, type Finished, type InFlight } from '../execute/pipeline.ts'
+import { finishWithText, runStep, type Finished, type InFlight } from '../in-flight.ts'
 
 export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
   return answered(batch, crypto, checkRefusalRecord)

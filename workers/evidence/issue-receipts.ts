@@ -12,7 +12,7 @@ import {
   stillGoing,
   type Finished,
   type InFlight,
-} from '../execute/pipeline.ts'
+} from '../in-flight.ts'
 import { verifyStored, type Verification } from '../../src/core/verification.ts'
 import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'

@@ -4,7 +4,7 @@ import { parseBody, requiredField } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
-import { runStep, stillGoing, type Finished, type InFlight } from '../execute/pipeline.ts'
+import { runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 interface RecordRequest extends InFlight {
   /** Lower case. */

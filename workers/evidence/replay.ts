@@ -5,7 +5,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { checkTrustRecord } from '../../src/core/verifier/trust-record.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { ThreadContext } from '../context.ts'
-import { Finished, runStep, type InFlight } from '../execute/pipeline.ts'
+import { Finished, runStep, type InFlight } from '../in-flight.ts'
 import { recordRequest, findRecords, type StoredRecord } from './record-request.ts'
 
 export async function replay(

@@ -12,7 +12,7 @@ import { inTransaction, type Transaction } from '../../src/core/tables/transacti
 import type { Authorized, Decided } from './decide.ts'
 import type { StoreFault } from '../../src/core/store-fault.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
-import { Finished, stillGoing } from './pipeline.ts'
+import { Finished, stillGoing } from '../in-flight.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000

@@ -1,7 +1,7 @@
 // Deferred executions wait longer than their batch, for verified state or a slow connector, and finish with the next group that is ready.
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
-import type { Finished } from './pipeline.ts'
+import type { Finished } from '../in-flight.ts'
 
 const BATCH_MAX = 128
 

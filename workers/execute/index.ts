@@ -2,7 +2,7 @@
 import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
-import { Finished, runStep, runStepAsync, finishedOf, stillGoing, type InFlight } from './pipeline.ts'
+import { Finished, runStep, runStepAsync, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
 import { admit } from './admit.ts'
 import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
 import { decide, type Decided, type StateUnverified } from './decide.ts'

@@ -8,7 +8,7 @@ import { failures, type Failure } from '../../src/core/errors.ts'
 import { holdsUnsafeInteger } from '../../src/core/json/json.ts'
 import { BusinessTransactionInput, NESTED_OBJECTS } from '../../src/core/schemas/business-transaction.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import type { ScopedCaller } from './pipeline.ts'
+import type { ScopedCaller } from '../in-flight.ts'
 
 interface Problem {
   /** Where, as `intent.parameters.lines[2].amount`. */

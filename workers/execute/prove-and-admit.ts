@@ -12,7 +12,7 @@ import type { Authorized, StateUnverified } from './decide.ts'
 import { gate } from './gate.ts'
 import type { ThreadContext } from '../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
-import { Finished } from './pipeline.ts'
+import { Finished } from '../in-flight.ts'
 
 /** Executions that wait for a lock hold a connection each: the batches' own are never among these. */
 export const CLAIMS_AT_ONCE = 2

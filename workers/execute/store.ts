@@ -6,7 +6,7 @@ import { isPartlyAway, isUnavailable, refusedBy } from '../../src/core/tables/sq
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
-import { Finished, stillGoing } from './pipeline.ts'
+import { Finished, stillGoing } from '../in-flight.ts'
 
 // The effect has happened: a caller waits this long for a database that is back soon. Evidence still not stored is handed to `pendingEvidence`.
 const RETRY_DELAYS_MS = [50, 200, 500, 1_000]

@@ -14,7 +14,7 @@ import {
 } from '../../src/core/schemas/business-transaction.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { problemsOf } from './problems.ts'
-import type { WorkerRequest, InFlight } from './pipeline.ts'
+import type { WorkerRequest, InFlight } from '../in-flight.ts'
 
 /** A transaction that will be stored as RECEIVED, with the canonical text of itself and of the parts that are signed again. */
 export interface Accepted extends InFlight {

@@ -10,7 +10,7 @@ import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { auditEvent } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { WorkerRequest } from '../execute/pipeline.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { signTransition, type End } from './transition.ts'
 
 /** The route by which a human closes an intent, by the type of its audit event. */

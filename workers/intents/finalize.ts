@@ -6,7 +6,7 @@ import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest, InFlight } from '../execute/pipeline.ts'
+import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from '../../src/core/intents/proof.ts'
 

@@ -9,7 +9,7 @@ import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intent
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { auditEvent } from '../evidence/audit.ts'
-import { Finished, type InFlight } from '../execute/pipeline.ts'
+import { Finished, type InFlight } from '../in-flight.ts'
 
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100

@@ -6,13 +6,7 @@ import { capabilityProblem, type Evaluation, type PolicySubject } from '../../sr
 import type { Connectors } from '../connectors/index.ts'
 import { failureOfEvaluation, evaluateVersion } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
-import {
-  finishWithText,
-  runStep,
-  type Finished,
-  type ScopedCaller,
-  type InFlight,
-} from '../execute/pipeline.ts'
+import { finishWithText, runStep, type Finished, type ScopedCaller, type InFlight } from '../in-flight.ts'
 import { rebuild } from '../execute/validate.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
-import { Finished, runStep, type InFlight } from '../execute/pipeline.ts'
+import { Finished, runStep, type InFlight } from '../in-flight.ts'
 import { redecide, type Flip } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
 

@@ -5,7 +5,7 @@ import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
 import { isTimestamp, storedInstant } from '../../src/core/schemas/primitives.ts'
 import { cursorText, readCursor, type Position } from '../../src/core/tables/position.ts'
-import type { InFlight } from '../execute/pipeline.ts'
+import type { InFlight } from '../in-flight.ts'
 
 /** The part of the past that is looked at, fixed by the first chunk: ISO 8601, milliseconds, `until` excluded. */
 export interface Range {

@@ -10,7 +10,7 @@ import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
-import { Finished, type InFlight } from '../execute/pipeline.ts'
+import { Finished, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */

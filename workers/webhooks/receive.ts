@@ -14,7 +14,7 @@ import {
 } from '../../src/core/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
-import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../execute/pipeline.ts'
+import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 

@@ -1,6 +1,6 @@
 // A route: what the front end does with it, its OpenAPI operation and its handler.
 import type pg from 'pg'
-import type { AuthorityWatch } from '../jobs/authority.ts'
+import type { AuthorityWatch } from '../jobs/authority-watch.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'

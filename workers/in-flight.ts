@@ -1,6 +1,6 @@
-// What moves through a pipeline: requests in flight, and the answers of those that have ended.
-import { Failure, failures, type Audited, type RefusalKind } from '../../src/core/errors.ts'
-import type { BatchReport, ThreadReplies } from '../../src/core/thread-messages.ts'
+// What moves through the steps of an operation: requests in flight, and the answers of those that have ended.
+import { Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
+import type { BatchReport, ThreadReplies } from '../src/core/thread-messages.ts'
 
 /** The caller of a request, with the scope that its key carries (interface §5.5). */
 export interface ScopedCaller {
@@ -90,7 +90,7 @@ export function finishedOf(items: readonly (InFlight | Finished)[]): Finished[] 
   return items.filter((item) => item instanceof Finished)
 }
 
-/** Ends a pipeline: the text of an item that is still in flight is the body of its 200. */
+/** Ends an operation: the text of an item that is still in flight is the body of its 200. */
 export function finishWithText(
   items: readonly ((InFlight & { readonly text: string }) | Finished)[],
 ): Finished[] {
