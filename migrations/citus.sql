@@ -11,14 +11,14 @@ CREATE EXTENSION IF NOT EXISTS citus;
 -- The settings that the service sends when it connects reach the coordinator only; those of its role reach every node.
 ALTER ROLE CURRENT_USER SET enable_seqscan = off;
 ALTER ROLE CURRENT_USER SET jit = off;
--- A worker that is unreachable fails its own executions soon, in place of holding everybody's connections for 30 seconds.
+-- A node that is unreachable fails its own executions soon, in place of holding everybody's connections for 30 seconds.
 ALTER ROLE CURRENT_USER SET citus.node_connection_timeout = '2s';
 
--- As many as the workers that the cluster may grow to, because a shard is never on two. More cost CPU: a batch becomes a statement for
+-- As many as the nodes that the cluster may grow to, because a shard is never on two. More cost CPU: a batch becomes a statement for
 -- each shard and table.
 SET citus.shard_count = 4;
 
--- By transaction: all that an execution writes about one lies in one shard, on one worker.
+-- By transaction: all that an execution writes about one lies in one shard, on one node.
 SELECT create_distributed_table('business_transactions', 'business_transaction_id');
 SELECT create_distributed_table('execution_intents', 'business_transaction_id', colocate_with => 'business_transactions');
 SELECT create_distributed_table('trust_records', 'business_transaction_id', colocate_with => 'business_transactions');
@@ -42,7 +42,7 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 -- local authority_epoch         one row
 -- local sweep_horizon           one row, read by no instance of this version
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
--- local rate_buckets            unlogged, primary key of another kind; one short statement each, which a worker would only make slower
+-- local rate_buckets            unlogged, primary key of another kind; one short statement each, which another node would only make slower
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.
 --

@@ -123,7 +123,7 @@ function boot(given: Boot) {
 type Thread = ReturnType<typeof openThread>
 
 /** What the handlers of this thread share: its connections, its keys, and the policies, approvers and connectors in effect. */
-function openThread({ lane, config, database, authority, pendingEvidence, storeFault }: Boot) {
+function openThread({ lane, config, database, authority, pendingEvidenceCount, storeFaultMemory }: Boot) {
   const { signingKeyDir, hubspot, production } = config
   const pool = openPool(database, connectionsOf(lane))
   const { ed25519: key, receipt: signingKeys } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -133,11 +133,11 @@ function openThread({ lane, config, database, authority, pendingEvidence, storeF
   const approvers = openApprovers(authority.approvers)
   const connectors = openConnectors({ hubspot, key, production })
   connectors.replaceExternal(authority.externalConnectors)
-  const fault = openStoreFault(storeFault)
+  const storeFault = openStoreFault(storeFaultMemory)
   return {
     pool,
-    pendingEvidence: openPendingEvidence({ pool, key, count: pendingEvidence, fault }),
-    storeFault: fault,
+    pendingEvidence: openPendingEvidence({ pool, key, count: pendingEvidenceCount, fault: storeFault }),
+    storeFault,
     policies: openPolicies(authority.policies),
     approvers,
     connectors,

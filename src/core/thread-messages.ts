@@ -22,9 +22,9 @@ export interface Boot {
   /** Name of the BroadcastChannel on which each later AuthorityState comes. */
   readonly authorityChannel: string
   /** Shared counter of executions whose evidence is not stored yet. A thread that crashes loses its share. */
-  readonly pendingEvidence: Int32Array<SharedArrayBuffer>
+  readonly pendingEvidenceCount: Int32Array<SharedArrayBuffer>
   /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/store-fault.ts). */
-  readonly storeFault: StoreFaultMemory
+  readonly storeFaultMemory: StoreFaultMemory
   /** Name of the BroadcastChannel of the requests for a ThreadReport (src/server/metrics/threads.ts); undefined: none come. */
   readonly reportChannel: string | undefined
 }

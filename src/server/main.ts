@@ -220,7 +220,7 @@ async function startThreads({ config, logger, stops }: Starting, { database, cal
       database,
       callers,
       authority: authority.current(),
-      storeFault: storeFault.memory,
+      storeFaultMemory: storeFault.memory,
       reportChannel: metrics?.reportChannel,
     },
     meter: compute.meter,
@@ -301,9 +301,9 @@ async function listenForRequests(
     stopping = true
     // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
     const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), admission.empty()]))
-    const { settled, pendingEvidence } = threads.dispatcher
+    const { evidenceStored, pendingEvidence } = threads.dispatcher
     // Evidence can be pending although its caller has been answered.
-    await within(shutdownTimeoutMs, drained.then(settled), undefined)
+    await within(shutdownTimeoutMs, drained.then(evidenceStored), undefined)
     if (pendingEvidence() > 0) logger.error({ executions: pendingEvidence() }, 'evidence lost: in doubt')
     await listener.close()
   })

@@ -8,7 +8,7 @@ import { inTransaction } from '../core/tables/transaction.ts'
 /** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
 const SPILLED_ROWS = 5_000
 
-/** Each is the shard of a random id: with half of the workers away, one check in 65,536 finds none of the others. */
+/** Each is the shard of a random id: with half of the nodes away, one check in 65,536 finds none of the others. */
 const SHARDS_PROBED_MAX = 16
 
 /** Commits of ours that a synchronous standby has yet to confirm, and takes longer over than any healthy one. */
@@ -26,7 +26,7 @@ export async function whyUnusable(pool: Pool): Promise<{ why: string; cause: unk
       await inTransaction(pool, check)
       return undefined
     } catch (cause) {
-      // Of a Citus cluster with a worker away some executions can be stored: those of a shard on another worker.
+      // Of a Citus cluster with a node away some executions can be stored: those of a shard on another node.
       if (!isPartlyAway(cause) || attempts === SHARDS_PROBED_MAX) return { why: whyOf(cause), cause }
     }
   }

@@ -149,20 +149,20 @@ describe('the evidence', () => {
     expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt', 'recorded'])
   })
 
-  test('an intent that somebody settled while the connector was working gets no record', async () => {
-    const settled = aSlowTransaction(50)
-    const batch = [settled, aSlowTransaction(50), aTransaction()]
+  test('an intent that somebody closed while the connector was working gets no record', async () => {
+    const closed = aSlowTransaction(50)
+    const batch = [closed, aSlowTransaction(50), aTransaction()]
     const { answered, deferred } = await execute(batch.map(aRequest), thread)
     await database.pool.query(
       `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
-      [settled.businessTransactionId],
+      [closed.businessTransactionId],
     )
     answered.push(...(await finish(await Promise.all(deferred), thread)))
     expect(answered.filter(({ status }) => status === 200)).toHaveLength(2)
     expect(answered.find(({ status }) => status !== 200)).toMatchObject({ status: 502 })
     const { rowCount } = await database.pool.query(
       `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1 AND state = 'RESOLVED'`,
-      [settled.businessTransactionId],
+      [closed.businessTransactionId],
     )
     expect(rowCount).toBe(1)
     expect(await whatIsStored(batch)).toEqual(['in doubt', 'recorded', 'recorded'])

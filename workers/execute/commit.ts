@@ -49,9 +49,9 @@ export function commit(
   return togetherOrAlone(evidence, {
     work: async (items) => {
       const sorted = sortedById(items)
-      const settled = await again(() => commitAll(sorted, tools))
-      const others = items.filter((item) => !settled.has(item.businessTransactionId))
-      return new Map(others.map((item) => [item, 'the intent was settled by somebody else']))
+      const stored = await again(() => commitAll(sorted, tools))
+      const others = items.filter((item) => !stored.has(item.businessTransactionId))
+      return new Map(others.map((item) => [item, 'the intent was closed by somebody else']))
     },
     failed: (error): unknown => error,
     failsAll: (error) => isUnavailable(error) && refusedBy(error) === undefined,
@@ -64,7 +64,7 @@ export class IntentNotVisible extends Error {
 }
 
 /**
- * A worker of Citus that ends in the moment of a commit shows its rows only when it is back and Citus has finished that commit
+ * A node of Citus that ends in the moment of a commit shows its rows only when it is back and Citus has finished that commit
  * (`citus.recover_2pc_interval`). Until then nobody has closed the intent.
  */
 async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<void> {

@@ -40,7 +40,7 @@ export async function execute(
   const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
   lap('decide')
   // Policies that verify state: each of their executions is decided, claimed and performed by itself.
-  const unverified = decided.filter(isStateUnverified)
+  const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Decided | Finished => !isStateUnverified(item))
   const gated = runStep(ready, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
@@ -51,7 +51,7 @@ export async function execute(
   lap('perform')
   return {
     answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, watch))],
-    deferred: [...deferred, ...unverified.map((item) => proveAdmitAndPerform(item, thread))],
+    deferred: [...deferred, ...stateUnverified.map((item) => proveAdmitAndPerform(item, thread))],
   }
 }
 

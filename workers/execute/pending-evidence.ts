@@ -55,10 +55,10 @@ export function openPendingEvidence({
     noteRefusals(causes)
     // Evidence whose intent a human has closed, or that its own data keeps out, is not pending any more.
     const remaining = batch.filter((item) => isPending(causes.get(item)))
-    const settled = new Set(batch).difference(new Set(remaining))
+    const ended = new Set(batch).difference(new Set(remaining))
     // To the end: what is refused must not keep what stands behind it from being stored.
     waiting = [...waiting.slice(batch.length), ...remaining]
-    for (const item of settled) remove(item)
+    for (const item of ended) remove(item)
     return remaining.length === 0
   }
 

@@ -5,7 +5,10 @@ import { within } from '../../src/core/within.ts'
 import type { Connector, ConnectorOutcome, Order } from '../connectors/connector.ts'
 import type { Authorized } from './decide.ts'
 
-/** Called, with how that ended. Of an outcome that nobody knows there will be no record: its intent stays RELEASED, in doubt. */
+/**
+ * The connector has had its one call. `completed` and `failed` are certain, and `failed` includes a call that was never sent, such as one
+ * to a server that refused the connection. After `unknown` there is no record: the intent stays RELEASED, in doubt.
+ */
 export interface Performed extends Authorized {
   readonly startedAt: string
   readonly completedAt: string

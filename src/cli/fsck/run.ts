@@ -61,7 +61,7 @@ export interface Progress {
  * Checks everything, and resolves when `onFinding` has been called with each finding.
  * @param options.sql one connection, in no transaction; nothing is written through it
  * @param options.keys the public keys of the service, by keyId
- * @throws CannotCheck where the schema is not that of this release; otherwise what the database throws
+ * @throws CannotCheck where the schema is not that of this version of the service; otherwise what the database throws
  */
 export async function fsck({
   sql,

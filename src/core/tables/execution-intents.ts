@@ -49,7 +49,7 @@ const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
 const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
- * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has settled the outcome.
+ * Ends released intents. An intent that is no longer RELEASED is left alone: whoever closed it has decided the outcome.
  * @param ends sorted ids of each end, so that equal lists make equal statements
  * @returns the ids that this call closed
  */

@@ -41,7 +41,7 @@ function lockNumber(key: string): string {
 const CONNECTION_LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end)/
 
-/** What a connection's process of Citus says, under SQLSTATE XX000, where its server was killed while it waited for a worker. */
+/** What a connection's process of Citus says, under SQLSTATE XX000, where its server was killed while it waited for another node. */
 const COORDINATOR_KILLED = /^postmaster was shut down/
 
 const UNAVAILABLE = /^(08|28|3D|53|57|58|25006|25P03|25P04|40001|40P01|55P03)/
@@ -63,8 +63,8 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the server that we are connected to answers, and one behind it does not: a worker of Citus, for which the coordinator says
- * SQLSTATE 08006. What is stored on its other workers can be read and written.
+ * Whether the server that we are connected to answers, and one behind it does not: a node of Citus, for which the coordinator says
+ * SQLSTATE 08006. What is stored on its other nodes can be read and written.
  */
 export function isPartlyAway(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '08006'

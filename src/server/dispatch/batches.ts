@@ -6,9 +6,12 @@ import { operations } from './operations.ts'
 
 export interface BatchLimits {
   readonly threads: number
-  /** Batches in flight for each thread: one computes while the others wait for the database. */
+  /** How many batches a thread may have at once. While one waits for the database, the thread computes another. */
   readonly batchesPerThread: number
-  /** Additional batches per thread while as many requests wait as a batch can hold: a small batch costs as much as a whole one. */
+  /**
+   * How many more a thread may have if each of these is full (`countMax` requests). A batch costs nearly the same whatever its size, so
+   * another one is started early only when it is full.
+   */
   readonly wholeBatchesPerThread: number
 }
 

@@ -26,15 +26,15 @@ export interface Dispatcher {
   readonly setAuthority: (authority: AuthorityState) => void
   /** How many executions' evidence the threads keep until the database takes it. */
   readonly pendingEvidence: () => number
-  /** Resolves when that is none. */
-  readonly settled: () => Promise<void>
+  /** Resolves when none is pending. */
+  readonly evidenceStored: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
 type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsOnDemand'>
 
 interface DispatcherOptions {
-  readonly boot: Omit<Boot, 'authorityChannel' | 'pendingEvidence' | 'lane'>
+  readonly boot: Omit<Boot, 'authorityChannel' | 'pendingEvidenceCount' | 'lane'>
   readonly meter: Meter
   readonly onError: (error: unknown) => void
   /** Metrics of every batch; undefined: not recorded. */
@@ -51,8 +51,8 @@ export async function openDispatcher({
   onError,
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
-  const pendingEvidence = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const shared = { ...start, pendingEvidence, authorityChannel: `countersign authority ${randomUUID()}` }
+  const pendingEvidenceCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  const shared = { ...start, pendingEvidenceCount, authorityChannel: `countersign authority ${randomUUID()}` }
   const { workerThreads } = start.config
   const sizes: Record<LaneName, LaneSize> = {
     // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
@@ -83,6 +83,7 @@ export async function openDispatcher({
   }
   const lanes = Object.fromEntries(opened) as Record<LaneName, Lane>
   const all = Object.values(lanes)
+  const pendingEvidence = () => Atomics.load(pendingEvidenceCount, 0)
 
   return {
     submit: (submission) =>
@@ -97,10 +98,10 @@ export async function openDispatcher({
     executionsWaitedMs: () => Math.max(lanes.execution.waitedMs(), lanes['large-execution'].waitedMs()),
     threads: () => all.reduce((sum, lane) => sum + lane.threads(), 0),
     setAuthority: broadcast.set,
-    pendingEvidence: () => Atomics.load(pendingEvidence, 0),
-    async settled() {
-      for (let left = Atomics.load(pendingEvidence, 0); left > 0; left = Atomics.load(pendingEvidence, 0))
-        await Atomics.waitAsync(pendingEvidence, 0, left).value
+    pendingEvidence,
+    async evidenceStored() {
+      for (let left = pendingEvidence(); left > 0; left = pendingEvidence())
+        await Atomics.waitAsync(pendingEvidenceCount, 0, left).value
     },
     async close() {
       broadcast.close()

@@ -3,10 +3,10 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'One execution is killed at a time; of several in a batch one is refused by the database: test/pipeline/batch.test.ts.':
     ['workers/together-or-alone.ts:togetherOrAlone:2'],
 
-  'The answer of a commit is lost, or somebody else has settled the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
+  'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
 
-  'A worker of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
+  'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
     'workers/execute/commit.ts:commitAll:3',
     'workers/execute/commit.ts:mustBeVisible:1',
     'src/core/tables/execution-intents.ts:findIntents:1',
