@@ -1,0 +1,121 @@
+// Consistency proofs: that a tree holds an earlier one unchanged (RFC 9162 §2.1.4), or any subtree of it
+// (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm does for both.
+import { assertSubtree, type LeafRange } from './subtree.ts'
+import { assertHash, buildTree, half, nodeHash, odd, type Sha256 } from './tree.ts'
+
+/** `start` to `end` is the subtree, or, from 0, the earlier tree; `size` is the number of leaves of the whole tree. */
+export interface Part extends LeafRange {
+  readonly size: number
+}
+
+/**
+ * The leaves under each hash of a consistency proof, in its order: the hash is the root of the tree of these leaves. A log that
+ * stores its nodes reads the hashes, and `consistencyPath` computes them.
+ *
+ * @throws Error when the part is no subtree or ends after the tree
+ */
+export function consistencyRanges(part: Part): LeafRange[] {
+  assertPart(part)
+  const { start, end } = part
+  const ranges: LeafRange[] = []
+  // The node that holds the part, from the root down. Its other child is in the proof, after what is below.
+  let node: LeafRange = { start: 0, end: part.size }
+  // Where a node splits the part, its left child is all of the part and goes into the proof; the right child holds the rest of it.
+  let rest = start
+  while (node.start !== rest || node.end !== end) {
+    const split = node.start + largestPowerOfTwoBelow(node.end - node.start)
+    const left = { start: node.start, end: split }
+    const right = { start: split, end: node.end }
+    if (end <= split) {
+      ranges.push(right)
+      node = left
+    } else {
+      ranges.push(left)
+      node = right
+      rest = Math.max(rest, split)
+    }
+  }
+  // The verifier has the hash of the whole part, but not of a rest.
+  if (rest !== start) ranges.push(node)
+  return ranges.toReversed()
+}
+
+/**
+ * @param leafHashes of the whole tree
+ * @returns the proof that the subtree is part of it (SUBTREE_PROOF; from 0, PROOF of RFC 9162 §2.1.4.1)
+ * @throws Error when the range is no subtree or ends after the tree
+ */
+export function consistencyPath(
+  leafHashes: readonly Uint8Array[],
+  { start, end }: LeafRange,
+  sha256: Sha256,
+): Uint8Array[] {
+  const ranges = consistencyRanges({ start, end, size: leafHashes.length })
+  return ranges.map((range) => buildTree(leafHashes.slice(range.start, range.end), sha256).root)
+}
+
+/**
+ * Checks that the tree with `root` holds the subtree with `partRoot` (§4.4.3; from 0, RFC 9162 §2.1.4.2).
+ *
+ * @throws Error that says why it does not: the part is no subtree or ends after the tree, the path is not exactly as long as they make
+ *   it, a hash has not 32 bytes, or the path leads to another root
+ */
+export function assertConsistent(
+  proof: Part & {
+    readonly partRoot: Uint8Array
+    readonly root: Uint8Array
+    readonly path: readonly Uint8Array[]
+  },
+  sha256: Sha256,
+): void {
+  const { start, end, size, partRoot, root, path } = proof
+  assertPart(proof)
+  assertHash(partRoot, 'the root of the part')
+  assertHash(root, 'the root of the tree')
+  path.forEach((hash, i) => assertHash(hash, 'path hash', i))
+  // Where the first and last node over the part and the last of the tree stand in their level.
+  const at = { first: start, last: end - 1, treeLast: size - 1 }
+  // Up to the largest complete subtree at the end of the part: from there the proof goes on.
+  const isBelow = () => at.first !== at.last && (odd(at.last) || end === size)
+  while (isBelow()) goUp(at)
+  // The part is that subtree itself, or its hash comes first in the path.
+  const isWhole = at.first === at.last
+  const seed = isWhole ? partRoot : path[0]
+  if (seed === undefined) throw new Error('the path is too short for the part and the size')
+  let [ofPart, ofTree] = [seed, seed]
+  for (const hash of isWhole ? path : path.slice(1)) {
+    if (at.treeLast === 0) throw new Error('the path is too long for the part and the size')
+    if (odd(at.last) || at.last === at.treeLast) {
+      if (at.first < at.last) ofPart = nodeHash(hash, ofPart, sha256)
+      ofTree = nodeHash(hash, ofTree, sha256)
+      // A last node without a sibling stands in the levels above unchanged.
+      while (!odd(at.last)) goUp(at)
+    } else ofTree = nodeHash(ofTree, hash, sha256)
+    goUp(at)
+  }
+  if (at.treeLast !== 0) throw new Error('the path is too short for the part and the size')
+  if (!equal(ofPart, partRoot)) throw new Error('the path does not lead to the root of the part')
+  if (!equal(ofTree, root)) throw new Error('the path does not lead to the root of the tree')
+}
+
+function goUp(at: { first: number; last: number; treeLast: number }): void {
+  at.first = half(at.first)
+  at.last = half(at.last)
+  at.treeLast = half(at.treeLast)
+}
+
+function assertPart(part: Part): void {
+  assertSubtree(part)
+  if (!Number.isSafeInteger(part.size) || part.end > part.size)
+    throw new Error(`the part ends at ${part.end}, after the tree of size ${part.size}`)
+}
+
+function largestPowerOfTwoBelow(size: number): number {
+  let power = 1
+  while (power * 2 < size) power *= 2
+  return power
+}
+
+function equal(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, i) => byte === other[i])
+}

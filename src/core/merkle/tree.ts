@@ -1,0 +1,132 @@
+// Merkle trees as RFC 9162 §2.1 (and RFC 6962 before it) hashes them. They run in a browser too, so the hash function is an argument.
+
+/** @returns 32 bytes; it must not keep the bytes that it is given: a tree fills them anew for each node */
+export type Sha256 = (bytes: Uint8Array) => Uint8Array
+
+/** SHA-256(0x00 ‖ data), RFC 9162 §2.1.1. */
+export function leafHash(data: Uint8Array, sha256: Sha256): Uint8Array {
+  const input = new Uint8Array(1 + data.length)
+  input.set(data, 1)
+  return sha256(input)
+}
+
+/** SHA-256(0x01 ‖ left ‖ right), RFC 9162 §2.1.1: its first byte keeps a node from passing for a leaf. */
+export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
+  return sha256(nodeInput(new Uint8Array(65), left, right))
+}
+
+function nodeInput(input: Uint8Array, left: Uint8Array, right: Uint8Array): Uint8Array {
+  input[0] = 1
+  input.set(left, 1)
+  input.set(right, 33)
+  return input
+}
+
+export interface MerkleTree {
+  /** The number of leaves. */
+  readonly size: number
+  readonly root: Uint8Array
+  /**
+   * The inclusion path of a leaf, from the leaf up (RFC 9162 §2.1.3.1).
+   *
+   * @throws Error when the index is not below the size
+   */
+  readonly path: (index: number) => Uint8Array[]
+}
+
+/**
+ * @param leafHashes one `leafHash` of 32 bytes per leaf; the tree keeps them
+ * @throws Error when there are none: an empty tree has nothing to prove, and its root could not be told from a mistake
+ */
+export function buildTree(leafHashes: readonly Uint8Array[], sha256: Sha256): MerkleTree {
+  leafHashes.forEach((hash, index) => assertHash(hash, 'leaf hash', index))
+  const size = leafHashes.length
+  const levels = [leafHashes]
+  let level = leafHashes
+  // One for all nodes: an allocation for each would cost a third of the hashing.
+  const input = new Uint8Array(65)
+  const hashOf = (left: Uint8Array, right: Uint8Array) => sha256(nodeInput(input, left, right))
+  while (level.length > 1) {
+    level = parents(level, hashOf)
+    levels.push(level)
+  }
+  const [root] = level
+  if (root === undefined) throw new Error('a tree needs at least one leaf')
+  const path = (index: number) => {
+    assertIndex(index, size)
+    const hashes: Uint8Array[] = []
+    for (let height = 0, position = index; height < levels.length; height++, position >>= 1) {
+      const sibling = levels[height]![position ^ 1]
+      if (sibling !== undefined) hashes.push(sibling)
+    }
+    return hashes
+  }
+  return { size, root, path }
+}
+
+/** The last of an odd number has no sibling and stands in the next level as it is: nothing is hashed with itself. */
+function parents(
+  level: readonly Uint8Array[],
+  hashOf: (left: Uint8Array, right: Uint8Array) => Uint8Array,
+): Uint8Array[] {
+  const above: Uint8Array[] = []
+  for (let index = 0; index < level.length; index += 2) {
+    const left = level[index]!
+    const right = level[index + 1]
+    above.push(right === undefined ? left : hashOf(left, right))
+  }
+  return above
+}
+
+/**
+ * The root that a leaf has in a tree of the given size, RFC 9162 §2.1.3.2. It proves nothing until it is compared with a root that is trusted.
+ *
+ * @param proof.path from the leaf up, 32 bytes each
+ * @throws Error when index and size are no integers with 0 ≤ index < size, when the path is not exactly as long as they make it, or when a
+ *   hash has not 32 bytes
+ */
+export function rootOfInclusion(
+  proof: {
+    readonly leafHash: Uint8Array
+    readonly index: number
+    readonly size: number
+    readonly path: readonly Uint8Array[]
+  },
+  sha256: Sha256,
+): Uint8Array {
+  const { index, size, path } = proof
+  assertIndex(index, size)
+  assertHash(proof.leafHash, 'the leaf hash')
+  path.forEach((hash, height) => assertHash(hash, 'path hash', height))
+  let hash = proof.leafHash
+  // Where the node on the way to the root stands in its level, and where the last of that level does.
+  let [position, last] = [index, size - 1]
+  for (const sibling of path) {
+    if (last === 0) throw new Error('the path is too long for the index and the size')
+    if (odd(position) || position === last) {
+      hash = nodeHash(sibling, hash, sha256)
+      // A last node without a sibling stands in the levels above unchanged, up to where it is a right child.
+      while (!odd(position)) [position, last] = [half(position), half(last)]
+    } else hash = nodeHash(hash, sibling, sha256)
+    ;[position, last] = [half(position), half(last)]
+  }
+  if (last !== 0) throw new Error('the path is too short for the index and the size')
+  return hash
+}
+
+/** Not by `>>`, which takes 32 bits: a log may have more leaves. */
+export const half = (position: number): number => Math.floor(position / 2)
+export const odd = (position: number): boolean => position % 2 === 1
+
+/** @throws Error that names the hash, and where it stands in its list, when it has not 32 bytes */
+export function assertHash(hash: Uint8Array, name: string, index?: number): void {
+  if (hash.length === 32) return
+  throw new Error(`${name}${index === undefined ? '' : ` ${index}`} has ${hash.length} bytes; a hash has 32`)
+}
+
+/** A size that is no safe integer is refused too: its halves would not be exact. */
+function assertIndex(index: number, size: number): void {
+  if (!Number.isSafeInteger(size) || size < 1) throw new Error('the size is not an integer of 1 or more')
+  if (!Number.isSafeInteger(index) || index < 0) throw new Error('the index is not an integer of 0 or more')
+  if (index >= size) throw new Error(`the index ${index} is not below the size ${size}`)
+}
