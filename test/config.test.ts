@@ -40,6 +40,7 @@ test('without any variable the embedded service is configured with the defaults 
     signingKeyDir: resolve('.data/keys'),
     signingKeyDirGiven: false,
     receiptAlgorithms: ['ed25519'],
+    batchSignatures: true,
     policyDir: resolve('policies'),
     callers: undefined,
     authDisabled: false,
@@ -94,6 +95,14 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     ],
     bad: ['rsa', 'Ed25519', 'ed25519,', 'ed25519,ed25519', 'ed25519, ml-dsa-65'],
     must: 'one of: ed25519 | ml-dsa-65 | ed25519,ml-dsa-65',
+  },
+  BATCH_SIGNATURES: {
+    good: [
+      ['true', { batchSignatures: true }],
+      ['false', { batchSignatures: false }],
+    ],
+    bad: ['yes', 'TRUE', '0'],
+    must: 'one of: true | false',
   },
   POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
   SERVICE_API_KEYS: {

@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { SigningKey } from '../src/core/signing/keys.ts'
 import { signEd25519 } from '../src/core/signing/signature.ts'
-import type { Authorized } from '../workers/execute/decide.ts'
+import { authorizeAlone, type Authorized } from '../workers/execute/authorize.ts'
+import type { Concluded } from '../workers/execute/decide.ts'
 import { decide } from '../workers/execute/decide.ts'
 import { validate, type Accepted } from '../workers/execute/validate.ts'
 import { passGateway, type GatewayRefusal, type SignedAuthorization } from '../workers/gateway.ts'
@@ -31,7 +32,10 @@ beforeEach(() => {
   authorizedAt = new Date()
   const intent = { parameters: { amount: 42, list: [1, 2] } }
   const accepted = validate(aRequest(aTransaction({ intent })), authorizedAt.toISOString()) as Accepted
-  const authorized = decide(accepted, { ...steps, now: authorizedAt }) as Authorized
+  const authorized = authorizeAlone(
+    decide(accepted, { ...steps, now: authorizedAt }) as Concluded,
+    steps.key,
+  ) as Authorized
   transaction = authorized.transaction
   authorization = JSON.parse(authorized.authorization.text.text) as SignedAuthorization
 })

@@ -19,6 +19,8 @@ export interface ThreadContext {
   readonly signingKeys: readonly SigningKey[]
   /** The Ed25519 key, for every other artifact. */
   readonly key: SigningKey
+  /** BATCH_SIGNATURES: one signature for the authorizations or records of a batch. */
+  readonly batchSignatures: boolean
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto
   readonly outcomes: PolicyOutcomes

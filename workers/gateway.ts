@@ -1,13 +1,14 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
-import type { Algorithm, PublicKey } from '../src/core/signing/keys.ts'
-import { verifySignature, type VerifiedSignature } from '../src/core/signing/signature.ts'
+import type { PublicKey } from '../src/core/signing/keys.ts'
+import type { BatchPosition } from '../src/core/merkle/batch-head.ts'
+import { verifySignature, type Signature, type VerifiedSignatures } from '../src/core/signing/signature.ts'
 import { releaseIntents } from '../src/core/tables/execution-intents.ts'
 import { isTaken } from '../src/core/tables/sql.ts'
 import { inTransaction } from '../src/core/tables/transaction.ts'
 import { instantMs } from '../src/core/verifier/instant.ts'
-import { businessTransactionHash } from './execute/authorize.ts'
+import { businessTransactionHash } from './execute/authorization.ts'
 
 const LIFETIME_MAX_MS = 300_000
 
@@ -23,8 +24,10 @@ export interface SignedAuthorization {
     readonly [member: string]: Json
   }
   readonly keyId: string
-  readonly algorithm: Algorithm
+  readonly algorithm: Signature['algorithm']
   readonly signature: string
+  /** Where it stands in its batch, if it was signed with others. */
+  readonly batch?: BatchPosition
 }
 
 interface AuthorizedTransaction {
@@ -47,28 +50,25 @@ export interface CheckWith {
   readonly parameters: Json
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly now: Date
+  /** Of the batch of the authorization, for a head to be verified once. */
+  readonly verified?: VerifiedSignatures
 }
 
 /**
  * Everything that can be checked without the database, in the order of decisions §8.
  *
- * @returns why it is refused; where it passes, the verification of its signature, so that nobody has to repeat it on the same bytes
+ * @returns why it is refused; undefined where it passes
  */
 export function checkAuthorization(
-  { payload, keyId, algorithm, signature }: SignedAuthorization,
-  { transaction, parameters, findKey, now }: CheckWith,
-): GatewayRefusal | VerifiedSignature {
+  { payload, signature, ...by }: SignedAuthorization,
+  { transaction, parameters, findKey, now, verified }: CheckWith,
+): GatewayRefusal | undefined {
   if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
   // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
-  const key = algorithm === 'ed25519' ? findKey(keyId) : undefined
-  if (key === undefined) return 'AUTHORIZATION_SIGNATURE_INVALID'
-  const verified: VerifiedSignature = {
-    artifact: 'execution-authorization',
-    canonicalText: canonicalize(payload),
-    signature: { algorithm, keyId, value: signature },
-    publicKey: key,
-  }
-  if (!verifySignature(verified.artifact, verified.canonicalText, verified.signature, key))
+  const key = findKey(by.keyId)
+  if (key?.algorithm !== 'ed25519') return 'AUTHORIZATION_SIGNATURE_INVALID'
+  const signed = { ...by, value: signature }
+  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, verified))
     return 'AUTHORIZATION_SIGNATURE_INVALID'
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)
@@ -82,7 +82,7 @@ export function checkAuthorization(
   ) {
     return 'AUTHORIZATION_TRANSACTION_MISMATCH'
   }
-  return verified
+  return undefined
 }
 
 /**
@@ -98,7 +98,7 @@ export async function passGateway(
   { pool, inDoubtAfterMs, ...check }: CheckWith & { pool: Pool; inDoubtAfterMs: number },
 ): Promise<GatewayRefusal | undefined> {
   const checked = checkAuthorization(authorization, check)
-  if (typeof checked === 'string') return checked
+  if (checked !== undefined) return checked
   const { businessTransactionId, nonce } = authorization.payload
   try {
     const intent = { businessTransactionId, nonce, inDoubtAfterMs }

@@ -118,26 +118,27 @@ export function runStep<In extends InFlight, Out extends InFlight>(
   })
 }
 
-/** The same for a step that waits: for an ML-DSA signature on the libuv pool. Items do not wait for each other. */
-export function runStepAsync<In extends InFlight, Out extends InFlight>(
+/**
+ * Runs one step for all items in flight at once, such as a signature that they share. If it throws, all of them end.
+ * @param step answers in the order of its items
+ */
+export async function runTogether<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
-  step: (item: In) => Promise<Out | Failure>,
+  step: (items: readonly In[]) => Promise<readonly Out[]>,
   thrown: (cause: unknown) => Failure = failures.internal,
 ): Promise<(Out | Finished)[]> {
-  return Promise.all(
-    items.map(async (item) => {
-      if (item instanceof Finished) return item
-      const startedMs = performance.now()
-      try {
-        const working = step(item)
-        // Up to its first wait; what a signature takes on the libuv pool is no time of this thread.
-        item.request.costMs += performance.now() - startedMs
-        return settle(item, await working)
-      } catch (error) {
-        return new Finished(item.request, thrown(error))
-      }
-    }),
-  )
+  const inFlight = stillGoing(items)
+  if (inFlight.length === 0) return finishedOf(items)
+  try {
+    const startedMs = performance.now()
+    const working = step(inFlight)
+    const shareMs = (performance.now() - startedMs) / inFlight.length
+    for (const { request } of inFlight) request.costMs += shareMs
+    const results = (await working).values()
+    return items.map((item) => (item instanceof Finished ? item : (results.next().value as Out)))
+  } catch (error) {
+    return items.map((item) => (item instanceof Finished ? item : new Finished(item.request, thrown(error))))
+  }
 }
 
 function settle<Out extends InFlight>(item: InFlight, result: Out | Failure): Out | Finished {

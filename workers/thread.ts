@@ -9,8 +9,7 @@ import { failureOf } from '../src/core/failure-of.ts'
 import { watchLateness } from '../src/core/lateness.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
-import { sha256Hex } from '../src/core/signing/sha256.ts'
-import { verifySignature, type Signature } from '../src/core/signing/signature.ts'
+import { openCrypto } from '../src/core/signing/crypto.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
 import { openPool } from '../src/core/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
@@ -147,19 +146,8 @@ function openThread({ lane, config, database, authority, pendingEvidenceCount, s
     key,
     published,
     findKey,
-    crypto: {
-      sha256Hex,
-      verifySignature: (artifact, canonicalText, signature) => {
-        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
-        const publicKey =
-          artifact === 'approval' ? approvers.find(signature.keyId)?.publicKey : findKey(signature.keyId)
-        return (
-          publicKey !== undefined &&
-          verifySignature(artifact, canonicalText, signature as Signature, publicKey)
-        )
-      },
-      humanKey: approvers.find,
-    },
+    batchSignatures: config.batchSignatures,
+    crypto: openCrypto({ findKey, findApproverKey: approvers.find }),
   } satisfies ExecutionContext & { published: PublishedKeys }
 }
 

@@ -25,6 +25,8 @@ export interface Config {
   /** A folder that was named is used as it is; only the default one is ever filled (decisions §1 "Embedded start"). */
   readonly signingKeyDirGiven: boolean
   readonly receiptAlgorithms: readonly Algorithm[]
+  /** Authorizations and records of a batch share a signature. */
+  readonly batchSignatures: boolean
   readonly policyDir: string
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
@@ -65,6 +67,7 @@ export const Environment = Type.Partial(
     DATA_DIR: Type.String(),
     SIGNING_KEY_DIR: Type.String(),
     RECEIPT_ALGORITHMS: oneOf('ed25519', 'ml-dsa-65', 'ed25519,ml-dsa-65'),
+    BATCH_SIGNATURES: oneOf('true', 'false'),
     POLICY_DIR: Type.String(),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
@@ -129,6 +132,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     signingKeyDir: signingKeyDir(given),
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
+    batchSignatures: values.BATCH_SIGNATURES !== 'false',
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { decide, type Authorized, type Decided, type Refused } from '../../workers/execute/decide.ts'
+import { authorizeAlone, type Authorized, type Decided } from '../../workers/execute/authorize.ts'
+import { decide, type Concluded, type Refused } from '../../workers/execute/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
 import type { Policies } from '../../workers/policies.ts'
@@ -20,7 +21,7 @@ beforeAll(() => {
 
 function decided(transaction: object = aTransaction(), policies: Policies = steps.policies): Decided {
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
-  return decide(accepted, { ...steps, policies, now }) as Decided
+  return authorizeAlone(decide(accepted, { ...steps, policies, now }) as Concluded, steps.key)
 }
 
 describe('approved', () => {

@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'vitest'
 import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { Connector, Order } from '../../workers/connectors/connector.ts'
-import { decide, type Authorized } from '../../workers/execute/decide.ts'
+import { authorizeAlone, type Authorized } from '../../workers/execute/authorize.ts'
+import { decide, type Concluded } from '../../workers/execute/decide.ts'
 import { perform } from '../../workers/execute/perform.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
 import { aTransaction } from '../transactions.ts'
@@ -18,7 +19,7 @@ function authorized(connector: Connector, transaction = aTransaction()): Authori
   const now = new Date()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   const connectors = { find: () => connector }
-  return decide(accepted, { ...steps, connectors, now }) as Authorized
+  return authorizeAlone(decide(accepted, { ...steps, connectors, now }) as Concluded, steps.key) as Authorized
 }
 
 function connectorOf(call: Connector['call']): Connector & { orders: Order[] } {

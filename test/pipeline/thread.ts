@@ -42,6 +42,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     connectors: openConnectors({ hubspot: undefined, key: ed25519, production: false }),
     approvers: openApprovers([]),
     signingKeys: receipt,
+    batchSignatures: true,
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
     crypto,

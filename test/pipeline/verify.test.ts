@@ -1,81 +1,118 @@
-// What the verify step takes over from the gate: the verification of one signature, for the very same bytes, signature and key.
+// What the verify step takes over from earlier steps: signatures that were verified, for the very same bytes and key.
 import { expect, test } from 'vitest'
-import type { SignedArtifact } from '../../src/core/verifier/evidence.ts'
-import { decide, type Authorized } from '../../workers/execute/decide.ts'
+import type { PublicKey } from '../../src/core/signing/keys.ts'
+import { openVerifiedSignatures, type VerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { authorize, type Authorized } from '../../workers/execute/authorize.ts'
+import { decide, type Concluded } from '../../workers/execute/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'
 import { performOne } from '../../workers/execute/perform.ts'
 import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
 import { verify } from '../../workers/execute/verify.ts'
+import { stillGoing } from '../../workers/in-flight.ts'
 import { aTransaction } from '../transactions.ts'
+import { flipped } from '../verifier/saved.ts'
 import { aRequest, openSteps } from './thread.ts'
 
 const steps = openSteps()
 
-async function aSealedExecution(): Promise<SealedExecution> {
-  const now = new Date()
-  const accepted = validate(aRequest(aTransaction()), now.toISOString()) as Accepted
-  const authorized = gate(decide(accepted, { ...steps, now }) as Authorized, { ...steps, now }) as Authorized
-  return (await seal(await performOne(authorized), steps.signingKeys)) as SealedExecution
+/** Counts what is verified by the key itself. */
+function counting() {
+  const counted: { key: string; message: string }[] = []
+  const findKey = (keyId: string): PublicKey | undefined => {
+    const key = steps.findKey(keyId)
+    return (
+      key && {
+        ...key,
+        verifies(message, signature) {
+          counted.push({ key: keyId, message: message.toString().slice(0, 80) })
+          return key.verifies(message, signature)
+        },
+      }
+    )
+  }
+  return { counted, findKey }
 }
 
-/** The verification, and what was left to the cryptography. */
-function verified(execution: SealedExecution, findKey = steps.findKey) {
-  const computed: SignedArtifact[] = []
-  const crypto: typeof steps.crypto = {
-    ...steps.crypto,
-    verifySignature(artifact, ...rest) {
-      computed.push(artifact)
-      return steps.crypto.verifySignature(artifact, ...rest)
-    },
-  }
-  const { text } = verify(execution, { crypto, findKey }).verification
-  return { ...(JSON.parse(text) as { status: string; message: string }), computed }
+/** Executions of one batch, sealed together. */
+async function sealed(
+  count: number,
+  { findKey = steps.findKey, together = openVerifiedSignatures() } = {},
+): Promise<{ executions: SealedExecution[]; verified: VerifiedSignatures }> {
+  const now = new Date()
+  const accepted = Array.from(
+    { length: count },
+    () => validate(aRequest(aTransaction()), now.toISOString()) as Accepted,
+  )
+  const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
+  const authorized = await authorize(concluded, { ...steps, verified: openVerifiedSignatures() })
+  const gated = authorized.map((item) => gate(item, { findKey, now }) as Authorized)
+  const performed = await Promise.all(gated.map(performOne))
+  const executions = stillGoing(await seal(performed, { ...steps, verified: together }))
+  return { executions, verified: together }
 }
+
+function statusOf(execution: SealedExecution, verified: VerifiedSignatures, findKey = steps.findKey) {
+  const { text } = verify(execution, { ...steps, findKey, verified }).verification
+  return JSON.parse(text) as { status: string; message: string }
+}
+
+test('of a single execution the gate verifies the authorization, and the verify step the record', async () => {
+  const { counted, findKey } = counting()
+  const { executions, verified } = await sealed(1, { findKey })
+  expect(counted).toMatchObject([{ message: expect.stringContaining('execution-authorization') }])
+  for (const execution of executions)
+    expect(statusOf(execution, verified, findKey)).toMatchObject({ status: 'VERIFIED' })
+  expect(counted.slice(1)).toMatchObject([{ message: expect.stringContaining('trust-record') }])
+})
+
+test('of a batch each head is verified once, when it has been signed, and every path is walked', async () => {
+  const { counted, findKey } = counting()
+  const { executions, verified } = await sealed(5, { findKey })
+  for (const execution of executions)
+    expect(statusOf(execution, verified, findKey)).toMatchObject({ status: 'VERIFIED' })
+  expect(counted).toEqual([])
+})
+
+test('an execution whose signatures nobody has verified is verified whole', async () => {
+  const { counted, findKey } = counting()
+  const { executions } = await sealed(3)
+  const [execution] = executions as [SealedExecution]
+  const unknown = { ...execution, verified: openVerifiedSignatures() }
+  expect(statusOf(unknown, openVerifiedSignatures(), findKey)).toMatchObject({ status: 'VERIFIED' })
+  expect(counted).toHaveLength(2)
+})
 
 const authorizationFails = expect.stringContaining('The execution authorization signature is not valid')
 
-test('the signature that the gate has verified is not verified again, the record is', async () => {
-  expect(verified(await aSealedExecution())).toMatchObject({ status: 'VERIFIED', computed: ['trust-record'] })
-})
+test.each([1, 4])(
+  'in a batch of %s a record that holds another signature, or other bytes, fails',
+  async (count) => {
+    const { executions, verified } = await sealed(count)
+    const [execution] = executions as [SealedExecution]
+    const { signature, payload, batch } = JSON.parse(execution.authorization.text.text) as {
+      signature: string
+      payload: { nonce: string }
+      batch?: { origin: string; path: string[] }
+    }
+    expect(batch === undefined).toBe(count === 1)
+    const written = [signature, payload.nonce, ...(batch === undefined ? [] : [...batch.path, batch.origin])]
+    for (const text of written) {
+      const body = execution.record.body.replace(text, flipped(text))
+      expect(statusOf({ ...execution, record: { ...execution.record, body } }, verified)).toMatchObject({
+        status: 'FAILED',
+        message: authorizationFails,
+      })
+    }
+  },
+)
 
-test('an execution that passed no gate is verified whole', async () => {
-  const { verifiedSignature: _, ...execution } = await aSealedExecution()
-  const computed = ['trust-record', 'execution-authorization']
-  expect(verified(execution)).toMatchObject({ status: 'VERIFIED', computed })
-})
-
-test('a record that holds another signature, or other bytes under it, fails', async () => {
-  const execution = await aSealedExecution()
-  const { signature, payload } = JSON.parse(execution.authorization.text.text) as {
-    signature: string
-    payload: { nonce: string }
-  }
-  const others: [string, string][] = [
-    [signature, `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`],
-    [payload.nonce, 'another nonce'],
-  ]
-  for (const [written, other] of others) {
-    const body = execution.record.body.replace(written, other)
-    expect(verified({ ...execution, record: { ...execution.record, body } })).toMatchObject({
-      status: 'FAILED',
-      message: authorizationFails,
-      computed: ['trust-record', 'execution-authorization'],
-    })
-  }
-})
-
-test('the verification of another execution stands for nothing', async () => {
-  const [execution, { verifiedSignature }] = [await aSealedExecution(), await aSealedExecution()]
-  if (verifiedSignature === undefined) throw new Error('the gate has verified nothing')
-  expect(verified({ ...execution, verifiedSignature }).computed).toContain('execution-authorization')
-})
-
-function replacedKey(keyId: string) {
-  const key = steps.findKey(keyId)
-  return key && { ...key }
-}
-
-test('under a key that was replaced meanwhile it is verified again', async () => {
-  expect(verified(await aSealedExecution(), replacedKey).computed).toContain('execution-authorization')
+test('a position of another artifact of the same batch stands for nothing', async () => {
+  const { executions, verified } = await sealed(4)
+  const [execution, other] = executions as [SealedExecution, SealedExecution]
+  const record = { ...execution.record, seal: other.record.seal }
+  expect(statusOf({ ...execution, record }, verified)).toMatchObject({
+    status: 'FAILED',
+    message: expect.stringContaining('The trust record signature is not valid'),
+  })
 })

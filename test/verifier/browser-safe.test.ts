@@ -18,12 +18,18 @@ function reached(file: string, files = new Set<string>(), packages = new Set<str
 
 const { files, packages } = reached(join(CORE, 'verifier', 'index.ts'))
 
-test('it imports nothing of Node, and of the server what reads and writes JSON, and the states of an intent', () => {
+test('it imports nothing of Node, and of the server what reads and writes JSON, Merkle trees and the states of an intent', () => {
   const outside = Array.from(files, (file) => relative(CORE, file)).filter(
     (file) => !file.startsWith('verifier'),
   )
   expect(files.size).toBeGreaterThan(10)
-  expect(outside.toSorted()).toEqual(['intents/states.ts', 'json/canonical.ts', 'json/text.ts'])
+  expect(outside.toSorted()).toEqual([
+    'intents/states.ts',
+    'json/canonical.ts',
+    'json/text.ts',
+    'merkle/batch-head.ts',
+    'merkle/tree.ts',
+  ])
   expect(Array.from(packages).toSorted()).toEqual(['@noble/curves', '@noble/hashes', '@noble/post-quantum'])
 })
 

@@ -5,12 +5,15 @@ import { sealedText, trustRecordText } from '../../src/core/sealed.ts'
 import type { Algorithm, SigningKeys } from '../../src/core/signing/keys.ts'
 import { publicKeyJson, type PublicKeyJson } from '../../src/core/signing/published.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { decide, type Authorized, type Refused } from '../../workers/execute/decide.ts'
+import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { authorize, type Authorized } from '../../workers/execute/authorize.ts'
+import { decide, type Concluded, type Refused } from '../../workers/execute/decide.ts'
 import { performOne } from '../../workers/execute/perform.ts'
 import { receipt } from '../../workers/execute/receipt.ts'
-import { seal, type SealedExecution } from '../../workers/execute/seal.ts'
+import { seal } from '../../workers/execute/seal.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
 import { verify } from '../../workers/execute/verify.ts'
+import { stillGoing } from '../../workers/in-flight.ts'
 import { aRequest, openSteps, type Steps } from '../pipeline/thread.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
 
@@ -51,22 +54,37 @@ export function keySetOf(steps: Steps): Saved['keySet'] {
   return { keys: Array.from(published.values(), publicKeyJson) }
 }
 
-/** A record as GET /trust-records/{id} answers it. */
+/** A record as GET /trust-records/{id} answers it, signed by itself. */
 export async function aRecord(steps: Steps, transaction: object = aTransaction()): Promise<string> {
-  const performed = await performOne(decided(steps, transaction) as Authorized)
-  const sealed = (await seal(performed, steps.signingKeys)) as SealedExecution
-  const { record, verification, ...done } = await receipt(verify(sealed, steps), steps.signingKeys)
-  return trustRecordText({ ...record, verifications: verification.text, receipts: done.receipt })
+  const [record] = await recordsOf(steps, [transaction])
+  return record as string
+}
+
+/** Records of one batch, in the order of their transactions. */
+export async function recordsOf(steps: Steps, transactions: readonly object[]): Promise<string[]> {
+  const tools = { ...steps, verified: openVerifiedSignatures() }
+  const concluded = transactions.map((transaction) => decided(steps, transaction))
+  const authorized = (await authorize(concluded, tools)) as Authorized[]
+  const sealed = stillGoing(await seal(await Promise.all(authorized.map(performOne)), tools))
+  const receipted = stillGoing(
+    await receipt(
+      sealed.map((execution) => verify(execution, tools)),
+      tools,
+    ),
+  )
+  return receipted.map(({ record, verification, receipt: receipts }) =>
+    trustRecordText({ ...record, verifications: verification.text, receipts }),
+  )
 }
 
 function aRefusal(steps: Steps, transaction: object): Tampered {
   return JSON.parse(sealedText((decided(steps, transaction) as Refused).refusal))
 }
 
-function decided(steps: Steps, transaction: object) {
+function decided(steps: Steps, transaction: object): Concluded {
   const now = new Date()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
-  return decide(accepted, { ...steps, now })
+  return decide(accepted, { ...steps, now }) as Concluded
 }
 
 /** As decisions §9 describes one. */

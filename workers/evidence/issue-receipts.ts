@@ -1,13 +1,14 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
 import { failures } from '../../src/core/errors.ts'
+import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
-import { receiptText } from '../execute/receipt.ts'
+import { describeReceipt, signReceipts } from '../execute/receipt.ts'
 import {
   finishWithText,
   runStep,
-  runStepAsync,
+  runTogether,
   finishedOf,
   stillGoing,
   type Finished,
@@ -41,11 +42,15 @@ async function receiptLocked(
     readLast(sql, 'verifications', ids),
     readLast(sql, 'receipts', ids),
   ])
-  const receipted = await runStepAsync(found, async (item) => {
+  const unsigned = runStep(found, (item) => {
     const latest = latestOf(verifications.get(item.id))
     if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
       return failures.receiptNotVerified() // 409
-    return { ...item, text: await receiptText(item.id, latest, thread.signingKeys) }
+    return { ...item, ...describeReceipt(item.id, latest, thread.signingKeys) }
+  })
+  const receipted = await runTogether(unsigned, async (items) => {
+    const texts = await signReceipts(items, { ...thread, verified: openVerifiedSignatures() })
+    return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
   const numbered = runStep(receipted, numbering('receipts', receipts)) // 409
   const rows = stillGoing(numbered).map(({ row }) => row)

@@ -1,87 +1,48 @@
-// The execution authorization of an approved decision: signed, bound to one transaction, usable once (decisions §4).
-import { randomFillSync, randomUUID } from 'node:crypto'
-import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
-import { sha256Hex } from '../../src/core/signing/sha256.ts'
+// Ends the second step: the authorizations of all that were approved, signed by one signature (decisions §4, §12).
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { signEd25519 } from '../../src/core/signing/signature.ts'
-import type { Accepted } from './validate.ts'
+import {
+  openVerifiedSignatures,
+  type SignTogether,
+  type VerifiedSignatures,
+} from '../../src/core/signing/signature.ts'
+import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
+import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 
-const LIFETIME_MS = 120_000
-
-export interface Authorization {
-  readonly authorizationId: string
-  readonly nonce: string
-  /** Canonical text of `{payload, keyId, algorithm, signature}`: what the gateway is handed and the record holds. */
-  readonly text: Canonical
+/** Approved, and released by an authorization that is signed. */
+export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> {
+  readonly outcome: 'authorized'
+  readonly authorization: Authorization
+  /** Knows the signature of the authorization once the gate has verified it. */
+  readonly verified: VerifiedSignatures
 }
 
-/** What is authorized: the transaction's own action or, for verified state, the reading of it. */
-interface AuthorizedAction {
-  readonly action: string
-  readonly target: string
-  readonly parameters: Canonical
-}
+export type Decided = Authorized | Refused | Unexecutable
 
-export function authorize(
-  accepted: Accepted,
-  {
-    decision,
-    action = { ...accepted.transaction.intent, parameters: accepted.canonical.parameters },
-    key,
-    now,
-  }: {
-    decision: { readonly decisionId: string; readonly policyContentHash: string }
-    action?: AuthorizedAction
-    key: SigningKey
-    now: Date
-  },
-): Authorization {
-  const { transaction, canonical } = accepted
-  const authorizationId = randomUUID()
-  const nonce = freshNonce()
-  const payload = canonicalize({
-    authorizationId,
-    authorizedAt: now.toISOString(),
-    businessTransactionHash: businessTransactionHash(
-      { businessTransactionId: transaction.businessTransactionId, intent: action },
-      action.parameters,
-    ),
-    businessTransactionId: transaction.businessTransactionId,
-    callerId: accepted.request.caller.callerId,
-    decisionId: decision.decisionId,
-    expiresAt: new Date(now.getTime() + LIFETIME_MS).toISOString(),
-    nonce,
-    policyContentHash: decision.policyContentHash,
-    policyName: transaction.policy.name,
-    policyVersion: transaction.policy.version,
-    signalsHash: sha256Hex(canonical.signals.text),
-    version: 1,
-  })
-  const { value: signature, keyId, algorithm } = signEd25519('execution-authorization', payload, key)
-  const text = canonicalize({ algorithm, keyId, payload: new Canonical(payload), signature })
-  return { authorizationId, nonce, text: new Canonical(text) }
-}
-
-const NONCE_BYTES = 16
-const randomness = Buffer.alloc(256 * NONCE_BYTES)
-let used = randomness.length
-
-/** 128 random bits. Drawn for many at a time: a call of the generator costs more than its bits. None is handed out twice. */
-function freshNonce(): string {
-  if (used === randomness.length) {
-    randomFillSync(randomness)
-    used = 0
-  }
-  return randomness.toString('base64url', used, (used += NONCE_BYTES))
-}
-
-/** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
-export function businessTransactionHash(
-  transaction: { businessTransactionId: string; intent: { action: string; target: string } },
-  parameters: Json,
-): string {
-  const { businessTransactionId, intent } = transaction
-  return sha256Hex(
-    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
+/** Signs the authorizations of a batch together. @returns in the order of `concluded` */
+export async function authorize(
+  concluded: readonly Concluded[],
+  tools: SignTogether & { readonly key: SigningKey },
+): Promise<Decided[]> {
+  const { verified } = tools
+  const approved = concluded.filter((item) => item.outcome === 'approved')
+  const signed = await signAuthorizations(
+    approved.map(({ authorization }) => authorization),
+    tools,
   )
+  const authorizations = new Map(approved.map((item, i) => [item, signed[i] as Authorization]))
+  return concluded.map((item) =>
+    item.outcome === 'approved'
+      ? authorized(item, authorizations.get(item) as Authorization, verified)
+      : item,
+  )
+}
+
+/** Signs the authorization of an execution that is in no batch. */
+export function authorizeAlone(concluded: Concluded, key: SigningKey): Decided {
+  if (concluded.outcome !== 'approved') return concluded
+  return authorized(concluded, signAuthorization(concluded.authorization, key), openVerifiedSignatures())
+}
+
+function authorized(item: Approved, authorization: Authorization, verified: VerifiedSignatures): Authorized {
+  return { ...item, outcome: 'authorized', authorization, verified }
 }

@@ -1,26 +1,23 @@
-// Second step: what the policy says of a transaction, computed and signed but not stored (decisions §3, §6).
+// Second step: what the policy says of a transaction, computed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
 import type { Json } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import type { VerifiedSignature } from '../../src/core/signing/signature.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
-import { authorize, type Authorization } from './authorize.ts'
+import { describeAuthorization, type UnsignedAuthorization } from './authorization.ts'
 import { describeDecision, type Decision } from './decision.ts'
 import { refuse, type Refusal } from './refuse.ts'
 import type { Accepted } from './validate.ts'
 
-/** Approved: the connector that will be called, and the authorization that releases it. */
-export interface Authorized extends Accepted {
-  readonly outcome: 'authorized'
+/** Approved: the connector that will be called, and the authorization that is to be signed for it. */
+export interface Approved extends Accepted {
+  readonly outcome: 'approved'
   readonly connector: Connector
   readonly decision: Decision
-  readonly authorization: Authorization
-  /** The gate's verification of the authorization. */
-  readonly verifiedSignature?: VerifiedSignature
+  readonly authorization: UnsignedAuthorization
   /** approverIds whose approvals stand behind it. */
   readonly approvedBy: readonly string[]
   /** Listed for velocity limits to count: some version of its policy has one. */
@@ -35,12 +32,12 @@ export interface Refused extends Accepted {
 }
 
 /** An unknown policy or an action without connector: only the transaction is stored, and its id is used (decisions §3). */
-interface Unexecutable extends Accepted {
+export interface Unexecutable extends Accepted {
   readonly outcome: 'unexecutable'
   readonly failure: Failure
 }
 
-export type Decided = Authorized | Refused | Unexecutable
+export type Concluded = Approved | Refused | Unexecutable
 
 /** Approved by the rules of a policy that verifies state. `proveAndAdmit` compares its signals with that state and decides. */
 export interface StateUnverified extends Accepted {
@@ -56,7 +53,7 @@ interface DecideWith {
 }
 
 /** Decides one transaction. Pure but for fresh ids and a nonce. */
-export function decide(accepted: Accepted, tools: DecideWith): Decided | StateUnverified {
+export function decide(accepted: Accepted, tools: DecideWith): Concluded | StateUnverified {
   const { policy } = accepted.transaction
   const version = tools.policies.find(policy)
   if (version === undefined)
@@ -76,8 +73,8 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly approvedBy?: readonly string[]
 }
 
-/** Writes a decision down: signs what releases it, or the record of its refusal. */
-export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Decided {
+/** Writes a decision down: what releases it, or the signed record of its refusal. */
+export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Concluded {
   const { connectors, key, now, version, approvedBy = [] } = tools
   const { businessTransactionId, intent, policy } = accepted.transaction
   const decision = describeDecision(accepted, evaluation, {
@@ -92,9 +89,9 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
   const connector = connectors.find(intent.action, policy.name)
   if (connector === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
-  const authorization = authorize(accepted, { decision, key, now })
+  const authorization = describeAuthorization(accepted, { decision, now })
   const counted = version.limitedSince !== undefined
-  return { ...accepted, outcome: 'authorized', connector, decision, authorization, approvedBy, counted }
+  return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted }
 }
 
 /** What a version says of a transaction. One that nobody has approved rejects everything. */

@@ -1,15 +1,14 @@
 // Third step: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
-import type { VerifiedSignature } from '../../src/core/signing/signature.ts'
 import {
   checkAuthorization,
   type CheckWith,
   type GatewayRefusal,
   type SignedAuthorization,
 } from '../gateway.ts'
-import type { Authorization } from './authorize.ts'
-import type { Decided } from './decide.ts'
+import type { Authorization } from './authorization.ts'
+import type { Decided } from './authorize.ts'
 
 export function gate(
   decided: Decided,
@@ -21,14 +20,15 @@ export function gate(
     parameters: decided.canonical.parameters,
     findKey,
     now,
+    verified: decided.verified,
   })
-  return typeof checked === 'string' ? failures.internal(checked) : { ...decided, verifiedSignature: checked }
+  return checked === undefined ? decided : failures.internal(checked)
 }
 
 /** Checks the text of an authorization, which is what the record will hold. */
 export function checkText(
   { text }: Pick<Authorization, 'text'>,
   check: CheckWith,
-): GatewayRefusal | VerifiedSignature {
+): GatewayRefusal | undefined {
   return checkAuthorization(JSON.parse(text.text) as SignedAuthorization, check)
 }

@@ -2,10 +2,12 @@
 import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
-import { Finished, runStep, runStepAsync, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
+import { Finished, runStep, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
 import { admit } from './admit.ts'
 import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
-import { decide, type Decided, type StateUnverified } from './decide.ts'
+import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { authorize, type Decided } from './authorize.ts'
+import { decide, type Concluded, type StateUnverified } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
@@ -34,15 +36,16 @@ export async function execute(
 ): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
   const { lap } = watch
   const now = new Date()
-  const tools = { ...thread, now }
+  const tools = { ...thread, now, verified: openVerifiedSignatures() }
   const accepted = runStep(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
-  const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, authorizations
-  lap('decide')
+  const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, approvals
   // Policies that verify state: each of their executions is decided, claimed and performed by itself.
   const stateUnverified = decided.filter(isStateUnverified)
-  const ready = decided.filter((item): item is Decided | Finished => !isStateUnverified(item))
-  const gated = runStep(ready, (item) => gate(item, tools)) // the gateway's pure checks
+  const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
+  const authorized = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all
+  lap('decide')
+  const gated = runStep(authorized, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
   lap('admit')
@@ -75,7 +78,7 @@ function countOutcomes(
     if (!(item instanceof Finished)) outcomes.count(item.transaction.policy.name, admitted[i] ?? item)
 }
 
-function isStateUnverified(item: Decided | StateUnverified | Finished): item is StateUnverified {
+function isStateUnverified(item: Concluded | StateUnverified | Finished): item is StateUnverified {
   return !(item instanceof Finished) && item.outcome === 'state unverified'
 }
 
@@ -89,13 +92,14 @@ export async function finish(
   { lap }: Stopwatch = openStopwatch(),
 ): Promise<Finished[]> {
   if (performed.length === 0) return []
-  const { signingKeys, pool, key, pendingEvidence } = thread
+  const { pool, key, pendingEvidence } = thread
   const { outcomeUnknown } = failures
-  const sealed = await runStepAsync(performed, (item) => seal(item, signingKeys), outcomeUnknown) // record
+  const tools = { ...thread, verified: openVerifiedSignatures() }
+  const sealed = await seal(performed, tools) // record
   lap('seal')
-  const verified = runStep(sealed, (item) => verify(item, thread), outcomeUnknown) // verification
+  const verified = runStep(sealed, (item) => verify(item, tools), outcomeUnknown) // verification
   lap('verify')
-  const receipted = await runStepAsync(verified, (item) => receipt(item, signingKeys), outcomeUnknown) // receipt
+  const receipted = await receipt(verified, tools) // receipt
   lap('receipt')
   const answered = await store(receipted, { pool, key, pendingEvidence }) // one transaction; 200 500 502
   lap('store')

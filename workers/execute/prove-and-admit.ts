@@ -8,7 +8,8 @@ import { isClaimed } from '../../src/core/tables/business-transactions.ts'
 import { takeLocks } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { claimAll } from './admit.ts'
-import type { Authorized, StateUnverified } from './decide.ts'
+import { authorizeAlone, type Authorized } from './authorize.ts'
+import type { StateUnverified } from './decide.ts'
 import { gate } from './gate.ts'
 import type { ThreadContext } from '../context.ts'
 import { locksOf, looksOutside, observe, prove, type Observed } from './prove.ts'
@@ -71,15 +72,15 @@ async function admitOne(
   observed: Observed,
   thread: ThreadContext & { sql: Transaction },
 ): Promise<Authorized | Failure> {
-  const { sql, findKey, storeFault } = thread
+  const { sql, key, findKey, storeFault } = thread
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
   // A statement of its own: what is read after it is as new as the locks are.
   await takeLocks(sql, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
   const now = new Date()
-  const { decided, consumes } = await prove(item, observed, { ...thread, now })
-  const gated = gate(decided, { findKey, now })
+  const { concluded, consumes } = await prove(item, observed, { ...thread, now })
+  const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
   const claimed = await claimAll(sql, [gated], now)

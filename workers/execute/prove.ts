@@ -7,7 +7,7 @@ import { denied, type Evaluation, type Mismatch } from '../../src/core/policy/ev
 import type { AdvisoryLock, Sql } from '../../src/core/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
 import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
-import { conclude, evaluateVersion, type Decided, type StateUnverified } from './decide.ts'
+import { conclude, evaluateVersion, type Concluded, type StateUnverified } from './decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
 export interface Observed {
@@ -57,9 +57,9 @@ export function locksOf({ checks }: Observed): AdvisoryLock[] {
   })
 }
 
-interface DecidedOnState {
-  readonly decided: Decided
-  /** To be used up if, and only if, `decided` is claimed and released. */
+interface ConcludedOnState {
+  readonly concluded: Concluded
+  /** To be used up if, and only if, `concluded` is claimed and released. */
   readonly consumes: readonly ConsumedApproval[]
 }
 
@@ -71,11 +71,11 @@ export async function prove(
   item: StateUnverified,
   observed: Observed,
   { sql, ...tools }: ProveWith & { sql: Sql },
-): Promise<DecidedOnState> {
+): Promise<ConcludedOnState> {
   const concludeWith = { ...tools, ...observed.decision, version: item.version }
   const evaluation = evaluateVersion(item.version, item.transaction, tools.now)
   if (evaluation.kind !== 'approved')
-    return { decided: conclude(item, evaluation, concludeWith), consumes: [] }
+    return { concluded: conclude(item, evaluation, concludeWith), consumes: [] }
 
   const verified = new Map(observed.verified)
   const consumes: ConsumedApproval[] = []
@@ -88,12 +88,12 @@ export async function prove(
     consumes.push(...(found.consumes ?? []))
     verified.set(one.signal, found)
   }
-  const decided = conclude(item, judged(evaluation, observed.checks, verified), {
+  const concluded = conclude(item, judged(evaluation, observed.checks, verified), {
     ...concludeWith,
     verifiedSignals: shown(observed.checks, verified),
     approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
   })
-  return { decided, consumes: decided.outcome === 'authorized' ? consumes : [] }
+  return { concluded, consumes: concluded.outcome === 'approved' ? consumes : [] }
 }
 
 function judged(

@@ -1,10 +1,12 @@
-// Eighth step: the signed receipt of a verified record (interface §2.4, decisions §4 "Receipt").
+// Eighth step: the signed receipts of verified records (interface §2.4, decisions §4 "Receipt", §12).
 import { randomUUID } from 'node:crypto'
-import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { failures } from '../../src/core/errors.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sign } from '../../src/core/signing/signature.ts'
+import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Verification } from '../../src/core/verification.ts'
+import { runStep, runTogether, type Finished } from '../in-flight.ts'
 import type { VerifiedExecution } from './verify.ts'
 
 export interface ReceiptedExecution extends VerifiedExecution {
@@ -12,21 +14,47 @@ export interface ReceiptedExecution extends VerifiedExecution {
   readonly receipt: string
 }
 
-/** Throws where the verification failed: nothing that did not verify is ever receipted (interface §3). */
+export interface ReceiptWith extends SignTogether {
+  /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
+  readonly signingKeys: readonly SigningKey[]
+}
+
+/** A verification that did not succeed is a 502: nothing that did not verify is ever receipted (interface §3). */
 export async function receipt(
-  execution: VerifiedExecution,
-  keys: readonly SigningKey[],
-): Promise<ReceiptedExecution> {
-  const { businessTransactionId } = execution.transaction
-  return { ...execution, receipt: await receiptText(businessTransactionId, execution.verification, keys) }
+  verified: readonly (VerifiedExecution | Finished)[],
+  tools: ReceiptWith,
+): Promise<(ReceiptedExecution | Finished)[]> {
+  const { outcomeUnknown } = failures
+  const unsigned = runStep(verified, (item) => describe(item, tools), outcomeUnknown)
+  return runTogether(
+    unsigned,
+    async (items) => {
+      const texts = await signReceipts(items, tools)
+      return items.map((item, i) => ({ ...item, receipt: texts[i] as string }))
+    },
+    outcomeUnknown,
+  )
+}
+
+function describe(
+  item: VerifiedExecution,
+  { signingKeys }: ReceiptWith,
+): VerifiedExecution & UnsignedReceipt {
+  const { transaction, verification } = item
+  return { ...item, ...describeReceipt(transaction.businessTransactionId, verification, signingKeys) }
+}
+
+/** A receipt that is to be signed. */
+export interface UnsignedReceipt {
+  readonly unsigned: { readonly [member: string]: Json }
 }
 
 /** @throws Error where the verification failed */
-export async function receiptText(
+export function describeReceipt(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
   keys: readonly SigningKey[],
-): Promise<string> {
+): UnsignedReceipt {
   if (verification.status !== 'VERIFIED')
     throw new Error(`the record of ${businessTransactionId} does not verify`)
   const [first] = keys
@@ -41,15 +69,31 @@ export async function receiptText(
     keyId: first.public.keyId,
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
   }
-  const signed = { ...unhashed, receiptHash: sha256Hex(canonicalize(unhashed)) }
-  const signatures = await sign('receipt', canonicalize(signed), keys)
-  const [signature] = signatures
-  if (signature === undefined) throw new Error('no signature')
+  return { unsigned: { ...unhashed, receiptHash: sha256Hex(canonicalize(unhashed)) } }
+}
+
+/** @returns the canonical texts of the receipts, in the order of `receipts` */
+export async function signReceipts(
+  receipts: readonly UnsignedReceipt[],
+  { signingKeys, ...together }: ReceiptWith,
+): Promise<string[]> {
+  const texts = receipts.map(({ unsigned }) => canonicalize(unsigned))
+  const [own, others] = [signingKeys.slice(0, 1), signingKeys.slice(1)]
+  const [ownSignatures, otherSignatures] = await Promise.all([
+    Promise.all(texts.map((text) => sign('receipt', text, own))),
+    others.length === 0 ? [] : signTogether('receipt', texts, others, together),
+  ])
+  return receipts.map(({ unsigned }, i) =>
+    signedText(unsigned, [...(ownSignatures[i] ?? []), ...(otherSignatures[i] ?? [])]),
+  )
+}
+
+function signedText(unsigned: UnsignedReceipt['unsigned'], signatures: readonly Signature[]): string {
+  const [own] = signatures
+  if (own === undefined) throw new Error('no signature')
   return canonicalize({
-    ...signed,
-    signature: signature.value,
-    ...(keys.length > 1
-      ? { signatures: new Canonical(canonicalize(signatures.map((one) => ({ ...one })))) }
-      : {}),
+    ...unsigned,
+    signature: own.value,
+    ...(signatures.length > 1 ? { signatures } : {}),
   })
 }

@@ -5,8 +5,9 @@ import { failures, type Failure } from '../../src/core/errors.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { sign } from '../../src/core/signing/signature.ts'
+import { signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
+import { runStep, runTogether, type Finished } from '../in-flight.ts'
 import type { Performed } from './perform.ts'
 
 /** The record as it will be stored and sent. */
@@ -18,14 +19,40 @@ export interface SealedExecution extends Performed {
 
 type KnownOutcome = Exclude<ConnectorOutcome, { kind: 'unknown' }>
 
-/**
- * @param keys one per configured algorithm; the first one makes `signature`. Several make a hybrid record, whose signed bytes name the
- *   algorithms, so that every verifier misses a stripped signature
- */
-export async function seal(
-  performed: Performed,
-  keys: readonly SigningKey[],
-): Promise<SealedExecution | Failure> {
+/** A record that is to be signed. */
+interface UnsignedRecord extends Performed {
+  readonly outcomeOfCall: KnownOutcome
+  readonly body: string
+  readonly recordCreatedAt: string
+}
+
+interface SealWith extends SignTogether {
+  /**
+   * One per configured algorithm; the first one makes `signature`. Several make a hybrid record, whose signed bytes name the algorithms,
+   * so that every verifier misses a stripped signature.
+   */
+  readonly signingKeys: readonly SigningKey[]
+}
+
+/** Signs the records of a group by one signature of each key. A call whose outcome nobody knows has no record: 502. */
+export function seal(
+  performed: readonly (Performed | Finished)[],
+  { signingKeys, ...together }: SealWith,
+): Promise<(SealedExecution | Finished)[]> {
+  const { outcomeUnknown } = failures
+  const unsigned = runStep(performed, (item) => describe(item, signingKeys), outcomeUnknown)
+  return runTogether(
+    unsigned,
+    async (items) => {
+      const bodies = items.map(({ body }) => body)
+      const signatures = await signTogether('trust-record', bodies, signingKeys, together)
+      return items.map((item, i) => sealed(item, signatures[i] ?? []))
+    },
+    outcomeUnknown,
+  )
+}
+
+function describe(performed: Performed, keys: readonly SigningKey[]): UnsignedRecord | Failure {
   const { transaction, canonical, authorization, outcomeOfCall } = performed
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
   const recordCreatedAt = new Date().toISOString()
@@ -39,20 +66,18 @@ export async function seal(
     transaction: canonical.transaction,
     trustRecordId: randomUUID(),
   })
-  const signatures = await sign('trust-record', body, keys)
+  return { ...performed, outcomeOfCall, body, recordCreatedAt }
+}
+
+function sealed({ body, ...item }: UnsignedRecord, signatures: readonly Signature[]): SealedExecution {
   const [first] = signatures
   if (first === undefined) throw new Error('no signing key')
   const sealText = canonicalize({
-    signature: {
-      algorithm: first.algorithm,
-      keyId: first.keyId,
-      signedAt: recordCreatedAt,
-      value: first.value,
-    },
-    ...(keys.length > 1 ? { signatures: signatures.map((signature) => ({ ...signature })) } : {}),
+    signature: { ...first, signedAt: item.recordCreatedAt },
+    ...(signatures.length > 1 ? { signatures: [...signatures] } : {}),
     trustRecordHash: sha256Hex(body),
   })
-  return { ...performed, outcomeOfCall, record: { body, seal: sealText }, recordCreatedAt }
+  return { ...item, record: { body, seal: sealText } }
 }
 
 function execution(performed: Performed, outcomeOfCall: KnownOutcome): Canonical {

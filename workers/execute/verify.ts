@@ -1,12 +1,8 @@
 // Seventh step: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
-import type { PublicKey } from '../../src/core/signing/keys.ts'
-import {
-  isSameVerification,
-  type Signature,
-  type VerifiedSignature,
-} from '../../src/core/signing/signature.ts'
+import { openCrypto } from '../../src/core/signing/crypto.ts'
+import type { VerifiedSignatures } from '../../src/core/signing/signature.ts'
 import { verifySealed, type Verification } from '../../src/core/verification.ts'
-import type { Crypto } from '../../src/core/verifier/trust-record.ts'
+import type { ThreadContext } from '../context.ts'
 import type { SealedExecution } from './seal.ts'
 
 export interface VerifiedExecution extends SealedExecution {
@@ -14,32 +10,21 @@ export interface VerifiedExecution extends SealedExecution {
 }
 
 /**
- * Starts from the bytes that will be stored. The one thing it takes from an earlier step is that the gate has verified the
- * authorization's signature, and only where the record holds the same bytes, signature and key.
+ * Starts from the bytes that will be stored. What it takes from earlier steps is which signatures hold: the gate has verified the
+ * authorization's, and sealing the head of the records' batch. They count only for the same bytes, signature and key.
+ * @param tools.verified of the group that was sealed together
  */
 export function verify(
   execution: SealedExecution,
-  tools: { readonly crypto: Crypto; readonly findKey: (keyId: string) => PublicKey | undefined },
+  {
+    findKey,
+    approvers,
+    verified,
+  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { verified: VerifiedSignatures },
 ): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
-  const crypto = withVerified(execution.verifiedSignature, tools)
+  const crypto = openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
+    artifact === 'execution-authorization' ? execution.verified : verified,
+  )
   return { ...execution, verification: verifySealed(execution.record, businessTransactionId, crypto) }
-}
-
-function withVerified(
-  verified: VerifiedSignature | undefined,
-  { crypto, findKey }: Parameters<typeof verify>[1],
-): Crypto {
-  if (verified === undefined) return crypto
-  return {
-    ...crypto,
-    verifySignature(artifact, text, carried) {
-      const publicKey = findKey(carried.keyId)
-      const signature = carried as Signature
-      const known =
-        publicKey !== undefined &&
-        isSameVerification(verified, { artifact, canonicalText: text, signature, publicKey })
-      return known || crypto.verifySignature(artifact, text, carried)
-    },
-  }
 }

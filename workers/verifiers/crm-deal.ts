@@ -3,7 +3,7 @@
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
-import { authorize } from '../execute/authorize.ts'
+import { describeAuthorization, signAuthorization } from '../execute/authorization.ts'
 import { checkText } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
@@ -22,14 +22,15 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const parameters = { properties: [verifier.property] }
     const parametersText = new Canonical(canonicalize(parameters))
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
-    const authorization = authorize(accepted, { decision, action: read, key, now })
+    const unsigned = describeAuthorization(accepted, { decision, action: read, now })
+    const authorization = signAuthorization(unsigned, key)
     const checked = checkText(authorization, {
       transaction: { businessTransactionId, intent: read },
       parameters: parametersText,
       findKey,
       now,
     })
-    if (typeof checked === 'string') throw new Error(checked)
+    if (checked !== undefined) throw new Error(checked)
     const outcome = await callConnector(connector, {
       businessTransactionId,
       authorizationId: authorization.authorizationId,

@@ -1,8 +1,7 @@
 // What the checks of fsck stand on: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
-import { sha256Hex } from '../../core/signing/sha256.ts'
-import { verifySignature, type Signature } from '../../core/signing/signature.ts'
+import { openCrypto } from '../../core/signing/crypto.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
 import type { Sql } from '../../core/tables/sql.ts'
@@ -37,18 +36,15 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
     sql,
     policies: new Map(policies),
     genesisAt: versions.map(({ loadedAt }) => loadedAt).toSorted((a, b) => (a < b ? -1 : 1))[0],
-    crypto: {
-      sha256Hex,
-      verifySignature(artifact, canonicalText, signature) {
-        // An approver's key stands for approvals and nothing else, and nobody else's key for those.
-        const { keyId } = signature
-        const key = artifact === 'approval' ? humans.get(keyId)?.publicKey : keys.get(keyId)
-        if (key === undefined) throw new Error(`key '${keyId}' is not known`)
-        return verifySignature(artifact, canonicalText, signature as Signature, key)
-      },
-      humanKey: (keyId) => humans.get(keyId),
-    },
+    crypto: openCrypto({
+      findKey: (keyId) => keys.get(keyId) ?? unknownKey(keyId),
+      findApproverKey: (keyId) => humans.get(keyId),
+    }),
   }
+}
+
+function unknownKey(keyId: string): never {
+  throw new Error(`key '${keyId}' is not known`)
 }
 
 /** A key that was damaged verifies nothing: the check of its own row says so. */

@@ -1,15 +1,44 @@
-// Signatures as artifacts carry them (decisions §4 "Signature").
+// Signatures as artifacts carry them (decisions §4 "Signature", §12).
 import { Type } from 'typebox'
 import { algorithms } from '../signing/keys.ts'
 import { Base64, Instant, NonEmptyText } from './primitives.ts'
 
 export const Algorithm = Type.Enum([...algorithms], { description: 'one of ed25519, ml-dsa-65' })
 
-/** One of a hybrid's. */
-export const CarriedSignature = Type.Object({ algorithm: Algorithm, keyId: NonEmptyText, value: Base64 })
+/** Where an artifact stands in the batch that was signed as one. */
+export const BatchPosition = Type.Object({
+  origin: Type.String({ description: 'the first line of the signed head: `<name>/batch/<uuid>`' }),
+  size: Type.Integer({ minimum: 2, description: 'how many artifacts the batch has' }),
+  index: Type.Integer({ minimum: 0 }),
+  path: Type.Array(Base64, { minItems: 1, description: 'hashes from the leaf up (RFC 9162 §2.1.3)' }),
+})
 
-/** Beside a record, a refusal or an event. `signedAt` is informative: the signature does not cover it. */
+const batch = Type.Optional(BatchPosition)
+
+/** Then `value` signs the head of the batch that `batch` names. */
+export const BatchAlgorithm = Type.Enum(
+  algorithms.map((name) => `${name}-batch` as const),
+  { description: 'one of ed25519-batch, ml-dsa-65-batch' },
+)
+
+/** One of a hybrid's. */
+export const CarriedSignature = Type.Object({
+  algorithm: Type.Union([Algorithm, BatchAlgorithm]),
+  keyId: NonEmptyText,
+  value: Base64,
+  batch,
+})
+
+/** Beside a record, a refusal or an event; only records are signed by batch. `signedAt` is informative: the signature does not cover it. */
 export const Signature = Type.Object({ ...CarriedSignature.properties, signedAt: Instant })
+
+/** Beside the payload of an execution authorization: always by an Ed25519 key. */
+export const authorizationMembers = {
+  keyId: NonEmptyText,
+  algorithm: Type.Enum(['ed25519', 'ed25519-batch']),
+  signature: Base64,
+  batch,
+}
 
 /** What a hybrid adds, so that a stripped signature is missed (decisions §4 "Receipt"). */
 export const hybridMembers = {

@@ -2,9 +2,9 @@
 import { Type } from 'typebox'
 import { AnyKey, BusinessTransaction } from './business-transaction.ts'
 import { Decision } from './decision.ts'
-import { Base64, Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 import { Receipt } from './receipt.ts'
-import { Signature, hybridMembers } from './signature.ts'
+import { Signature, authorizationMembers, hybridMembers } from './signature.ts'
 import { Verification } from './verification.ts'
 
 const Evidence = Type.Object({
@@ -51,9 +51,7 @@ export const ExecutionAuthorization = Type.Object({
     authorizedAt: Instant,
     expiresAt: Instant,
   }),
-  keyId: NonEmptyText,
-  algorithm: Type.Enum(['ed25519']),
-  signature: Base64,
+  ...authorizationMembers,
 })
 
 export const ExecutionTrustRecord = Type.Object({

@@ -1,12 +1,19 @@
 // Every signature of the service is made and verified here: canonical text in, base64 out, and back (decisions §4 "Signature").
+import { randomUUID } from 'node:crypto'
+import { familyOf, headText, signedMessage, type BatchPosition, type Hashing } from '../merkle/batch-head.ts'
+import { buildTree, leafHash } from '../merkle/tree.ts'
 import { preAuthEncoding, type Artifact } from './dsse.ts'
 import type { Algorithm, PublicKey, SigningKey } from './keys.ts'
+import { sha256 } from './sha256.ts'
 
-export interface Signature {
-  readonly algorithm: Algorithm
+/** A type, because an interface is no JSON to the compiler. */
+export type Signature = {
+  readonly algorithm: Algorithm | `${Algorithm}-batch`
   readonly keyId: string
   /** Base64 with padding. */
   readonly value: string
+  /** Where the artifact stands in its batch, if `algorithm` ends in `-batch`: then `value` signs the head of the batch. */
+  readonly batch?: BatchPosition
 }
 
 /** Synchronous: an Ed25519 signature takes less than a turn of the event loop. `key` is an Ed25519 one. */
@@ -26,48 +33,122 @@ export async function sign(
   return Promise.all(keys.map(async (key) => signatureBy(key, await key.sign(message))))
 }
 
+export interface SignTogether {
+  /** BATCH_SIGNATURES: false signs each text by itself. */
+  readonly batchSignatures: boolean
+  /** Knows the heads that were verified after signing, so that whoever checks the artifacts need not verify them again. */
+  readonly verified: VerifiedSignatures
+}
+
+/** The name before `/batch/` in the origin of a head. */
+const SERVICE = 'countersign'
+
 /**
- * Whether a signature is this key's for this text as this artifact. Never throws, whatever was posted.
+ * Signs texts of one kind by one signature per key, over the head of the Merkle tree of all of them. A single text is signed by itself.
+ * @returns for each text its signatures, in the order of `keys`
+ * @throws Error where a signature that was just made does not verify, as after a fault of the processor
+ */
+export async function signTogether(
+  artifact: Artifact,
+  canonicalTexts: readonly string[],
+  keys: readonly SigningKey[],
+  { batchSignatures, verified }: SignTogether,
+): Promise<Signature[][]> {
+  if (!batchSignatures || canonicalTexts.length < 2)
+    return Promise.all(canonicalTexts.map((text) => sign(artifact, text, keys)))
+  const tree = buildTree(
+    canonicalTexts.map((text) => leafHash(preAuthEncoding(artifact, text), sha256)),
+    sha256,
+  )
+  const { size } = tree
+  const origin = `${SERVICE}/batch/${randomUUID()}`
+  const head = Buffer.from(headText({ origin, size, root: toBase64(tree.root) }))
+  const heads = await Promise.all(keys.map((key) => signHead(head, key, verified)))
+  return canonicalTexts.map((_, index) => {
+    const batch = { origin, size, index, path: tree.path(index).map(toBase64) }
+    return heads.map((one): Signature => ({ ...one, algorithm: `${one.algorithm}-batch`, batch }))
+  })
+}
+
+async function signHead(head: Buffer, key: SigningKey, verified: VerifiedSignatures) {
+  const signature = signatureBy(key, await key.sign(head))
+  if (!verified.verifies({ message: head, signature: signature.value, publicKey: key.public }))
+    throw new Error(`a signature by ${key.public.keyId} does not verify`)
+  return signature
+}
+
+/**
+ * Whether a signature is this key's for this text as this artifact, by itself or in its batch. Never throws, whatever was posted.
  * Strict: the algorithm and key it names must be the key's, and only one base64 text stands for its bytes,
  * so that a signature cannot be rewritten and still pass.
+ * @param verified of the batch that the text belongs to: what it knows is not verified again
  */
 export function verifySignature(
   artifact: Artifact,
   canonicalText: string,
   signature: Signature,
   publicKey: PublicKey,
+  verified: VerifiedSignatures = openVerifiedSignatures(),
 ): boolean {
   const { algorithm, keyId, value } = signature
-  if (algorithm !== publicKey.algorithm || keyId !== publicKey.keyId || typeof value !== 'string')
+  if (typeof algorithm !== 'string' || familyOf(algorithm) !== publicKey.algorithm) return false
+  if (keyId !== publicKey.keyId || typeof value !== 'string') return false
+  const encoded = preAuthEncoding(artifact, canonicalText)
+  let message: Uint8Array
+  try {
+    message = signedMessage(artifact, encoded, signature, hashing)
+  } catch {
     return false
-  const bytes = Buffer.from(value, 'base64')
-  if (bytes.toString('base64') !== value) return false
-  return publicKey.verifies(preAuthEncoding(artifact, canonicalText), bytes)
+  }
+  return verified.verifies({
+    message: Buffer.from(message.buffer, message.byteOffset, message.length),
+    signature: value,
+    publicKey,
+  })
 }
 
-/** A verification that has succeeded: exactly these bytes, this signature and this key. */
-export interface VerifiedSignature {
-  readonly artifact: Artifact
-  readonly canonicalText: string
-  readonly signature: Signature
+interface Verification {
+  readonly message: Buffer
+  /** Base64 with padding, or any other text. */
+  readonly signature: string
   readonly publicKey: PublicKey
 }
 
-/** Whether `verified` was a verification of the very same text and signature, as the same artifact and by the same key. */
-export function isSameVerification(
-  verified: VerifiedSignature,
-  { artifact, canonicalText, signature, publicKey }: VerifiedSignature,
-): boolean {
-  return (
-    verified.artifact === artifact &&
-    verified.publicKey === publicKey &&
-    verified.signature.algorithm === signature.algorithm &&
-    verified.signature.keyId === signature.keyId &&
-    verified.signature.value === signature.value &&
-    verified.canonicalText === canonicalText
-  )
+/** The signatures that one batch of executions has verified: no more than it makes. */
+export interface VerifiedSignatures {
+  /** Whether the signature is one of exactly these bytes by this key. Verified once: by its bytes, not by who asks. */
+  readonly verifies: (asked: Verification) => boolean
 }
 
-function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer): Signature {
+export function openVerifiedSignatures(): VerifiedSignatures {
+  const known = new Map<string, Omit<Verification, 'signature'>>()
+  return {
+    verifies({ message, signature, publicKey }) {
+      const before = known.get(signature)
+      if (before?.message.equals(message) && isSameKey(before.publicKey, publicKey)) return true
+      const bytes = Buffer.from(signature, 'base64')
+      if (bytes.toString('base64') !== signature || !publicKey.verifies(message, bytes)) return false
+      known.set(signature, { message, publicKey })
+      return true
+    },
+  }
+}
+
+function isSameKey(a: PublicKey, b: PublicKey): boolean {
+  return a.algorithm === b.algorithm && Buffer.compare(a.bytes, b.bytes) === 0
+}
+
+function signatureBy({ public: { algorithm, keyId } }: SigningKey, bytes: Buffer) {
   return { algorithm, keyId, value: bytes.toString('base64') }
 }
+
+function toBase64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64')
+}
+
+function fromBase64(text: string): Uint8Array | undefined {
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : undefined
+}
+
+const hashing: Hashing = { sha256, fromBase64, toBase64 }

@@ -5,6 +5,7 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
+import { familyOf, signedMessage, type Hashing } from '../merkle/batch-head.ts'
 import { base64 } from './base64.ts'
 import { mayVerify, type Crypto, type SignedArtifact } from './evidence.ts'
 import type { KeySet, VerifyingKey } from './keys.ts'
@@ -16,7 +17,9 @@ import type { KeySet, VerifyingKey } from './keys.ts'
 export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () => undefined): Crypto {
   return {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
-    verifySignature: (artifact, canonicalText, { algorithm, keyId, value }) => {
+    verifySignature: (artifact, canonicalText, carried) => {
+      const { keyId, value } = carried
+      const algorithm = familyOf(carried.algorithm)
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
       const signature = base64(value)
@@ -24,17 +27,23 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
       const length = signatureBytes(algorithm)
       if (signature.length !== length)
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`)
+      const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText), carried, HASHING)
       const key = keys.get(keyId)
       // Last: what is wrong with the signature whatever the key says, is wrong without it too.
       if (key === undefined) return undefined
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
-      const message = preAuthEncoding(artifact, canonicalText)
       const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes })
       if (holds) onUsed(key)
       return holds
     },
     humanKey: (keyId) => (keyId.includes(':') ? keys.get(keyId) : undefined),
   }
+}
+
+const HASHING: Hashing = {
+  sha256,
+  fromBase64: base64,
+  toBase64: (bytes) => btoa(String.fromCharCode(...bytes)),
 }
 
 interface Signed {

@@ -15,6 +15,8 @@ export interface CarriedSignature {
   readonly algorithm: string
   readonly keyId: string
   readonly value: string
+  /** Where the artifact says that it stands in its batch, of any shape (src/core/merkle/batch-head.ts). */
+  readonly batch?: Json | undefined
 }
 
 /** What evidence is signed as: names of decisions §4's payload types. */

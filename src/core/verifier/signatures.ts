@@ -1,12 +1,21 @@
 // Which signatures evidence must carry, so that none can be stripped or put in another's place (decisions §4 "Receipt").
-import type { Json } from '../json/canonical.ts'
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { familyOf } from '../merkle/batch-head.ts'
 import { checkSigned, list, members, string } from './evidence.ts'
 import type { CarriedSignature, Check, Crypto, Members, SignedArtifact } from './evidence.ts'
 
-/** @throws Error when one of the three members is not a string */
+/** @throws Error when the algorithm, the keyId or the value is not a string */
 export function carriedSignature(value: Json | undefined): CarriedSignature {
-  const { algorithm, keyId, value: bytes } = members(value)
-  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes) }
+  const { algorithm, keyId, value: bytes, batch } = members(value)
+  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch }
+}
+
+/**
+ * The signature of an authorization, whose members stand beside its payload.
+ * @throws Error when the algorithm, the keyId or the signature is not a string
+ */
+export function authorizationSignature({ signature, ...others }: Members): CarriedSignature {
+  return carriedSignature({ ...others, value: signature ?? null })
 }
 
 /**
@@ -29,6 +38,11 @@ export function checkEd25519(
   })
 }
 
+function textOf(signature: CarriedSignature | undefined): string {
+  const { algorithm = null, keyId = null, value = null, batch = null } = signature ?? {}
+  return canonicalize([algorithm, keyId, value, batch])
+}
+
 /**
  * The signatures that must all hold: the only one, or exactly one for each required algorithm of a hybrid record or receipt.
  * @param first the evidence's `signature`
@@ -45,15 +59,9 @@ export function requiredSignatures(evidence: Members, first: CarriedSignature): 
     required.length > 1 &&
     new Set(required).size === required.length &&
     carried.length === required.length &&
-    carried.every((one, i) => one.algorithm === required[i])
+    carried.every((one, i) => familyOf(one.algorithm) === required[i])
   if (!complete) throw new Error('a required signature is missing')
   // `signature` repeats the first of them, for readers that know one algorithm only: it must not be another one.
-  if (
-    first.algorithm !== carried[0]?.algorithm ||
-    first.keyId !== carried[0].keyId ||
-    first.value !== carried[0].value
-  ) {
-    throw new Error('signature is not the first of signatures')
-  }
+  if (textOf(first) !== textOf(carried[0])) throw new Error('signature is not the first of signatures')
   return carried
 }

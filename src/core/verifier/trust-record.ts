@@ -4,7 +4,8 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { checkApprovals } from './approvals.ts'
 import { canonicalText, check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
-import { carriedSignature, requiredSignatures } from './signatures.ts'
+import { familyOf } from '../merkle/batch-head.ts'
+import { authorizationSignature, carriedSignature, requiredSignatures } from './signatures.ts'
 
 export type { Check, Crypto }
 
@@ -29,11 +30,12 @@ export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
       'The execution authorization signature is not valid',
       given,
       (crypto) => {
-        const { payload, keyId, algorithm, signature } = members(record['authorization'])
-        const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+        const authorization = members(record['authorization'])
+        const carried = authorizationSignature(authorization)
         // Authorizations are always Ed25519 (decisions §4), whatever else is published.
-        if (carried.algorithm !== 'ed25519') return false
-        return crypto.verifySignature('execution-authorization', canonicalize(payload ?? null), carried)
+        if (familyOf(carried.algorithm) !== 'ed25519') return false
+        const payload = canonicalize(authorization['payload'] ?? null)
+        return crypto.verifySignature('execution-authorization', payload, carried)
       },
     ),
     check('transaction binding', 'The execution authorization is not bound to this transaction', () =>

@@ -4,7 +4,7 @@ import type { Json } from '../json/canonical.ts'
 import type { EvidenceKind } from './not-proven.ts'
 import { isMembers, type Members } from './evidence.ts'
 
-const SIGNATURE = ['algorithm', 'keyId', 'value', 'signedAt']
+const SIGNATURE = ['algorithm', 'keyId', 'value', 'signedAt', 'batch']
 const VERIFICATION = [
   'verificationId',
   'businessTransactionId',

@@ -46,7 +46,13 @@ import { Receipt } from '../../core/schemas/receipt.ts'
 import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
 import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
-import { Algorithm, CarriedSignature, Signature } from '../../core/schemas/signature.ts'
+import {
+  Algorithm,
+  BatchAlgorithm,
+  BatchPosition,
+  CarriedSignature,
+  Signature,
+} from '../../core/schemas/signature.ts'
 import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
 import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
@@ -74,6 +80,8 @@ const named: Readonly<Record<string, TSchema>> = {
   Algorithm,
   Signature,
   CarriedSignature,
+  BatchAlgorithm,
+  BatchPosition,
   RecordReference,
   Verification,
   Receipt,

@@ -3663,10 +3663,120 @@ var init_evidence = __esm({
   }
 });
 
+// src/core/merkle/tree.ts
+function leafHash(data, sha2562) {
+  const input = new Uint8Array(1 + data.length);
+  input.set(data, 1);
+  return sha2562(input);
+}
+function nodeHash(left, right, sha2562) {
+  return sha2562(nodeInput(new Uint8Array(65), left, right));
+}
+function nodeInput(input, left, right) {
+  input[0] = 1;
+  input.set(left, 1);
+  input.set(right, 33);
+  return input;
+}
+function rootOfInclusion(proof, sha2562) {
+  const { index, size, path } = proof;
+  assertIndex(index, size);
+  assertHash(proof.leafHash, "the leaf hash");
+  path.forEach((hash2, height) => assertHash(hash2, "path hash", height));
+  let hash = proof.leafHash;
+  let [position, last] = [index, size - 1];
+  for (const sibling of path) {
+    if (last === 0) throw new Error("the path is too long for the index and the size");
+    if (odd(position) || position === last) {
+      hash = nodeHash(sibling, hash, sha2562);
+      while (!odd(position)) [position, last] = [half(position), half(last)];
+    } else hash = nodeHash(hash, sibling, sha2562);
+    [position, last] = [half(position), half(last)];
+  }
+  if (last !== 0) throw new Error("the path is too short for the index and the size");
+  return hash;
+}
+function assertHash(hash, name, index) {
+  if (hash.length === 32) return;
+  throw new Error(`${name}${index === void 0 ? "" : ` ${index}`} has ${hash.length} bytes; a hash has 32`);
+}
+function assertIndex(index, size) {
+  if (!Number.isSafeInteger(size) || size < 1) throw new Error("the size is not an integer of 1 or more");
+  if (!Number.isSafeInteger(index) || index < 0) throw new Error("the index is not an integer of 0 or more");
+  if (index >= size) throw new Error(`the index ${index} is not below the size ${size}`);
+}
+var half, odd;
+var init_tree = __esm({
+  "src/core/merkle/tree.ts"() {
+    "use strict";
+    half = (position) => Math.floor(position / 2);
+    odd = (position) => position % 2 === 1;
+  }
+});
+
+// src/core/merkle/batch-head.ts
+function headText({ origin, size, root }) {
+  return `${origin}
+${size}
+${root}
+`;
+}
+function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64 }) {
+  const { origin, size, index, path } = readPosition(batch);
+  const hashes = path.map((text) => {
+    const hash = fromBase64(text);
+    if (hash?.length !== 32) throw new Error("a hash in the path of the batch is not 32 bytes of base64");
+    return hash;
+  });
+  const root = rootOfInclusion({ leafHash: leafHash(encoded, sha2562), index, size, path: hashes }, sha2562);
+  return headText({ origin, size, root: toBase64(root) });
+}
+function readPosition(value) {
+  const { origin, size, index, path, ...others } = typeof value === "object" && value !== null ? value : {};
+  if (typeof origin !== "string" || !ORIGIN.test(origin))
+    throw new Error("the origin of the batch is not one");
+  if (!Number.isSafeInteger(size) || size < 2) throw new Error("the size of the batch is not one");
+  if (!Number.isSafeInteger(index) || index < 0)
+    throw new Error("the index in the batch is not one");
+  if (!Array.isArray(path) || !path.every((hash) => typeof hash === "string"))
+    throw new Error("the path of the batch is not a list of hashes");
+  if (Object.keys(others).length > 0) throw new Error("the batch has members that mean nothing");
+  return { origin, size, index, path };
+}
+function familyOf(algorithm) {
+  return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm;
+}
+function signedMessage(artifact, encoded, { algorithm, batch }, hashing) {
+  if (!algorithm.endsWith(BATCH)) {
+    if (batch !== void 0) throw new Error(`a signature of '${algorithm}' stands in no batch`);
+    return encoded;
+  }
+  if (SIGNED_BY_BATCH[artifact]?.includes(algorithm) !== true)
+    throw new Error(`'${algorithm}' does not sign this kind of artifact`);
+  return new TextEncoder().encode(headOf(encoded, batch, hashing));
+}
+var ORIGIN, BATCH, SIGNED_BY_BATCH;
+var init_batch_head = __esm({
+  "src/core/merkle/batch-head.ts"() {
+    "use strict";
+    init_tree();
+    ORIGIN = /^[^\s+]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+    BATCH = "-batch";
+    SIGNED_BY_BATCH = {
+      "trust-record": ["ed25519-batch", "ml-dsa-65-batch"],
+      "execution-authorization": ["ed25519-batch"],
+      receipt: ["ml-dsa-65-batch"]
+    };
+  }
+});
+
 // src/core/verifier/signatures.ts
 function carriedSignature(value) {
-  const { algorithm, keyId, value: bytes } = members(value);
-  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes) };
+  const { algorithm, keyId, value: bytes, batch } = members(value);
+  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
+}
+function authorizationSignature({ signature, ...others }) {
+  return carriedSignature({ ...others, value: signature ?? null });
 }
 function checkEd25519(name, problem, given, signed) {
   const { artifact, text, signature } = signed;
@@ -3676,6 +3786,10 @@ function checkEd25519(name, problem, given, signed) {
     return crypto.verifySignature(artifact, text, carried);
   });
 }
+function textOf(signature) {
+  const { algorithm = null, keyId = null, value = null, batch = null } = signature ?? {};
+  return canonicalize([algorithm, keyId, value, batch]);
+}
 function requiredSignatures(evidence, first) {
   if (!("requiredAlgorithms" in evidence)) {
     if ("signatures" in evidence) throw new Error("signatures that nothing requires");
@@ -3683,16 +3797,16 @@ function requiredSignatures(evidence, first) {
   }
   const required = list(evidence["requiredAlgorithms"]).map(string);
   const carried = list(evidence["signatures"]).map(carriedSignature);
-  const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => one.algorithm === required[i]);
+  const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => familyOf(one.algorithm) === required[i]);
   if (!complete) throw new Error("a required signature is missing");
-  if (first.algorithm !== carried[0]?.algorithm || first.keyId !== carried[0].keyId || first.value !== carried[0].value) {
-    throw new Error("signature is not the first of signatures");
-  }
+  if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
   return carried;
 }
 var init_signatures = __esm({
   "src/core/verifier/signatures.ts"() {
     "use strict";
+    init_canonical();
+    init_batch_head();
     init_evidence();
   }
 });
@@ -5136,14 +5250,14 @@ function oddMultiples(p, size) {
 }
 function wnafDigits(n, W) {
   const size = 2 ** W;
-  const half = size / 2;
+  const half2 = size / 2;
   const mask = BigInt(size - 1);
   const d = [];
   while (n > _0n3) {
     let w = 0;
     if (n & _1n3) {
       w = Number(n & mask);
-      if (w >= half)
+      if (w >= half2)
         w -= size;
       n -= BigInt(w);
     }
@@ -5154,14 +5268,14 @@ function wnafDigits(n, W) {
 }
 function signedWindowDigits(n, W, windows) {
   const size = 2 ** W;
-  const half = size / 2;
+  const half2 = size / 2;
   const mask = BigInt(size - 1);
   const shiftBy = BigInt(W);
   const d = [];
   for (let w = 0; w < windows; w++) {
     let v = Number(n & mask);
     n >>= shiftBy;
-    if (v > half) {
+    if (v > half2) {
       v -= size;
       n += _1n3;
     }
@@ -5282,12 +5396,12 @@ var init_curve = __esm({
        */
       buildWnafTable(point, W, bits) {
         const windows = Math.ceil(bits / W) + 1;
-        const half = 2 ** (W - 1);
+        const half2 = 2 ** (W - 1);
         const comp = [];
         let base = point;
         for (let w = 0; w < windows; w++) {
           let acc = base;
-          for (let i = 0; i < half; i++) {
+          for (let i = 0; i < half2; i++) {
             comp.push(acc);
             acc = acc.add(base);
           }
@@ -5306,16 +5420,16 @@ var init_curve = __esm({
        */
       wnafCachedCT(precomputes, n) {
         const { W, windows, comp } = precomputes;
-        const half = 2 ** (W - 1);
+        const half2 = 2 ** (W - 1);
         const digits = signedWindowDigits(n, W, windows);
         let p = this.ZERO;
         let f = this.BASE;
         for (let w = 0; w < windows; w++) {
           const digit = digits[w];
-          const start = w * half;
+          const start = w * half2;
           const idx = Math.abs(digit) - 1;
           let sel = comp[start];
-          for (let i = 1; i < half; i++)
+          for (let i = 1; i < half2; i++)
             sel = i === idx ? comp[start + i] : sel;
           const neg = sel.negate();
           if (digit === 0)
@@ -7272,7 +7386,9 @@ var init_base64 = __esm({
 function cryptoOf(keys, onUsed = () => void 0) {
   return {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
-    verifySignature: (artifact, canonicalText2, { algorithm, keyId, value }) => {
+    verifySignature: (artifact, canonicalText2, carried) => {
+      const { keyId, value } = carried;
+      const algorithm = familyOf(carried.algorithm);
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
       const signature = base64(value);
@@ -7280,10 +7396,10 @@ function cryptoOf(keys, onUsed = () => void 0) {
       const length = signatureBytes(algorithm);
       if (signature.length !== length)
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`);
+      const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText2), carried, HASHING);
       const key = keys.get(keyId);
       if (key === void 0) return void 0;
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
-      const message = preAuthEncoding(artifact, canonicalText2);
       const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes });
       if (holds) onUsed(key);
       return holds;
@@ -7311,7 +7427,7 @@ function preAuthEncoding(artifact, canonicalText2) {
   const ascii = utf8ToBytes;
   return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
 }
-var SIGNATURE_BYTES, verifiers;
+var HASHING, SIGNATURE_BYTES, verifiers;
 var init_crypto = __esm({
   "src/core/verifier/crypto.ts"() {
     "use strict";
@@ -7320,8 +7436,14 @@ var init_crypto = __esm({
     init_sha2();
     init_utils();
     init_ml_dsa();
+    init_batch_head();
     init_base64();
     init_evidence();
+    HASHING = {
+      sha256,
+      fromBase64: base64,
+      toBase64: (bytes) => btoa(String.fromCharCode(...bytes))
+    };
     SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
     verifiers = {
       // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
@@ -8054,7 +8176,7 @@ var init_unsigned = __esm({
   "src/core/verifier/unsigned.ts"() {
     "use strict";
     init_evidence();
-    SIGNATURE = ["algorithm", "keyId", "value", "signedAt"];
+    SIGNATURE = ["algorithm", "keyId", "value", "signedAt", "batch"];
     VERIFICATION = [
       "verificationId",
       "businessTransactionId",
@@ -8124,10 +8246,11 @@ function checkTrustRecord(evidence, given) {
       "The execution authorization signature is not valid",
       given,
       (crypto) => {
-        const { payload, keyId, algorithm, signature } = members(record["authorization"]);
-        const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-        if (carried.algorithm !== "ed25519") return false;
-        return crypto.verifySignature("execution-authorization", canonicalize(payload ?? null), carried);
+        const authorization = members(record["authorization"]);
+        const carried = authorizationSignature(authorization);
+        if (familyOf(carried.algorithm) !== "ed25519") return false;
+        const payload = canonicalize(authorization["payload"] ?? null);
+        return crypto.verifySignature("execution-authorization", payload, carried);
       }
     ),
     check(
@@ -8195,6 +8318,7 @@ var init_trust_record = __esm({
     init_canonical();
     init_approvals();
     init_evidence();
+    init_batch_head();
     init_signatures();
   }
 });

@@ -3,6 +3,9 @@ export const never: Readonly<Record<string, readonly string[]>> = {
   'One execution is killed at a time; of several in a batch one is refused by the database: test/pipeline/batch.test.ts.':
     ['workers/together-or-alone.ts:togetherOrAlone:2'],
 
+  'Executions of one batch share a signature, and each is killed alone. Nothing is stored or sent between these awaits.':
+    ['src/core/signing/signature.ts:signTogether:1', 'src/core/signing/signature.ts:signHead:1'],
+
   'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
     ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
 

@@ -1,0 +1,99 @@
+// One signature for a batch of artifacts (decisions §12; docs/design-notes.md "Batch signatures"): the head of a Merkle tree over them is
+// signed, in the form of a C2SP tlog-checkpoint, and each artifact carries its path. Browser-safe: hashing and base64 are arguments.
+import { rootOfInclusion, leafHash, type Sha256 } from './tree.ts'
+
+/** Where an artifact stands in its batch, as `signature.batch` shows it. */
+export type BatchPosition = {
+  /** The first line of the head: `<name>/batch/<uuid>`. */
+  readonly origin: string
+  /** How many artifacts the batch has, 2 or more. */
+  readonly size: number
+  /** From 0. */
+  readonly index: number
+  /** From the leaf up, each 32 bytes in padded base64. */
+  readonly path: readonly string[]
+}
+
+export interface Hashing {
+  readonly sha256: Sha256
+  /** Undefined for what is not the canonical text of its bytes. */
+  readonly fromBase64: (text: string) => Uint8Array | undefined
+  readonly toBase64: (bytes: Uint8Array) => string
+}
+
+/** The text of a head, its last newline included: what is signed, as UTF-8. */
+export function headText({ origin, size, root }: { origin: string; size: number; root: string }): string {
+  return `${origin}\n${size}\n${root}\n`
+}
+
+/** Neither white space nor a plus sign, so that no head begins as a DSSE encoding does or is another note's name. */
+const ORIGIN = /^[^\s+]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/**
+ * The head that must be signed for an artifact to stand where `batch` says.
+ * @param encoded the artifact, as a signature of its own would sign it: the data of the leaf
+ * @param batch of any shape
+ * @throws Error whose message says what is wrong with `batch`
+ */
+export function headOf(
+  encoded: Uint8Array,
+  batch: unknown,
+  { sha256, fromBase64, toBase64 }: Hashing,
+): string {
+  const { origin, size, index, path } = readPosition(batch)
+  const hashes = path.map((text) => {
+    const hash = fromBase64(text)
+    if (hash?.length !== 32) throw new Error('a hash in the path of the batch is not 32 bytes of base64')
+    return hash
+  })
+  const root = rootOfInclusion({ leafHash: leafHash(encoded, sha256), index, size, path: hashes }, sha256)
+  return headText({ origin, size, root: toBase64(root) })
+}
+
+function readPosition(value: unknown): BatchPosition {
+  const { origin, size, index, path, ...others } = (
+    typeof value === 'object' && value !== null ? value : {}
+  ) as { readonly [name in keyof BatchPosition]?: unknown }
+  if (typeof origin !== 'string' || !ORIGIN.test(origin))
+    throw new Error('the origin of the batch is not one')
+  if (!Number.isSafeInteger(size) || (size as number) < 2) throw new Error('the size of the batch is not one')
+  if (!Number.isSafeInteger(index) || (index as number) < 0)
+    throw new Error('the index in the batch is not one')
+  if (!Array.isArray(path) || !path.every((hash) => typeof hash === 'string'))
+    throw new Error('the path of the batch is not a list of hashes')
+  if (Object.keys(others).length > 0) throw new Error('the batch has members that mean nothing')
+  return { origin, size: size as number, index: index as number, path }
+}
+
+const BATCH = '-batch'
+
+/** The algorithm whose key signs under this name: `ed25519` for `ed25519-batch`, and any other name as it is. */
+export function familyOf(algorithm: string): string {
+  return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm
+}
+
+/** What is signed by batch, and by which algorithms. A receipt's own signature is Ed25519 and never by batch: it is checked with `openssl` alone. */
+const SIGNED_BY_BATCH: Readonly<Record<string, readonly string[]>> = {
+  'trust-record': ['ed25519-batch', 'ml-dsa-65-batch'],
+  'execution-authorization': ['ed25519-batch'],
+  receipt: ['ml-dsa-65-batch'],
+}
+
+/**
+ * The bytes that a signature is of: the encoded artifact itself, or the head of its batch.
+ * @throws Error whose message says what is wrong, where the signature is none that this artifact can have
+ */
+export function signedMessage(
+  artifact: string,
+  encoded: Uint8Array,
+  { algorithm, batch }: { readonly algorithm: string; readonly batch?: unknown },
+  hashing: Hashing,
+): Uint8Array {
+  if (!algorithm.endsWith(BATCH)) {
+    if (batch !== undefined) throw new Error(`a signature of '${algorithm}' stands in no batch`)
+    return encoded
+  }
+  if (SIGNED_BY_BATCH[artifact]?.includes(algorithm) !== true)
+    throw new Error(`'${algorithm}' does not sign this kind of artifact`)
+  return new TextEncoder().encode(headOf(encoded, batch, hashing))
+}

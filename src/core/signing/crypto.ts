@@ -1,0 +1,31 @@
+// The cryptography of the checks (src/core/verifier) as the service has it: libsodium and OpenSSL, with every key that it published.
+import type { CheckCrypto, SignedArtifact } from '../verifier/evidence.ts'
+import type { ApproverKey } from './approver-keys.ts'
+import type { PublicKey } from './keys.ts'
+import { sha256Hex } from './sha256.ts'
+import { verifySignature, type Signature, type VerifiedSignatures } from './signature.ts'
+
+interface KnownKeys {
+  /** A key of the service. */
+  readonly findKey: (keyId: string) => PublicKey | undefined
+  /** An approver's key by `{approverId}:{keyId}`. */
+  readonly findApproverKey: (keyId: string) => ApproverKey | undefined
+}
+
+/** @param verifiedOf what is known of signatures already, for each kind of artifact; by default nothing */
+export function openCrypto(
+  { findKey, findApproverKey }: KnownKeys,
+  verifiedOf: (artifact: SignedArtifact) => VerifiedSignatures | undefined = () => undefined,
+): CheckCrypto {
+  return {
+    sha256Hex,
+    verifySignature(artifact, canonicalText, signature) {
+      const { keyId } = signature
+      // An approver's key stands for approvals and nothing else, and nobody else's key for those.
+      const key = artifact === 'approval' ? findApproverKey(keyId)?.publicKey : findKey(keyId)
+      if (key === undefined) return false
+      return verifySignature(artifact, canonicalText, signature as Signature, key, verifiedOf(artifact))
+    },
+    humanKey: findApproverKey,
+  }
+}

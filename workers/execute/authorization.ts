@@ -1,0 +1,119 @@
+// The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
+import { randomFillSync, randomUUID } from 'node:crypto'
+import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import {
+  signEd25519,
+  signTogether,
+  type Signature,
+  type SignTogether,
+} from '../../src/core/signing/signature.ts'
+import type { Accepted } from './validate.ts'
+
+const LIFETIME_MS = 120_000
+
+export interface UnsignedAuthorization {
+  readonly authorizationId: string
+  readonly nonce: string
+  /** Canonical text of what is to be signed. */
+  readonly payload: string
+}
+
+export interface Authorization {
+  readonly authorizationId: string
+  readonly nonce: string
+  /** Canonical text of `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
+  readonly text: Canonical
+}
+
+/** What is authorized: the transaction's own action or, for verified state, the reading of it. */
+interface AuthorizedAction {
+  readonly action: string
+  readonly target: string
+  readonly parameters: Canonical
+}
+
+/** Binds an authorization to a transaction and its decision. */
+export function describeAuthorization(
+  accepted: Accepted,
+  {
+    decision,
+    action = { ...accepted.transaction.intent, parameters: accepted.canonical.parameters },
+    now,
+  }: {
+    decision: { readonly decisionId: string; readonly policyContentHash: string }
+    action?: AuthorizedAction
+    now: Date
+  },
+): UnsignedAuthorization {
+  const { transaction, canonical } = accepted
+  const authorizationId = randomUUID()
+  const nonce = freshNonce()
+  const payload = canonicalize({
+    authorizationId,
+    authorizedAt: now.toISOString(),
+    businessTransactionHash: businessTransactionHash(
+      { businessTransactionId: transaction.businessTransactionId, intent: action },
+      action.parameters,
+    ),
+    businessTransactionId: transaction.businessTransactionId,
+    callerId: accepted.request.caller.callerId,
+    decisionId: decision.decisionId,
+    expiresAt: new Date(now.getTime() + LIFETIME_MS).toISOString(),
+    nonce,
+    policyContentHash: decision.policyContentHash,
+    policyName: transaction.policy.name,
+    policyVersion: transaction.policy.version,
+    signalsHash: sha256Hex(canonical.signals.text),
+    version: 1,
+  })
+  return { authorizationId, nonce, payload }
+}
+
+/** Signs authorizations, by one signature if there are several. */
+export async function signAuthorizations(
+  unsigned: readonly UnsignedAuthorization[],
+  { key, ...together }: SignTogether & { readonly key: SigningKey },
+): Promise<Authorization[]> {
+  const payloads = unsigned.map(({ payload }) => payload)
+  const signatures = await signTogether('execution-authorization', payloads, [key], together)
+  return unsigned.map((one, i) => signedBy(one, signatures[i]?.[0] as Signature))
+}
+
+/** Signs one authorization by itself. */
+export function signAuthorization(unsigned: UnsignedAuthorization, key: SigningKey): Authorization {
+  return signedBy(unsigned, signEd25519('execution-authorization', unsigned.payload, key))
+}
+
+function signedBy(
+  { authorizationId, nonce, payload }: UnsignedAuthorization,
+  { value: signature, ...by }: Signature,
+): Authorization {
+  const text = canonicalize({ ...by, payload: new Canonical(payload), signature })
+  return { authorizationId, nonce, text: new Canonical(text) }
+}
+
+const NONCE_BYTES = 16
+const randomness = Buffer.alloc(256 * NONCE_BYTES)
+let used = randomness.length
+
+/** 128 random bits. Drawn for many at a time: a call of the generator costs more than its bits. None is handed out twice. */
+function freshNonce(): string {
+  if (used === randomness.length) {
+    randomFillSync(randomness)
+    used = 0
+  }
+  return randomness.toString('base64url', used, (used += NONCE_BYTES))
+}
+
+/** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
+export function businessTransactionHash(
+  transaction: { businessTransactionId: string; intent: { action: string; target: string } },
+  parameters: Json,
+): string {
+  const { businessTransactionId, intent } = transaction
+  return sha256Hex(
+    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
+  )
+}
