@@ -1,5 +1,6 @@
-// Deferred executions: those that become ready while a batch is finished share the next one, and each is delivered once.
+// Deferred executions: those that become ready while a batch is finished share the next one, and each is delivered once, whatever happens.
 import { expect, test } from 'vitest'
+import { failures } from '../../src/core/errors.ts'
 import { openDeferred } from '../../workers/execute/deferred.ts'
 import type { Performed } from '../../workers/execute/perform.ts'
 import { Finished, type InFlight } from '../../workers/in-flight.ts'
@@ -34,4 +35,28 @@ test('what has come by then is finished together, 128 at most, never two batches
   expect(new Set(delivered.map(({ request }) => request))).toEqual(
     new Set(items.map(({ request }) => request)),
   )
+})
+
+test('where finishing throws, its executions are answered 502, those that had ended keep their answer, and the next ones are finished', async () => {
+  const delivered: Finished[] = []
+  let broken = true
+  const lane = openDeferred(
+    async (performed) => {
+      if (broken) throw new Error('a bug')
+      return performed.map(answerTo)
+    },
+    (answered) => delivered.push(...answered),
+  )
+  const refused = new Finished(aPerformed().request, failures.overloaded())
+  lane.add([Promise.resolve(refused), Promise.resolve(aPerformed())])
+  await until(() => delivered.length === 2, 'the answers of the first batch')
+  expect(delivered.map(({ status, log }) => [status, log['code']])).toEqual([
+    [503, 'OVERLOADED'],
+    [502, 'EXECUTION_OUTCOME_UNKNOWN'],
+  ])
+  expect(delivered[1]?.log['cause']).toContain('a bug')
+  broken = false
+  lane.add([Promise.resolve(aPerformed())])
+  await until(() => delivered.length === 3, 'the next answer')
+  expect(delivered[2]?.status).toBe(200)
 })

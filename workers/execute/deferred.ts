@@ -1,15 +1,16 @@
 // Deferred executions wait longer than their batch, for verified state or a slow connector, and finish with the next group that is ready.
+import { failures } from '../../src/core/errors.ts'
+import { Finished } from '../in-flight.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import type { Performed } from './perform.ts'
-import type { Finished } from '../in-flight.ts'
 
 const BATCH_MAX = 128
 
 interface Deferred {
+  /** @param items none of them rejects */
   add(items: readonly Promise<Performed | Finished>[]): void
 }
 
-/** @param finish never rejects, see `finish` in index.ts */
 export function openDeferred(
   finish: (performed: readonly (Performed | Finished)[], watch: Stopwatch) => Promise<Finished[]>,
   deliver: (answered: readonly Finished[], watch: Stopwatch) => void,
@@ -24,7 +25,16 @@ export function openDeferred(
       const batch = waiting.slice(0, BATCH_MAX)
       waiting = waiting.slice(BATCH_MAX)
       const watch = openStopwatch()
-      deliver(await finish(batch, watch), watch)
+      let answered: readonly Finished[]
+      try {
+        answered = await finish(batch, watch)
+      } catch (error) {
+        // A bug. Uncaught it would end the thread and lose what the thread's other executions have done.
+        answered = batch.map((item) =>
+          item instanceof Finished ? item : new Finished(item.request, failures.outcomeUnknown(error)),
+        )
+      }
+      deliver(answered, watch)
     }
     busy = false
   }
