@@ -2,23 +2,27 @@
 import { expect, test } from 'vitest'
 import { openPending, type Pending, type SentBatch } from '../../src/server/dispatch/pending.ts'
 
+/** Sends a batch of this many requests, all of which came at 0. */
 function sent(
   pending: Pending<string>,
-  sinceMs: readonly number[],
+  count: number,
+  sentMs = 0,
 ): { batch: SentBatch<string>; replies: string[] } {
   const replies: string[] = []
-  const requests = sinceMs.map((since, i) => ({
+  const requests = Array.from({ length: count }, (_, i) => ({
     client: 'a',
-    since,
+    since: 0,
     resolve: (reply: string) => void (replies[i] = reply),
   }))
-  return { batch: pending.send('execute', requests), replies }
+  return { batch: pending.send('execute', requests, sentMs), replies }
 }
+
+const lost = (operation: string) => `${operation} is lost`
 
 test('batches get consecutive tickets, by which a later reply finds its request', () => {
   const pending = openPending<string>()
-  const first = sent(pending, [0, 0])
-  const second = sent(pending, [0, 0, 0])
+  const first = sent(pending, 2)
+  const second = sent(pending, 3)
   expect([first.batch.firstTicket, second.batch.firstTicket]).toEqual([0, 2])
   expect(pending.find(1)).toBe(first.batch)
   expect(pending.find(4)).toBe(second.batch)
@@ -28,7 +32,7 @@ test('batches get consecutive tickets, by which a later reply finds its request'
 
 test('a request is answered once, and a batch is forgotten with its last answer', () => {
   const pending = openPending<string>()
-  const { batch, replies } = sent(pending, [0, 0])
+  const { batch, replies } = sent(pending, 2)
   pending.answer(batch, 0, 'first')
   pending.answer(batch, 0, 'second')
   expect(pending.find(0)).toBe(batch)
@@ -37,12 +41,15 @@ test('a request is answered once, and a batch is forgotten with its last answer'
   expect(pending.find(0)).toBeUndefined()
 })
 
-test('what came too long ago is answered, in every batch, and nothing else', () => {
+test('what was sent too long ago is answered, and nothing that waited in a queue until a moment ago', () => {
   const pending = openPending<string>()
-  const first = sent(pending, [1, 5])
-  const second = sent(pending, [2])
-  pending.expire(2, (operation) => `${operation} is lost`)
-  expect(first.replies).toEqual(['execute is lost'])
-  expect(second.replies).toEqual(['execute is lost'])
-  expect([pending.find(0), pending.find(2)]).toEqual([first.batch, undefined])
+  const early = sent(pending, 2, 1)
+  pending.answer(early.batch, 0, 'in time')
+  const late = sent(pending, 1, 3)
+  pending.expire(2, lost)
+  expect(early.replies).toEqual(['in time', 'execute is lost'])
+  expect(late.replies).toEqual([])
+  expect([pending.find(0), pending.find(2)]).toEqual([undefined, late.batch])
+  pending.expire(3, lost)
+  expect(late.replies).toEqual(['execute is lost'])
 })

@@ -17,7 +17,12 @@ import { openBatches, type Batch, type BatchLimits, type Load } from './batches.
 import type { Queued } from './fair-queue.ts'
 import { openPending, type Waiter, type SentBatch } from './pending.ts'
 
-/** Longer than any connector may take. Past it a thread has died with the request, and its outcome is not known. */
+/** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
+const QUEUED_MAX_MS = 60_000
+/**
+ * The longest time with a thread: twice what a connector may take. Past it the thread has died with the request, and the outcome is not
+ * known.
+ */
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
 
@@ -74,9 +79,11 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   pool.on('error', failed)
   pool.on('message', deliverDeferred)
   const expiring = setInterval(() => {
-    const longAgo = performance.now() - ANSWER_MAX_MS
-    for (const { resolve } of batches.expire(longAgo)) resolve(answerOf(failures.overloaded()))
-    pending.expire(longAgo, (operation) => lost(operation, `no answer within ${ANSWER_MAX_MS} ms`))
+    const nowMs = performance.now()
+    for (const { resolve } of batches.expire(nowMs - QUEUED_MAX_MS)) resolve(answerOf(failures.overloaded()))
+    pending.expire(nowMs - ANSWER_MAX_MS, (operation) =>
+      lost(operation, `no answer within ${ANSWER_MAX_MS} ms`),
+    )
   }, EXPIRE_EVERY_MS)
 
   /** Once per turn of the event loop: what arrived together shares a batch. */
@@ -93,7 +100,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     const sentMs = performance.now()
     const waitedMs = sentMs - Math.min(...requests.map(({ since }) => since))
     watch?.sent(operation, { requests: requests.length, waitedMs })
-    const batch = pending.send(operation, requests)
+    const batch = pending.send(operation, requests, sentMs)
     const task = packTask({ operation, authorityEpoch: boot.authority.epoch }, requests, batch.firstTicket)
     try {
       deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies, batch, sentMs)

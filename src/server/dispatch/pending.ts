@@ -5,14 +5,14 @@ import type { RequestTimes } from '../metrics/times.ts'
 /** A request whose reply somebody awaits. */
 export interface Waiter<Reply> {
   readonly client: string
-  /** When it came, milliseconds of `performance.now()`. */
-  readonly since: number
   readonly resolve: (reply: Reply) => void
 }
 
 /** A batch with a thread, under consecutive tickets. */
 export interface SentBatch<Reply> {
   readonly operation: Operation
+  /** When it was sent, milliseconds of `performance.now()`. */
+  readonly sentMs: number
   readonly firstTicket: number
   /** Undefined: answered. */
   readonly requests: (Waiter<Reply> | undefined)[]
@@ -24,12 +24,16 @@ export interface SentBatch<Reply> {
 
 export interface Pending<Reply> {
   /** Notes a batch that goes to a thread. Bodies are not kept: the thread has them. */
-  readonly send: (operation: Operation, requests: readonly Waiter<Reply>[]) => SentBatch<Reply>
+  readonly send: (
+    operation: Operation,
+    requests: readonly Waiter<Reply>[],
+    sentMs: number,
+  ) => SentBatch<Reply>
   /** @returns the batch that holds this ticket; undefined where all of it is answered */
   readonly find: (ticket: number) => SentBatch<Reply> | undefined
   /** A second answer to the same request does nothing. */
   readonly answer: (batch: SentBatch<Reply>, at: number, reply: Reply) => void
-  /** Answers what came at `sinceMs` or before. */
+  /** Answers what was sent at `sinceMs` or before. The time that it waited in a queue does not count. */
   readonly expire: (sinceMs: number, reply: (operation: Operation) => Reply) => void
 }
 
@@ -46,11 +50,12 @@ export function openPending<Reply>(): Pending<Reply> {
   }
 
   return {
-    send(operation, requests) {
+    send(operation, requests, sentMs) {
       const batch: SentBatch<Reply> = {
         operation,
+        sentMs,
         firstTicket: nextTicket,
-        requests: requests.map(({ client, since, resolve }) => ({ client, since, resolve })),
+        requests: requests.map(({ client, resolve }) => ({ client, resolve })),
         left: requests.length,
         times: undefined,
       }
@@ -64,9 +69,8 @@ export function openPending<Reply>(): Pending<Reply> {
       ),
     answer,
     expire(sinceMs, reply) {
-      for (const batch of batches.slice())
-        for (const [at, request] of batch.requests.entries())
-          if (request !== undefined && request.since <= sinceMs) answer(batch, at, reply(batch.operation))
+      for (const batch of batches.filter(({ sentMs }) => sentMs <= sinceMs))
+        for (const at of batch.requests.keys()) answer(batch, at, reply(batch.operation))
     },
   }
 }
