@@ -1,4 +1,5 @@
 // A batch is independent items: whatever the database does to one of them, its neighbours are executed and answered.
+import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { openPool } from '../../src/core/tables/sql.ts'
 import type { Connector } from '../../workers/connectors/connector.ts'
@@ -7,6 +8,7 @@ import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
 import { aSlowTransaction } from '../load.ts'
+import { until } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aRequest, executeAll, withThread } from './thread.ts'
 
@@ -67,6 +69,32 @@ describe('the claim', () => {
     )
     expect(rowCount).toBe(1)
     expect(await whatIsStored([released])).toEqual(['nothing'])
+  })
+
+  test('counts the deadline from the release, however long it waited for somebody else who holds an id', async () => {
+    const id = randomUUID()
+    const holder = await database.pool.connect()
+    await holder.query('BEGIN')
+    await holder.query(
+      `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body) VALUES ($1, 'other', now(), '{}')`,
+      [id],
+    )
+    const answers = executeAll([aTransaction({ businessTransactionId: id })], thread)
+    const claiming = `
+      SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'countersign' AND state = 'active' AND query LIKE '%ON CONFLICT%'`
+    await until(async () => (await database.pool.query(claiming)).rowCount === 1, 'the claim to wait')
+    const { rows } = await holder.query<{ at: Date }>('SELECT clock_timestamp() AS at')
+    await holder.query('ROLLBACK')
+    holder.release()
+    expect(await answers).toMatchObject([EXECUTED])
+    const intent = await database.pool.query<{ deadline: Date }>(
+      'SELECT deadline FROM execution_intents WHERE business_transaction_id = $1',
+      [id],
+    )
+    const { timeoutMs } = thread.connectors.find('sandbox:echo', 'sandbox-echo') as Connector
+    const leastMs = (rows[0]?.at.getTime() ?? NaN) + timeoutMs + 2_000
+    expect(intent.rows[0]?.deadline.getTime()).toBeGreaterThanOrEqual(leastMs)
   })
 
   // proves fault: The same id is posted

@@ -22,10 +22,11 @@ interface ExecutionIntentRow {
   readonly inDoubtAfterMs: number
 }
 
+// Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
 const release: RowsStatement<ExecutionIntentRow> = {
   name: 'execution_intents_release',
   text: `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES $rows`,
-  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + now()`],
+  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + statement_timestamp()`],
   values: (row) => [row.businessTransactionId, row.nonce, 'RELEASED', row.inDoubtAfterMs],
 }
 
