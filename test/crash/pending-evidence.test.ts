@@ -137,6 +137,7 @@ const anEvidence = (body: string): Evidence => ({
   record: { body, seal: '' },
   verification: '',
   receipt: '',
+  lateEventId: randomUUID(),
 })
 
 // proves fault: The same, with more evidence

@@ -1,12 +1,13 @@
 // A connection that breaks at COMMIT, in pairs: failed and did nothing, failed but did it anyway.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { ExecutionContext } from '../../workers/execute/index.ts'
+import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
+import { aSlowTransaction } from '../load.ts'
 import { until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { loseCommits, type LostCommits } from './lost-commits.ts'
-import { executeAll, openThread } from './thread.ts'
+import { aRequest, executeAll, openThread } from './thread.ts'
 
 let database: TestDatabase
 let proxy: LostCommits
@@ -58,6 +59,30 @@ describe('the evidence', () => {
     proxy.lose('pass', fate, fate)
     expect(await statusesOf(batch)).toEqual([200, 200, 200])
     expect((await readStored(database.pool)).recorded.isSupersetOf(new Set(idsOf(batch)))).toBe(true)
+  })
+
+  test('of an intent that somebody closed, kept by one audit event although its commit was not heard of', async () => {
+    const slow = aSlowTransaction(50)
+    const id = slow.businessTransactionId
+    const { deferred } = await execute([aRequest(slow)], thread)
+    await database.pool.query(
+      `UPDATE execution_intents SET state = 'RESOLVED', resolution = 'EXECUTED', closed_at = now() WHERE business_transaction_id = $1`,
+      [id],
+    )
+    proxy.lose('after', 'after')
+    const answered = await finish(await Promise.all(deferred), thread)
+    expect(answered).toMatchObject([{ status: 502 }])
+    const { rows } = await database.pool.query<{ body: string }>(
+      `SELECT body FROM audit_events WHERE type = 'intent.late_evidence'`,
+    )
+    expect(rows.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+      { detail: { businessTransactionId: id } },
+    ])
+    // As `readStored` expects: no transition is stored of it.
+    await database.pool.query(
+      `UPDATE execution_intents SET state = 'RELEASED', resolution = NULL WHERE business_transaction_id = $1`,
+      [id],
+    )
   })
 
   // proves fault: The connection is lost at the COMMIT of the evidence

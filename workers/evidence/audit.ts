@@ -49,6 +49,8 @@ export function auditEventRow(event: AuditEvent, key: SigningKey): AuditEventRow
 
 /** What was done. */
 interface Done {
+  /** By default a new one. */
+  readonly eventId?: string
   readonly type: AuditType
   /** `service`: it was no request's. */
   readonly route: RoutePattern | 'service'
@@ -66,11 +68,21 @@ interface Done {
 
 /** Its event, for whoever does it: stored in the same transaction, the one never stands without the other. */
 export function auditEvent(
-  { type, route, by, at = new Date().toISOString(), reason, capability, severity = 'INFO', detail }: Done,
+  {
+    eventId = randomUUID(),
+    type,
+    route,
+    by,
+    at = new Date().toISOString(),
+    reason,
+    capability,
+    severity = 'INFO',
+    detail,
+  }: Done,
   key: SigningKey,
 ): AuditEventRow {
   const event = {
-    eventId: randomUUID(),
+    eventId,
     type,
     occurredAt: at,
     route,

@@ -1,4 +1,5 @@
 // The evidence of executions whose effect has happened, and the one commit that stores it: record, verification, receipt, closed intent.
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { sealedText, type Sealed } from '../../src/core/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
@@ -21,6 +22,8 @@ export interface Evidence {
   readonly record: Sealed
   readonly verification: string
   readonly receipt: string
+  /** The id of the audit event that keeps the evidence where its intent was closed by somebody else: one event, however often it is tried. */
+  readonly lateEventId: string
 }
 
 export function evidenceOf(execution: ReceiptedExecution): Evidence {
@@ -32,6 +35,7 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
     record: execution.record,
     verification: execution.verification.text,
     receipt: execution.receipt,
+    lateEventId: randomUUID(),
   }
 }
 
@@ -125,9 +129,13 @@ export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<
  * Somebody has closed the intent, and that stands. But nothing that proves an effect is thrown away: the signed record is
  * kept in the audit.
  */
-function lateEvent({ businessTransactionId, end, record }: Evidence, key: SigningKey): AuditEventRow {
+function lateEvent(
+  { businessTransactionId, end, record, lateEventId: eventId }: Evidence,
+  key: SigningKey,
+): AuditEventRow {
   return auditEvent(
     {
+      eventId,
       type: 'intent.late_evidence',
       route: 'service',
       reason: 'Evidence of the execution came when its intent had been closed by somebody else.',
