@@ -1,10 +1,15 @@
 // Which part a 503 names: the database, or this process where it was itself too late to hear it.
+import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { failures } from '../src/core/errors.ts'
 import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
 import { truthful } from '../workers/blame.ts'
 import { Finished } from '../workers/in-flight.ts'
+import { createDatabase } from './database.ts'
 import { aRequest } from './pipeline/thread.ts'
+import { addPolicy, aPolicyFolder } from './policies.ts'
+import { startService, until } from './service.ts'
+import { aTransaction } from './transactions.ts'
 
 const answers = () => {
   const { request } = aRequest({})
@@ -21,7 +26,7 @@ function block(ms: number): void {
 
 test('the database is named where the thread was in time', () => {
   const lateness = { wasLate: () => false }
-  expect(codes(truthful(answers(), lateness, performance.now()))).toEqual([
+  expect(codes(truthful(answers(), lateness))).toEqual([
     [200, undefined],
     [503, 'DATABASE_UNAVAILABLE'],
   ])
@@ -29,9 +34,9 @@ test('the database is named where the thread was in time', () => {
 
 test('a thread that was late names itself, and keeps the cause for the log', () => {
   const lateness = watchLateness()
-  const startedMs = performance.now()
+  const given = answers()
   block(LATE_MS + 200)
-  const answered = truthful(answers(), lateness, startedMs)
+  const answered = truthful(given, lateness)
   expect(codes(answered)).toEqual([
     [200, undefined],
     [503, 'OVERLOADED'],
@@ -47,4 +52,38 @@ test('lateness is remembered as long as it is asked for, and no longer', async (
   await new Promise((resolve) => setTimeout(resolve, 1))
   expect(lateness.wasLate(60_000)).toBe(true)
   expect(lateness.wasLate(-1)).toBe(false)
+})
+
+test('an execution that left its batch to verify state names a late thread too', async () => {
+  const policyDir = aPolicyFolder()
+  addPolicy(policyDir, {
+    name: 'limited',
+    version: '1.0.0',
+    capability: 'sandbox:echo',
+    signals: { before: 'number' },
+    verify: { before: { by: 'history', window: '1h' } },
+    rules: [{ id: 'few', when: 'signals.before < 3.0', outcome: 'approve', reason: 'Few enough.' }],
+  })
+  const database = await createDatabase()
+  const service = await startService({ databaseUrl: database.url, env: { POLICY_DIR: policyDir } })
+  const holder = await database.pool.connect()
+  await holder.query('BEGIN; LOCK TABLE history_entries')
+  const answer = service.post(
+    '/execute',
+    aTransaction({ policy: { name: 'limited' }, signals: { before: 0 } }),
+  )
+  const waiting = `
+    SELECT 1 FROM pg_stat_activity
+    WHERE datname = current_database() AND state = 'active' AND query LIKE '%WITH released%' AND pid <> pg_backend_pid()`
+  await until(async () => (await database.pool.query(waiting)).rowCount === 1, 'the read of the history')
+  service.process.kill('SIGSTOP')
+  block(LATE_MS + 200)
+  service.process.kill('SIGCONT')
+  // It gives up waiting for the lock after three seconds.
+  expect(await answer).toMatchObject({ status: 503, body: { code: 'OVERLOADED' } })
+  await holder.query('ROLLBACK')
+  holder.release()
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
 })

@@ -16,7 +16,10 @@ const tester: ScopedCaller = {
 
 function validated(body: unknown, caller = tester): Accepted | Failure {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return validate({ request: { ticket: 0, caller, body: Buffer.from(text), params: {}, costMs: 0 } }, now)
+  return validate(
+    { request: { ticket: 0, takenMs: 0, caller, body: Buffer.from(text), params: {}, costMs: 0 } },
+    now,
+  )
 }
 
 /** The transaction as it will be stored and signed. Throws when it is refused. */

@@ -3,15 +3,10 @@ import { failures } from '../src/core/errors.ts'
 import type { Lateness } from '../src/core/lateness.ts'
 import { Finished } from './in-flight.ts'
 
-/** What is answered in place of DATABASE_UNAVAILABLE where the thread was late since `startedMs` (of `performance.now()`). */
-export function truthful(
-  answered: readonly Finished[],
-  { wasLate }: Lateness,
-  startedMs: number,
-): readonly Finished[] {
-  if (!answered.some(blamesDatabase) || !wasLate(performance.now() - startedMs)) return answered
+/** Answers OVERLOADED in place of DATABASE_UNAVAILABLE where the thread was late while it had the request. */
+export function truthful(answered: readonly Finished[], { wasLate }: Lateness): readonly Finished[] {
   return answered.map((one) => {
-    if (!blamesDatabase(one)) return one
+    if (!blamesDatabase(one) || !wasLate(performance.now() - one.request.takenMs)) return one
     return new Finished(one.request, failures.overloaded(`the thread was late: ${String(one.log['cause'])}`))
   })
 }

@@ -17,6 +17,8 @@ export interface ScopedCaller {
 
 export interface WorkerRequest {
   readonly ticket: number
+  /** When this thread took it, milliseconds of `performance.now()`. */
+  readonly takenMs: number
   /** Thread time that its steps took so far, milliseconds. */
   costMs: number
   readonly caller: ScopedCaller

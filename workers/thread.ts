@@ -47,6 +47,7 @@ import {
   type Boot,
   type Operation,
   type Task,
+  type ThreadReplies,
 } from '../src/core/thread-messages.ts'
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
@@ -71,7 +72,7 @@ function boot(given: Boot) {
     (performed, watch) => finish(performed, thread, watch),
     (answered, watch) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
-      parentPort?.postMessage(packReplies(answered, answered.length, reportOf(watch)))
+      parentPort?.postMessage(repliesOf(answered, answered.length, watch))
     },
   )
   const handlers = handlersOf(given, thread, deferredExecutions)
@@ -79,12 +80,13 @@ function boot(given: Boot) {
   return async function run(task: Task) {
     // openLane sends an empty batch to wait until the thread has booted.
     if (task.requests.length === 0) return { replies: [] }
-    const startedMs = performance.now()
+    const takenMs = performance.now()
     await inEffect(task.authorityEpoch)
     const watch = openStopwatch()
     const batch = unpackTask(task).map(({ ticket, callerIndex, body, params = {} }): InFlight => ({
       request: {
         ticket,
+        takenMs,
         caller: scopedCallers[callerIndex] ?? ANONYMOUS,
         body,
         params,
@@ -93,8 +95,7 @@ function boot(given: Boot) {
         businessTransactionId: undefined,
       },
     }))
-    const answered = truthful(await answers(task.operation, batch, watch), lateness, startedMs)
-    return packReplies(answered, batch.length, reportOf(watch))
+    return repliesOf(await answers(task.operation, batch, watch), batch.length, watch)
   }
 
   async function answers(
@@ -108,6 +109,11 @@ function boot(given: Boot) {
       // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
       return batch.map(({ request }) => new Finished(request, lost(operation, error)))
     }
+  }
+
+  /** Every reply of this thread, of a batch and of deferred executions alike. */
+  function repliesOf(answered: readonly Finished[], batchSize: number, watch: Stopwatch): ThreadReplies {
+    return packReplies(truthful(answered, lateness), batchSize, reportOf(watch))
   }
 
   /** A batch without stages has no report. */

@@ -81,6 +81,7 @@ export function aRequest(transaction: object): InFlight {
   return {
     request: {
       ticket: 0,
+      takenMs: performance.now(),
       caller: { callerId: 'tester', reads: 'tester', scope: 'unchecked' },
       body: Buffer.from(JSON.stringify(transaction)),
       params: {},
