@@ -150,6 +150,21 @@ describe('the connector', () => {
   })
 })
 
+test('an outcome that is unknown is answered while the database is too slow to note the doubt', async () => {
+  const pool = openPool(database.url, 4, { statementMs: 600_000, lockMs: 600_000 })
+  const transaction = aTransaction({ intent: { parameters: { amount: 42, hang: true } } })
+  const id = transaction.businessTransactionId
+  const { deferred } = await execute([aRequest(transaction)], { ...connectedTo({ timeoutMs: 50 }), pool })
+  const holder = await database.pool.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM execution_intents WHERE business_transaction_id = $1 FOR UPDATE', [id])
+  const answered = await finish(await Promise.all(deferred), { ...thread, pool })
+  expect(answered).toMatchObject([{ status: 502 }])
+  await holder.query('ROLLBACK')
+  holder.release()
+  await pool.end()
+})
+
 describe('the evidence', () => {
   // proves fault: The database refuses one row
   test('an item whose record the database refuses is in doubt alone', async () => {
