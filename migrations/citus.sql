@@ -32,6 +32,7 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 
 -- Everything else stays a plain table of the coordinator. It is small, or ordered as a whole, or its unique keys are not a transaction's:
 -- local intent_transitions      primary key transition_id; a row only where a human or the sweep closed an intent
+-- local batch_signatures        primary key batch, which executions of every shard share; one row of 3.3 KB for a batch
 -- local audit_events            primary key event_id; read newest first, as a whole
 -- local policy_versions         read whole, changed by humans
 -- local pending_changes         unique (kind, target) while open

@@ -53,6 +53,12 @@ CREATE TABLE authority_epoch (
   CONSTRAINT authority_epoch_pkey PRIMARY KEY (only_row)
 );
 
+CREATE TABLE batch_signatures (
+  batch uuid NOT NULL,
+  value bytea STORAGE PLAIN NOT NULL,
+  CONSTRAINT batch_signatures_pkey PRIMARY KEY (batch)
+);
+
 CREATE TABLE business_transactions (
   business_transaction_id uuid NOT NULL,
   caller_id text NOT NULL,

@@ -46,6 +46,20 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
     expect(load.count(200)).toBeGreaterThan(100)
     expect(await service.stop()).toBe(0)
     expect((await checked(database, signingKeyDir)).lines).toEqual([])
+
+    // The signature of a batch stands once, for all that were sealed together.
+    const { rows: batches } = await database.pool.query<{ batch: string }>(
+      'SELECT batch FROM batch_signatures AS b JOIN trust_records AS r ON strpos(r.seal, b.batch::text) > 0',
+    )
+    expect(batches.length > 0).toBe(receiptAlgorithms.includes('ml-dsa-65'))
+    for (const change of ['set_byte(value, 9, get_byte(value, 9) # 1)', 'substring(value from 2)']) {
+      if (batches.length === 0) break
+      await database.pool.query(`UPDATE batch_signatures SET value = ${change} WHERE batch = $1::uuid`, [
+        batches[0]?.batch,
+      ])
+      const { lines } = await checked(database, signingKeyDir)
+      expect(lines.length).toBeGreaterThan(1)
+    }
     remove()
     rmSync(signingKeyDir, { recursive: true })
     await database.drop()

@@ -50,8 +50,8 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
   }
 }
 
-export function openThread(databaseUrl: string): ExecutionContext {
-  const steps = openSteps()
+export function openThread(databaseUrl: string, receiptAlgorithms?: readonly Algorithm[]): ExecutionContext {
+  const steps = openSteps(receiptAlgorithms)
   const pool = openPool(databaseUrl, 4)
   const storeFault = openStoreFault()
   const count = new Int32Array(new SharedArrayBuffer(4))
@@ -62,12 +62,13 @@ export function openThread(databaseUrl: string): ExecutionContext {
 /** Gives the tests of a file a database and a thread on it, from before the first of them to after the last. */
 export function withThread(
   take: (made: { readonly database: TestDatabase; readonly thread: ExecutionContext }) => void,
+  receiptAlgorithms?: readonly Algorithm[],
 ): void {
   let database: TestDatabase
   let thread: ExecutionContext
   beforeAll(async () => {
     database = await createDatabase()
-    thread = openThread(database.url)
+    thread = openThread(database.url, receiptAlgorithms)
     take({ database, thread })
   })
   afterAll(async () => {

@@ -11,13 +11,13 @@ from .evidence import (
     Given,
     Keys,
     Unreadable,
-    carried_signature,
     checked_signed,
     list_of,
     member_of,
     object_of,
     objects_of,
     string_of,
+    verifies_authorization,
     verifies_ed25519,
 )
 from .instant import instant
@@ -138,10 +138,9 @@ def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, A
     """A read of a system of record is released by an authorization of its own, for the same transaction."""
     authorization = object_of(verified, "authorization")
     payload = object_of(authorization, "payload")
-    carried = carried_signature(authorization, "signature")
     released = object_of(object_of(record, "authorization"), "payload")
     if (
-        not verifies_ed25519("execution-authorization", canonicalize(payload), carried, given)
+        not verifies_authorization(authorization, given)
         or string_of(payload, "businessTransactionId") != record.get("businessTransactionId")
         or string_of(payload, "authorizationId") == released.get("authorizationId")
     ):

@@ -3,12 +3,12 @@ type (decisions §4)."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
+from .base64_text import from_base64
+from .batch import Batch, batch_of, family_of, signed_message
 from .canonical import NotCanonical, canonicalize, json_string
 from .instant import Unreadable
 from .key_set import SIGNATURE_BYTES, PublicKey
@@ -40,6 +40,8 @@ class Carried:
     algorithm: str
     key_id: str
     value: str
+    #: Where the artifact stands in its batch, where ``value`` signs the head of one.
+    batch: Optional[Batch] = None
 
 
 def pre_auth_encoding(artifact: str, canonical: bytes) -> bytes:
@@ -79,6 +81,13 @@ def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: G
     return carried.algorithm == "ed25519" and verifies(artifact, canonical, carried, given)
 
 
+def verifies_authorization(authorization: Mapping[str, Any], given: Given) -> bool:
+    """An authorization is always Ed25519 too, but may be signed by batch."""
+    carried = replace(signature_beside(authorization), batch=batch_of(authorization))
+    canonical = canonicalize(authorization.get("payload"))
+    return family_of(carried.algorithm) == "ed25519" and verifies("execution-authorization", canonical, carried, given)
+
+
 def _may_verify(artifact: str, key_id: str) -> bool:
     """Humans' keys are ``{approverId}:{keyId}`` and sign what humans say, the service's have no colon and sign the rest:
     neither ever passes for the other (decisions §7)."""
@@ -88,30 +97,33 @@ def _may_verify(artifact: str, key_id: str) -> bool:
 def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
     """Whether a signature is one of this text as this artifact; also true where its key is not given, which ``given`` then knows."""
     if not _may_verify(artifact, carried.key_id):
-        raise Unreadable(f"key {carried.key_id} is of no kind that signs as {artifact}")
-    try:
-        signature = base64.b64decode(carried.value, validate=True)
-    except (binascii.Error, ValueError):
-        raise Unreadable("the signature is not base64") from None
-    # Only one text stands for the bytes, so that a signature cannot be rewritten and still pass.
-    if base64.b64encode(signature).decode("ascii") != carried.value:
+        raise Unreadable(f"key '{carried.key_id}' is of no kind that signs as {artifact}")
+    signature = from_base64(carried.value)
+    if signature is None:
         raise Unreadable("the signature is not canonical base64")
-    if carried.algorithm not in SIGNATURE_BYTES:
-        raise Unreadable(f"{carried.algorithm} is no algorithm that evidence is signed by")
-    if len(signature) != SIGNATURE_BYTES[carried.algorithm]:
-        raise Unreadable(f"the signature has {len(signature)} bytes; one of {carried.algorithm} has another number")
+    family = family_of(carried.algorithm)
+    if family not in SIGNATURE_BYTES:
+        raise Unreadable(f"'{family}' is no algorithm that evidence is signed by")
+    if len(signature) != SIGNATURE_BYTES[family]:
+        raise Unreadable(f"the signature has {len(signature)} bytes; one of {family} has {SIGNATURE_BYTES[family]}")
+    message = signed_message(artifact, pre_auth_encoding(artifact, canonical), carried.algorithm, carried.batch)
     key = given.keys.get(carried.key_id)
     # Last: what is wrong with the signature whatever the key says, is wrong without it too.
     if key is None:
         given.missing.append(carried.key_id)
         return True
-    if key.algorithm != carried.algorithm:
-        raise Unreadable(f"key {carried.key_id} is not one of {carried.algorithm}")
-    return key.verifies(pre_auth_encoding(artifact, canonical), signature)
+    if key.algorithm != family:
+        raise Unreadable(f"key '{carried.key_id}' is not an {family} key")
+    return key.verifies(message, signature)
 
 
-def carried_signature(value: Mapping[str, Any], value_name: str = "value") -> Carried:
-    return Carried(string_of(value, "algorithm"), string_of(value, "keyId"), string_of(value, value_name))
+def carried_signature(value: Mapping[str, Any]) -> Carried:
+    return Carried(string_of(value, "algorithm"), string_of(value, "keyId"), string_of(value, "value"), batch_of(value))
+
+
+def signature_beside(value: Mapping[str, Any]) -> Carried:
+    """One whose bytes are called ``signature``, such as a receipt's own. Such a one is never by batch, but an authorization's."""
+    return Carried(string_of(value, "algorithm"), string_of(value, "keyId"), string_of(value, "signature"))
 
 
 def sha256_hex(canonical: bytes) -> str:

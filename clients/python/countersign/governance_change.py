@@ -16,6 +16,7 @@ from .evidence import (
     checked_signed,
     object_of,
     sha256_hex,
+    signature_beside,
     string_of,
     verifies_ed25519,
 )
@@ -84,7 +85,7 @@ def _is_stepped_up(change: Mapping[str, Any], given: Given) -> bool:
     payload = object_of(step_up, "payload")
     begin, end = instant(payload.get("authorizedAt")), instant(payload.get("expiresAt"))
     resolved_at = instant(change.get("resolvedAt"))
-    carried = carried_signature(step_up, "signature")
+    carried = signature_beside(step_up)
     is_bound = (
         payload.get("version") == 1
         and payload.get("version") is not True

@@ -3,13 +3,12 @@ humans as GET /keys/{approverId}:{keyId} answers each."""
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Optional
 
 from . import ed25519, ml_dsa_65
+from .base64_text import from_base64
 from .instant import Unreadable, instant
 
 
@@ -174,7 +173,7 @@ def _refuse_private(part: Dict[str, Any], which: str) -> None:
 def _from_pem(pem: Any, which: str) -> Optional[PublicKey]:
     """One SPKI block and nothing else; None for a key of another kind."""
     block = _PEM.fullmatch(pem) if isinstance(pem, str) else None
-    der = None if block is None else _decoded(block.group(1).replace("\r\n", "\n").replace("\n", ""))
+    der = None if block is None else from_base64(block.group(1).replace("\r\n", "\n").replace("\n", ""))
     if not der:
         raise UnusableKeySet(f"{which} has a pem that is no public key")
     for algorithm, prefix in _SPKI_PREFIX.items():
@@ -193,16 +192,7 @@ def _checked(key: PublicKey, which: str) -> PublicKey:
 
 def _base64url(text: Any, which: str) -> bytes:
     found = re.fullmatch(r"[A-Za-z0-9_-]*", text) if isinstance(text, str) else None
-    decoded = None if found is None else _decoded(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
+    decoded = None if found is None else from_base64(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4))
     if decoded is None:
         raise UnusableKeySet(f"{which} has key bytes that are not base64url")
     return decoded
-
-
-def _decoded(text: str) -> Optional[bytes]:
-    """None for anything but the canonical base64 of the bytes, padding included."""
-    try:
-        decoded = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return decoded if base64.b64encode(decoded).decode("ascii") == text else None

@@ -109,7 +109,7 @@ def _notes_on_record(record: Mapping[str, Any]) -> List[str]:
     return notes
 
 
-_SIGNATURE = frozenset({"algorithm", "keyId", "value", "signedAt"})
+_SIGNATURE = frozenset({"algorithm", "keyId", "value", "signedAt", "batch"})
 _VERIFICATION = frozenset({"verificationId", "businessTransactionId", "status", "message", "verifiedAt", "trustRecordHash"})
 _RECORD = frozenset(
     "trustRecordId businessTransactionId transaction authorization executions overrides createdAt requiredAlgorithms "

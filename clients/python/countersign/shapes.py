@@ -100,11 +100,20 @@ class Execution(TypedDict, total=False):
     metadata: Dict[str, Any]
 
 
+class BatchPosition(TypedDict):
+    origin: str
+    size: int
+    index: int
+    path: List[str]
+
+
 class Signature(TypedDict, total=False):
     algorithm: str
     keyId: str
     value: str
     signedAt: str
+    #: Present where ``value`` signs the head of a batch, and ``algorithm`` ends in ``-batch``.
+    batch: BatchPosition
 
 
 class Verification(TypedDict, total=False):

@@ -4,9 +4,10 @@ verifier (decisions §4), written a second time. Keys never come from the eviden
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Tuple
+from typing import Any, Callable, List, Mapping, Tuple
 
 from .approvals import check_approvals, check_refused_approvals
+from .batch import family_of
 from .canonical import canonicalize
 from .evidence import (
     Carried,
@@ -23,8 +24,10 @@ from .evidence import (
     object_of,
     objects_of,
     sha256_hex,
+    signature_beside,
     string_of,
     verifies,
+    verifies_authorization,
     verifies_ed25519,
 )
 from .governance_change import check_governance_change
@@ -43,7 +46,6 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
     """Every check of a saved Execution Trust Record, with what was appended to it. Never raises for evidence of any shape."""
     record = evidence if isinstance(evidence, dict) else {}
     signed = canonical_members(record, _signed_names(record))
-    authorization: Callable[[], Dict[str, Any]] = lambda: object_of(record, "authorization")
     return [
         checked(
             "canonical hash",
@@ -64,12 +66,7 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
             "authorization signature",
             "The execution authorization signature is not valid",
             keys,
-            lambda given: verifies_ed25519(
-                "execution-authorization",
-                canonicalize(authorization().get("payload")),
-                carried_signature(authorization(), "signature"),
-                given,
-            ),
+            lambda given: verifies_authorization(object_of(record, "authorization"), given),
         ),
         checked(
             "transaction binding",
@@ -116,7 +113,7 @@ def check_receipt(evidence: Any, keys: Keys) -> List[Check]:
             lambda given: signed is not None
             and all(
                 verifies("receipt", signed, one, given)
-                for one in _required_signatures(receipt, carried_signature(receipt, "signature"))
+                for one in _required_signatures(receipt, signature_beside(receipt))
             ),
         ),
     ]
@@ -243,7 +240,7 @@ def _required_signatures(evidence: Mapping[str, Any], first: Carried) -> List[Ca
     required = list_of(evidence, "requiredAlgorithms")
     carried = [carried_signature(one) for one in objects_of(evidence, "signatures")]
     distinct = [name for i, name in enumerate(required) if name not in required[:i]]
-    if len(required) < 2 or distinct != required or [one.algorithm for one in carried] != required:
+    if len(required) < 2 or distinct != required or [family_of(one.algorithm) for one in carried] != required:
         raise Unreadable("a required signature is missing")
     # `signature` repeats the first, for readers that know one algorithm only: it must not be another one.
     if first != carried[0]:

@@ -1,6 +1,8 @@
 // verifications and receipts: what was appended to records (interface §2.3, §2.4). A verification is not signed; its receipt is.
 import { checkReceipt } from '../../core/verifier/receipt.ts'
 import type { Members } from '../../core/verifier/evidence.ts'
+import { withSharedSignatures } from '../../core/tables/batch-signatures.ts'
+import type { Tools } from './tools.ts'
 import { lazyMembers, mustHold, tableCheck, type Rule } from './check.ts'
 
 interface Row {
@@ -76,6 +78,14 @@ interface ReceiptRow extends Row {
   readonly verification: string | null
 }
 
+async function withSignatures(rows: readonly ReceiptRow[], { sql }: Tools): Promise<readonly ReceiptRow[]> {
+  const bodies = await withSharedSignatures(
+    sql,
+    rows.map(({ body }) => body),
+  )
+  return rows.map((row, i) => ({ ...row, body: bodies[i] as string }))
+}
+
 export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
   // By text, not as JSON: a body that was damaged would end the run.
   text: `
@@ -86,6 +96,7 @@ export const receipts = tableCheck<ReceiptRow, ReceiptRow & Item>({
       WHERE v.business_transaction_id = c.business_transaction_id
         AND strpos(v.body, substring(c.body from '"verificationId":"[0-9a-f-]{36}"')) > 0 LIMIT 1
     ) AS v ON true`,
+  complete: withSignatures,
   read: read('receipts'),
   groups: [
     {

@@ -1,4 +1,5 @@
 // business_transactions with what stands beside each: its intent and its trust record (interface §2.1, §2.2; decisions §4, §8).
+import { withSharedSignatures } from '../../core/tables/batch-signatures.ts'
 import { intentStates } from '../../core/intents/states.ts'
 import { checkTrustRecord } from '../../core/verifier/trust-record.ts'
 import { members, string, type Members } from '../../core/verifier/evidence.ts'
@@ -57,7 +58,10 @@ const text = `
   LEFT JOIN history_entries AS h USING (business_transaction_id)
   ${numbers('verifications')} ${numbers('receipts')}`
 
-async function withTransitions(rows: readonly Selected[], { sql }: Tools): Promise<readonly Row[]> {
+async function withTransitionsAndSignatures(
+  rows: readonly Selected[],
+  { sql }: Tools,
+): Promise<readonly Row[]> {
   const found = await sql.query<{ id: string; body: string }>({
     text: `
       SELECT business_transaction_id AS id, body FROM intent_transitions
@@ -65,8 +69,13 @@ async function withTransitions(rows: readonly Selected[], { sql }: Tools): Promi
     values: [rows.map(({ id }) => id)],
   })
   const transitions = Map.groupBy(found.rows, ({ id }) => id)
-  return rows.map((row) => ({
+  const seals = await withSharedSignatures(
+    sql,
+    rows.map(({ recordSeal }) => recordSeal),
+  )
+  return rows.map((row, i) => ({
     ...row,
+    recordSeal: seals[i] ?? null,
     transitions: (transitions.get(row.id) ?? []).map(({ body }) => body),
   }))
 }
@@ -253,7 +262,7 @@ const OF_RECORDS: readonly Rule<Item>[] = [
 
 export const executions = tableCheck<Selected, Item, Row>({
   text,
-  complete: withTransitions,
+  complete: withTransitionsAndSignatures,
   read,
   groups: [
     { table: 'business_transactions', rules: OF_TRANSACTIONS },

@@ -4,6 +4,7 @@ import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvals } from './approvals.ts'
 import { approvers, externalConnectors, policyVersions } from './authority.ts'
+import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
@@ -24,6 +25,7 @@ export const CHECKS: readonly Check[] = [
   executions,
   verifications,
   receipts,
+  batchSignatures,
   refusals,
   approvals,
   auditEvents,

@@ -28,6 +28,10 @@ interface KnownPolicy {
 export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>): Promise<Tools> {
   const humans = new Map((await readApprovers(sql)).flatMap(readable))
   const versions = await readPolicyVersions(sql)
+  const crypto = openCrypto({
+    findKey: (keyId) => keys.get(keyId),
+    findApproverKey: (keyId) => humans.get(keyId),
+  })
   const policies = versions.map((row): [string, KnownPolicy] => [
     `${row.name}/${row.version}`,
     { contentHash: row.contentHash, approved: row.approvedBy !== null, limited: isLimited(row) },
@@ -36,15 +40,16 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
     sql,
     policies: new Map(policies),
     genesisAt: versions.map(({ loadedAt }) => loadedAt).toSorted((a, b) => (a < b ? -1 : 1))[0],
-    crypto: openCrypto({
-      findKey: (keyId) => keys.get(keyId) ?? unknownKey(keyId),
-      findApproverKey: (keyId) => humans.get(keyId),
-    }),
+    crypto: {
+      ...crypto,
+      verifySignature(artifact, canonicalText, signature) {
+        const { keyId } = signature
+        if (!(artifact === 'approval' ? humans : keys).has(keyId))
+          throw new Error(`key '${keyId}' is not known`)
+        return crypto.verifySignature(artifact, canonicalText, signature)
+      },
+    },
   }
-}
-
-function unknownKey(keyId: string): never {
-  throw new Error(`key '${keyId}' is not known`)
 }
 
 /** A key that was damaged verifies nothing: the check of its own row says so. */

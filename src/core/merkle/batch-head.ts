@@ -26,8 +26,8 @@ export function headText({ origin, size, root }: { origin: string; size: number;
   return `${origin}\n${size}\n${root}\n`
 }
 
-/** Neither white space nor a plus sign, so that no head begins as a DSSE encoding does or is another note's name. */
-const ORIGIN = /^[^\s+]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** Printable ASCII without space and plus sign, so that no head begins as a DSSE encoding does, and each name is one of a C2SP note. */
+const ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 /**
  * The head that must be signed for an artifact to stand where `batch` says.

@@ -1,5 +1,6 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
+import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import type { Step } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
@@ -36,10 +37,14 @@ export function storeRecords(rows: {
   verifications: AppendedRow[]
   receipts: AppendedRow[]
 }): Step[] {
+  const shared = shareSignatures()
+  const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
+  const receipts = rows.receipts.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
   return [
-    ...stepsOf(insertRecords, rows.records),
+    ...shared.steps(),
+    ...stepsOf(insertRecords, records),
     ...stepsOf(insertVerifications, rows.verifications),
-    ...stepsOf(insertReceipts, rows.receipts),
+    ...stepsOf(insertReceipts, receipts),
   ]
 }
 
@@ -64,7 +69,7 @@ const shownOf = (table: AppendedTable) => `
     FROM (${newestOf(table)}) AS newest) AS ${table}`
 
 const bytesOf = (table: AppendedTable) => `
-  coalesce((SELECT sum(octet_length(newest.body)) FROM (${newestOf(table)}) AS newest), 0)`
+  coalesce((SELECT sum(${wholeBytes('newest.body')}) FROM (${newestOf(table)}) AS newest), 0)`
 
 const WHOLE = `item.body, item.seal, ${shownOf('verifications')}, ${shownOf('receipts')}`
 
@@ -104,14 +109,31 @@ export async function readTrustRecord(
       WHERE item.business_transaction_id = $1::uuid AND ($2::text IS NULL OR item.caller_id = $2::text)`,
     values: [id, callerId],
   })
-  return result.rows.map(wholeRecord)[0] ?? null
+  const [record] = await withSignatures(sql, result.rows.map(wholeRecord))
+  return record ?? null
+}
+
+/** Records as they were sent, with the signatures that they and their receipts share with others. */
+async function withSignatures<Part extends Sealed & { receipts?: string }>(
+  sql: Sql,
+  records: readonly Part[],
+): Promise<Part[]> {
+  const texts = await withSharedSignatures(
+    sql,
+    records.flatMap(({ seal, receipts = '' }) => [seal, receipts]),
+  )
+  return records.map((record, i) => ({
+    ...record,
+    seal: texts[2 * i] as string,
+    ...(record.receipts === undefined ? {} : { receipts: texts[2 * i + 1] as string }),
+  }))
 }
 
 const RECORDS = {
   table: 'trust_records',
   time: 'created_at',
   id: 'business_transaction_id',
-  bytes: `octet_length(item.body) + octet_length(item.seal) + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
+  bytes: `octet_length(item.body) + ${wholeBytes('item.seal')} + ${bytesOf('verifications')} + ${bytesOf('receipts')}`,
   columns: WHOLE,
 }
 
@@ -136,7 +158,7 @@ export async function listTrustRecords(
     range,
     { until, values: [since ?? '-infinity', ...(own ? [callerId] : [])] },
   )
-  return { ...page, rows: page.rows.map(wholeRecord) }
+  return { ...page, rows: await withSignatures(sql, page.rows.map(wholeRecord)) }
 }
 
 /**
@@ -172,7 +194,10 @@ export async function listAppended(
   if (rows.length === 0) return null
   const shown = rows.slice(0, limit)
   return {
-    texts: shown.flatMap(({ body }) => body ?? []),
+    texts: await withSharedSignatures(
+      sql,
+      shown.flatMap(({ body }) => body ?? []),
+    ),
     next: shown.length < rows.length ? (shown.at(-1)?.ordinal ?? null) : null,
   }
 }
@@ -210,7 +235,7 @@ export async function readEvidence(
       WHERE r.business_transaction_id = ANY($1::uuid[])`,
     values: [[...new Set(keys.map(({ id }) => id))]],
   })
-  const stored = new Map(rows.map((row) => [row.id, row]))
+  const stored = new Map((await withSignatures(sql, rows)).map((row) => [row.id, row]))
   return keys.map(({ id, owner }) => {
     const row = stored.get(id)
     return owner === null || row?.callerId === owner ? row : undefined
@@ -255,7 +280,10 @@ export async function readLast(
 }
 
 export function appendRows(table: AppendedTable, rows: readonly AppendedRow[]): Step[] {
-  return stepsOf(table === 'verifications' ? insertVerifications : insertReceipts, rows)
+  if (table === 'verifications') return stepsOf(insertVerifications, rows)
+  const shared = shareSignatures()
+  const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
+  return [...shared.steps(), ...stepsOf(insertReceipts, receipts)]
 }
 
 /**
@@ -277,7 +305,10 @@ export async function readLastOf(
       WHERE r.business_transaction_id = $1::uuid AND ($2::text IS NULL OR r.caller_id = $2::text)`,
     values: [id, callerId],
   })
-  return result.rows[0] ?? null
+  const [row] = result.rows
+  if (row === undefined) return null
+  const [last = null] = await withSharedSignatures(sql, [row.last])
+  return { last }
 }
 
 /** The bodies of stored records by id, for a writer that must know whether what it finds is its own. */

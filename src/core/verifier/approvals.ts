@@ -5,6 +5,7 @@ import { checkSigned, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
+import { isAuthorizationSigned } from './signatures.ts'
 
 /** What an approval must be of, to count for an execution. */
 interface ApprovedAction {
@@ -161,13 +162,10 @@ function requireSignature(
 
 /** A read of a system of record is released by an authorization of its own, for the same transaction. */
 function requireAuthorizedRead(named: string, { verified, record, crypto }: VerifiedSignal): void {
-  const { payload, keyId, algorithm, signature } = members(verified['authorization'])
-  const { businessTransactionId, authorizationId } = members(payload)
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
-  if (
-    carried.algorithm !== 'ed25519' ||
-    !crypto.verifySignature('execution-authorization', canonicalize(payload as Json), carried)
-  )
+  const authorization = members(verified['authorization'])
+  const payload = members(authorization['payload'])
+  const { businessTransactionId, authorizationId } = payload
+  if (!isAuthorizationSigned(authorization, crypto))
     throw new Error(`${named}: the authorization of the read is not signed`)
   if (string(businessTransactionId) !== record['businessTransactionId'])
     throw new Error(`${named}: the authorization of the read is of another transaction`)

@@ -2,7 +2,7 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { familyOf } from '../merkle/batch-head.ts'
 import { checkSigned, list, members, string } from './evidence.ts'
-import type { CarriedSignature, Check, Crypto, Members, SignedArtifact } from './evidence.ts'
+import type { CarriedSignature, Check, CheckCrypto, Crypto, Members, SignedArtifact } from './evidence.ts'
 
 /** @throws Error when the algorithm, the keyId or the value is not a string */
 export function carriedSignature(value: Json | undefined): CarriedSignature {
@@ -11,11 +11,17 @@ export function carriedSignature(value: Json | undefined): CarriedSignature {
 }
 
 /**
- * The signature of an authorization, whose members stand beside its payload.
+ * Whether an execution authorization, the transaction's own or that of a read, is signed. Always by an Ed25519 key (decisions §4), whatever
+ * else is published.
  * @throws Error when the algorithm, the keyId or the signature is not a string
  */
-export function authorizationSignature({ signature, ...others }: Members): CarriedSignature {
-  return carriedSignature({ ...others, value: signature ?? null })
+export function isAuthorizationSigned(
+  { payload = null, signature = null, ...by }: Members,
+  crypto: CheckCrypto,
+): boolean {
+  const carried = carriedSignature({ ...by, value: signature })
+  if (familyOf(carried.algorithm) !== 'ed25519') return false
+  return crypto.verifySignature('execution-authorization', canonicalize(payload), carried)
 }
 
 /**
@@ -39,8 +45,8 @@ export function checkEd25519(
 }
 
 function textOf(signature: CarriedSignature | undefined): string {
-  const { algorithm = null, keyId = null, value = null, batch = null } = signature ?? {}
-  return canonicalize([algorithm, keyId, value, batch])
+  const { algorithm = null, keyId = null, value = null, batch } = signature ?? {}
+  return canonicalize([algorithm, keyId, value, ...(batch === undefined ? [] : [batch])])
 }
 
 /**

@@ -4,8 +4,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { checkApprovals } from './approvals.ts'
 import { canonicalText, check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
-import { familyOf } from '../merkle/batch-head.ts'
-import { authorizationSignature, carriedSignature, requiredSignatures } from './signatures.ts'
+import { isAuthorizationSigned, carriedSignature, requiredSignatures } from './signatures.ts'
 
 export type { Check, Crypto }
 
@@ -29,14 +28,7 @@ export function checkTrustRecord(evidence: Json, given: Crypto): Check[] {
       'authorization signature',
       'The execution authorization signature is not valid',
       given,
-      (crypto) => {
-        const authorization = members(record['authorization'])
-        const carried = authorizationSignature(authorization)
-        // Authorizations are always Ed25519 (decisions §4), whatever else is published.
-        if (familyOf(carried.algorithm) !== 'ed25519') return false
-        const payload = canonicalize(authorization['payload'] ?? null)
-        return crypto.verifySignature('execution-authorization', payload, carried)
-      },
+      (crypto) => isAuthorizationSigned(members(record['authorization']), crypto),
     ),
     check('transaction binding', 'The execution authorization is not bound to this transaction', () =>
       boundToTransaction(record, given),

@@ -3760,7 +3760,7 @@ var init_batch_head = __esm({
   "src/core/merkle/batch-head.ts"() {
     "use strict";
     init_tree();
-    ORIGIN = /^[^\s+]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+    ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
     BATCH = "-batch";
     SIGNED_BY_BATCH = {
       "trust-record": ["ed25519-batch", "ml-dsa-65-batch"],
@@ -3775,8 +3775,10 @@ function carriedSignature(value) {
   const { algorithm, keyId, value: bytes, batch } = members(value);
   return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
 }
-function authorizationSignature({ signature, ...others }) {
-  return carriedSignature({ ...others, value: signature ?? null });
+function isAuthorizationSigned({ payload = null, signature = null, ...by }, crypto) {
+  const carried = carriedSignature({ ...by, value: signature });
+  if (familyOf(carried.algorithm) !== "ed25519") return false;
+  return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
 }
 function checkEd25519(name, problem, given, signed) {
   const { artifact, text, signature } = signed;
@@ -3787,8 +3789,8 @@ function checkEd25519(name, problem, given, signed) {
   });
 }
 function textOf(signature) {
-  const { algorithm = null, keyId = null, value = null, batch = null } = signature ?? {};
-  return canonicalize([algorithm, keyId, value, batch]);
+  const { algorithm = null, keyId = null, value = null, batch } = signature ?? {};
+  return canonicalize([algorithm, keyId, value, ...batch === void 0 ? [] : [batch]]);
 }
 function requiredSignatures(evidence, first) {
   if (!("requiredAlgorithms" in evidence)) {
@@ -8105,10 +8107,10 @@ function requireSignature({ payload, algorithm, signature }, crypto) {
   };
 }
 function requireAuthorizedRead(named, { verified, record, crypto }) {
-  const { payload, keyId, algorithm, signature } = members(verified["authorization"]);
-  const { businessTransactionId, authorizationId } = members(payload);
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-  if (carried.algorithm !== "ed25519" || !crypto.verifySignature("execution-authorization", canonicalize(payload), carried))
+  const authorization = members(verified["authorization"]);
+  const payload = members(authorization["payload"]);
+  const { businessTransactionId, authorizationId } = payload;
+  if (!isAuthorizationSigned(authorization, crypto))
     throw new Error(`${named}: the authorization of the read is not signed`);
   if (string(businessTransactionId) !== record["businessTransactionId"])
     throw new Error(`${named}: the authorization of the read is of another transaction`);
@@ -8126,6 +8128,7 @@ var init_approvals = __esm({
     init_evidence();
     init_instant();
     init_scope();
+    init_signatures();
   }
 });
 
@@ -8245,13 +8248,7 @@ function checkTrustRecord(evidence, given) {
       "authorization signature",
       "The execution authorization signature is not valid",
       given,
-      (crypto) => {
-        const authorization = members(record["authorization"]);
-        const carried = authorizationSignature(authorization);
-        if (familyOf(carried.algorithm) !== "ed25519") return false;
-        const payload = canonicalize(authorization["payload"] ?? null);
-        return crypto.verifySignature("execution-authorization", payload, carried);
-      }
+      (crypto) => isAuthorizationSigned(members(record["authorization"]), crypto)
     ),
     check(
       "transaction binding",
@@ -8318,7 +8315,6 @@ var init_trust_record = __esm({
     init_canonical();
     init_approvals();
     init_evidence();
-    init_batch_head();
     init_signatures();
   }
 });

@@ -1,0 +1,9 @@
+-- ML-DSA signatures of batch heads (docs/design-notes.md "Batch signatures"): 3,309 bytes that all artifacts of a batch share. Records and
+-- receipts are stored with an empty value in their place, and get it back when they are read.
+CREATE TABLE batch_signatures (
+  -- The UUID of the head's origin, `<name>/batch/<uuid>`.
+  batch uuid PRIMARY KEY,
+  value bytea NOT NULL
+);
+-- Signatures do not compress, and two fit on a page as they are.
+ALTER TABLE batch_signatures ALTER COLUMN value SET STORAGE PLAIN;
