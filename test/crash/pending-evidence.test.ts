@@ -8,13 +8,15 @@ import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
 import { openPool, refusedBy } from '../../src/core/tables/sql.ts'
 import type { Evidence } from '../../workers/execute/commit.ts'
+import { execute, finish } from '../../workers/execute/index.ts'
 import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { expectEvidence, type Members } from '../evidence.ts'
 import { notedInDoubt, passDeadline } from '../intents.ts'
+import { aSlowTransaction } from '../load.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
-import { openSteps } from '../pipeline/thread.ts'
+import { aRequest, openSteps, openThread } from '../pipeline/thread.ts'
 import { aTransaction } from '../transactions.ts'
 
 const human = aCaller('olive', { credentialHolderType: 'USER' })
@@ -141,20 +143,43 @@ const anEvidence = (body: string): Evidence => ({
 })
 
 // proves fault: The same, with more evidence
-test('what is kept is bounded, by count and by size', () => {
-  // Nothing listens there.
+/** Adds evidence to a thread's own, of which the database takes none: nothing listens there. */
+function addAll(evidence: readonly Evidence[]) {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
-  const kept = (evidence: readonly Evidence[]) => {
-    const count = new Int32Array(new SharedArrayBuffer(4))
-    const away = new Error('Connection terminated')
-    openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault() }).add(
-      new Map(evidence.map((item) => [item, away])),
-    )
-    return count[0]
+  const count = new Int32Array(new SharedArrayBuffer(4))
+  const pending = openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault() })
+  const away = new Error('Connection terminated')
+  const lost = pending.add(new Map(evidence.map((item) => [item, away])))
+  return { pending, lost, count }
+}
+
+test('what is kept is bounded, by count and by size, and what is lost is known', () => {
+  for (const [evidence, kept] of [
+    [Array.from({ length: 10_001 }, () => anEvidence('{}')), 10_000],
+    [Array.from({ length: 65 }, () => anEvidence('x'.repeat(1024 * 1024))), 64],
+  ] as const) {
+    const { lost, count } = addAll(evidence)
+    expect(count[0]).toBe(kept)
+    expect(lost).toEqual(new Set(evidence.slice(kept)))
   }
-  expect(kept(Array.from({ length: 10_001 }, () => anEvidence('{}')))).toBe(10_000)
-  const large = 'x'.repeat(1024 * 1024)
-  expect(kept(Array.from({ length: 65 }, () => anEvidence(large)))).toBe(64)
+})
+
+// proves fault: The same, with more evidence
+test('evidence that is lost is named in the log line of its execution, which stays in doubt', async () => {
+  const thread = openThread(database.url)
+  const { pending: pendingEvidence } = addAll(Array.from({ length: 10_000 }, () => anEvidence('{}')))
+  const transaction = aSlowTransaction(50)
+  const { deferred } = await execute([aRequest(transaction)], thread)
+  const performed = await Promise.all(deferred)
+  await database.pool.query('ALTER TABLE receipts RENAME TO receipts_away')
+  const answered = await finish(performed, { ...thread, pendingEvidence })
+  await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')
+  expect(answered).toMatchObject([{ status: 502, log: { code: 'EXECUTION_OUTCOME_UNKNOWN' } }])
+  expect(answered[0]?.log['cause']).toMatch(
+    /^the evidence is lost, because too much is pending already; not stored: relation "receipts" does not exist/,
+  )
+  expect(await intentState(database, transaction.businessTransactionId)).toBe('RELEASED')
+  await thread.pool.end()
 })
 
 // proves fault: A table of the evidence

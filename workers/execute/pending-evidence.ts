@@ -8,11 +8,12 @@ import { commit, IntentNotVisible, whyNotStorable, type CommitWith, type Evidenc
 
 export interface PendingEvidence {
   /**
-   * Keeps evidence that the database may take later, up to a limit. Evidence beyond it is dropped: its intent stays in doubt, for a human.
+   * Keeps evidence that the database may take later, up to a limit.
    *
    * @param causes why each is not stored
+   * @returns what is lost, because it is beyond the limit: its intent stays in doubt, for a human
    */
-  readonly add: (causes: ReadonlyMap<Evidence, unknown>) => void
+  readonly add: (causes: ReadonlyMap<Evidence, unknown>) => ReadonlySet<Evidence>
 }
 
 const COUNT_MAX = 10_000
@@ -91,14 +92,19 @@ export function openPendingEvidence({
   return {
     add(causes) {
       noteRefusals(causes)
+      const lost = new Set<Evidence>()
       for (const [item, cause] of causes) {
         if (!isPending(cause)) continue
-        if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) continue
+        if (waiting.length >= COUNT_MAX || characters + sizeOf(item) > CHARACTERS_MAX) {
+          lost.add(item)
+          continue
+        }
         waiting.push(item)
         characters += sizeOf(item)
         Atomics.add(count, 0, 1)
       }
       if (!storing && (waiting.length > 0 || mustProbe)) void storeAll()
+      return lost
     },
   }
 }

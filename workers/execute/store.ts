@@ -1,6 +1,7 @@
 // Last step: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
-import { failures } from '../../src/core/errors.ts'
+import { errorText } from '../../src/core/error-text.ts'
+import { failures, type Failure } from '../../src/core/errors.ts'
 import { trustRecordText } from '../../src/core/sealed.ts'
 import { isPartlyAway, isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
@@ -24,13 +25,22 @@ export async function store(
 ): Promise<Finished[]> {
   const evidence = new Map(stillGoing(executions).map((item) => [item, evidenceOf(item)]))
   const causes = await commit([...evidence.values()], tools, withRetries)
-  pendingEvidence.add(causes)
+  const lost = pendingEvidence.add(causes)
   return executions.map((item) => {
     if (item instanceof Finished) return item
-    const cause = causes.get(evidence.get(item) as Evidence)
+    const itsEvidence = evidence.get(item) as Evidence
+    const cause = causes.get(itsEvidence)
+    if (lost.has(itsEvidence)) return new Finished(item.request, evidenceLost(cause))
     if (cause !== undefined) return new Finished(item.request, failures.outcomeUnknown(cause))
     return new Finished(item.request, reply(item))
   })
+}
+
+/** As any evidence that is not stored; the log line says that this one never will be. */
+function evidenceLost(cause: unknown): Failure {
+  return failures.outcomeUnknown(
+    `the evidence is lost, because too much is pending already; not stored: ${errorText(cause)}`,
+  )
 }
 
 function reply({ outcomeOfCall, record, verification, receipt }: ReceiptedExecution) {
