@@ -142,7 +142,6 @@ const anEvidence = (body: string): Evidence => ({
   lateEventId: randomUUID(),
 })
 
-// proves fault: The same, with more evidence
 /** Adds evidence to a thread's own, of which the database takes none: nothing listens there. */
 function addAll(evidence: readonly Evidence[]) {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
@@ -153,6 +152,7 @@ function addAll(evidence: readonly Evidence[]) {
   return { pending, lost, count }
 }
 
+// proves fault: The same, with more evidence
 test('what is kept is bounded, by count and by size, and what is lost is known', () => {
   for (const [evidence, kept] of [
     [Array.from({ length: 10_001 }, () => anEvidence('{}')), 10_000],
