@@ -4,7 +4,6 @@ import { makeRawKey, parseCallers } from '../core/callers.ts'
 import { ConfigError } from '../core/config-schema.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
 
-/** The options of the command. */
 export interface CallerRequest {
   readonly capability?: string[]
   readonly principal?: string[]

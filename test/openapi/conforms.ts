@@ -6,10 +6,10 @@ import type * as ResponseValidator from 'openapi-response-validator'
 import { expect, inject } from 'vitest'
 import { openMatching } from '../../src/server/http/match.ts'
 import { openapiDocument } from '../../src/server/openapi/document.ts'
-import { rowOf } from '../../src/server/openapi/failure-rows.ts'
 import { failuresOf } from '../../src/server/openapi/responses.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
+import { rowOf } from './failure-row.ts'
 
 // A CommonJS module whose class is its `default`: an import would give one thing to the compiler and another to the test runner.
 const { default: OpenAPIResponseValidator } = createRequire(import.meta.url)(

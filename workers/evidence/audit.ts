@@ -47,7 +47,6 @@ export function auditEventRow(event: AuditEvent, key: SigningKey): AuditEventRow
   return { eventId, occurredAt, type, body, seal: canonicalize(signature) }
 }
 
-/** What was done. */
 interface Done {
   /** By default a new one. */
   readonly eventId?: string

@@ -14,7 +14,7 @@ export interface ReceiptedExecution extends VerifiedExecution {
   readonly receipt: string
 }
 
-export interface ReceiptWith extends SignTogether {
+interface ReceiptWith extends SignTogether {
   /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
   readonly signingKeys: readonly SigningKey[]
 }
@@ -45,7 +45,7 @@ function describe(
 }
 
 /** A receipt that is to be signed. */
-export interface UnsignedReceipt {
+interface UnsignedReceipt {
   readonly unsigned: { readonly [member: string]: Json }
 }
 

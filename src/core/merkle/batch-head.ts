@@ -35,11 +35,7 @@ const ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-
  * @param batch of any shape
  * @throws Error whose message says what is wrong with `batch`
  */
-export function headOf(
-  encoded: Uint8Array,
-  batch: unknown,
-  { sha256, fromBase64, toBase64 }: Hashing,
-): string {
+function headOf(encoded: Uint8Array, batch: unknown, { sha256, fromBase64, toBase64 }: Hashing): string {
   const { origin, size, index, path } = readPosition(batch)
   const hashes = path.map((text) => {
     const hash = fromBase64(text)

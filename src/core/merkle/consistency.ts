@@ -4,7 +4,7 @@ import { assertSubtree, type LeafRange } from './subtree.ts'
 import { assertHash, buildTree, half, nodeHash, odd, type Sha256 } from './tree.ts'
 
 /** `start` to `end` is the subtree, or, from 0, the earlier tree; `size` is the number of leaves of the whole tree. */
-export interface Part extends LeafRange {
+interface Part extends LeafRange {
   readonly size: number
 }
 

@@ -22,7 +22,7 @@ function nodeInput(input: Uint8Array, left: Uint8Array, right: Uint8Array): Uint
   return input
 }
 
-export interface MerkleTree {
+interface MerkleTree {
   /** The number of leaves. */
   readonly size: number
   readonly root: Uint8Array

@@ -31,7 +31,7 @@ const insert: RowsStatement<BatchSignature> = {
 }
 
 /** Takes the shared signatures out of texts that are to be stored. */
-export interface SharedSignatures {
+interface SharedSignatures {
   readonly takenFrom: (text: string) => string
   /** Stores what was taken. */
   readonly steps: () => Step[]

@@ -6,7 +6,6 @@ import type { Sql } from './sql.ts'
 /** Bytes of the texts on one page. A single item that is larger stands alone on its page. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
-/** Which rows to read. */
 export interface PageRange {
   /** Items, `pageSize` at most. */
   readonly limit: number

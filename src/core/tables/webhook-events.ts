@@ -91,7 +91,6 @@ export interface WaitingWebhook {
   readonly provider: string
   readonly eventId: string
   readonly receivedAt: Date
-  /** How often it has failed. */
   readonly failures: number
   /** The reason of the last failure. */
   readonly reason: string | null

@@ -22,7 +22,7 @@ interface EmbeddedPostgres {
   stop(): Promise<void>
 }
 
-export type Log = (line: { level: 'info' | 'warn' | 'error'; msg: string }) => void
+type Log = (line: { level: 'info' | 'warn' | 'error'; msg: string }) => void
 
 const START_MS_MAX = 10_000
 const RETRY_DELAY_MS = { first: 100, max: 5_000 }

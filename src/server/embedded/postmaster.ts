@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, DatabaseError } from 'pg'
 import type { Cluster } from './cluster.ts'
 
-export interface Running {
+interface Running {
   readonly pid: number
   readonly running: () => boolean
 }

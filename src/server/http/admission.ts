@@ -16,7 +16,7 @@ export interface Announced {
   readonly aborted: () => void
 }
 
-export interface Taken {
+interface Taken {
   readonly requests: number
   readonly bytes: number
 }

@@ -130,7 +130,7 @@ export function openMemoryLimits(tats: Tats = openTats()): LimitStore {
 }
 
 /** Budgets of thread time: the cost of a request is known when it is done, so it is let in while anything is left and charged then. */
-export interface Budgets {
+interface Budgets {
   /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
   look(budget: Limit, key: string, nowMs: number): Verdict
   /**

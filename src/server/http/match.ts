@@ -2,7 +2,7 @@
 import type { PathParams } from '../../core/thread-messages.ts'
 import type { Route } from '../routes/route.ts'
 
-export type Match =
+type Match =
   | { readonly kind: 'route'; readonly route: Route; readonly params: PathParams }
   /** The path exists under other methods. `allow` lists them in the order of the table. */
   | { readonly kind: 'wrong method'; readonly allow: string }

@@ -2,7 +2,6 @@
 import type { TSchema } from 'typebox'
 import type { FailureRow } from './failure-rows.ts'
 
-/** An OpenAPI operation. */
 export interface OpenApiOperation {
   readonly operationId: string
   readonly tag: Tag

@@ -64,7 +64,7 @@ export function nextLink(path: string, query: URLSearchParams, cursor: string): 
 }
 
 /** An entry of a list that has no page numbers. */
-export interface Entry {
+interface Entry {
   /** Unique; the list is in the order of the keys. */
   readonly key: string
   /** JSON. */

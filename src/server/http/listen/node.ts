@@ -10,7 +10,7 @@ import { guard, headBytesMax } from './guard.ts'
 import type { DropReason, Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
 import { countUnderway } from './underway.ts'
 
-export const nodeTimeouts: Timeouts = {
+const nodeTimeouts: Timeouts = {
   headMs: 10_000,
   requestMs: 30_000,
   // Above the 60 s after which common proxies drop an idle connection: the side that sends requests should close first,
