@@ -86,9 +86,10 @@ export function checkAuthorization(
 }
 
 /**
- * The gateway for one direct caller (interface §7): checks the authorization, then consumes its nonce. The pipeline does the same in
- * two steps, because it works on batches and its nonces are consumed by the transaction that claims the ids (decisions §8): `gate`
- * calls `checkAuthorization`, `admit` calls `releaseIntents`.
+ * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. Nothing in the service
+ * calls it. The pipeline takes the same two steps apart, because its nonces are consumed by the transaction that claims the ids of a batch
+ * (decisions §8): `gate` calls `checkAuthorization`, `admit` runs `releaseIntents`. So what the tests of this function find out holds for
+ * the pipeline too.
  *
  * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once
