@@ -6,7 +6,7 @@ import { canonicalize } from '../src/core/json/canonical.ts'
 import { ed25519SigningKey, type SigningKey } from '../src/core/signing/keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { signEd25519 } from '../src/core/signing/signature.ts'
-import type { Call, Caller } from './calls.ts'
+import type { Call, CallRoute } from './calls.ts'
 
 /** @returns a signing key, and its public part as PEM */
 export function aSigningKey(keyId: string): { key: SigningKey; publicKeyPem: string } {
@@ -49,7 +49,7 @@ const AREAS = {
 type Area = keyof typeof AREAS
 
 /** What the maker wants changed; a policy is changed at a path of its own. */
-export async function propose(call: Caller, area: Area, { body, ...given }: Call): Promise<Change> {
+export async function propose(call: CallRoute, area: Area, { body, ...given }: Call): Promise<Change> {
   const route = area === 'policy' ? '/policies/{name}/{version}/pending-changes' : AREAS[area]
   const sent = { reason: 'measurement', ...(body as object) }
   const { json } = await call(`POST ${route}`, { ...given, body: sent, key: maker.key, expect: 201 })
@@ -58,7 +58,7 @@ export async function propose(call: Caller, area: Area, { body, ...given }: Call
 
 /** The checker's word on a change, with a signature of its own. */
 export async function resolve(
-  call: Caller,
+  call: CallRoute,
   area: Area,
   { changeId, changeHash }: Change,
   action: 'approve' | 'reject',
@@ -83,7 +83,7 @@ export async function resolve(
 }
 
 /** One human proposes, the other approves. */
-export async function putIntoEffect(call: Caller, area: Area, given: Call): Promise<void> {
+export async function putIntoEffect(call: CallRoute, area: Area, given: Call): Promise<void> {
   await resolve(call, area, await propose(call, area, given), 'approve')
 }
 

@@ -1,11 +1,15 @@
 // Single requests, outside the load.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { request, type Dispatcher } from 'undici'
+import { secondsOf } from './connection.ts'
 
 /** Where requests go. */
 export interface Target {
   readonly url: string
   /** Raw API key. */
   readonly key?: string
+  /** Waits as long as a 429 says, and asks again. */
+  readonly slowsDown?: boolean
   /** A pool of connections of its own. */
   readonly dispatcher?: Dispatcher
 }
@@ -33,6 +37,8 @@ export interface Called {
 }
 
 const ANSWER_MS_MAX = 30_000
+/** For rate limits, all waits of one call together. */
+const LIMITED_SECONDS_MAX = 60
 
 /** @returns the request that the call makes, for undici */
 export function requestOf(target: Target, route: string, { params = {}, query = '', body, ...given }: Call) {
@@ -65,11 +71,19 @@ export function requestOf(target: Target, route: string, { params = {}, query = 
  */
 export async function call(target: Target, route: string, given: Call = {}): Promise<Called> {
   const { url, text: body, options } = requestOf(target, route, given)
-  const response = await request(url, { ...options, ...(body === undefined ? {} : { body }) })
-  const { statusCode: status, headers } = response
-  const text = await response.body.text()
-  const json = () => JSON.parse(text) as Record<string, unknown>
-  return checkStatus(route, { status, headers, text, json }, given.expect)
+  for (let waited = 0; ;) {
+    const response = await request(url, { ...options, ...(body === undefined ? {} : { body }) })
+    const { statusCode: status, headers } = response
+    const text = await response.body.text()
+    const seconds = secondsOf(headers['retry-after']) || 1
+    if (target.slowsDown === true && status === 429 && waited + seconds <= LIMITED_SECONDS_MAX) {
+      waited += seconds
+      await sleep(seconds * 1000)
+      continue
+    }
+    const json = () => JSON.parse(text) as Record<string, unknown>
+    return checkStatus(route, { status, headers, text, json }, given.expect)
+  }
 }
 
 /** @throws Error that quotes the answer where its status is not expected */
@@ -80,4 +94,4 @@ export function checkStatus(route: string, called: Called, expect: Call['expect'
 }
 
 /** Makes a call to a service that is known already. */
-export type Caller = (route: string, given?: Call) => Promise<Called>
+export type CallRoute = (route: string, given?: Call) => Promise<Called>

@@ -1,7 +1,7 @@
 // What a report is judged by: an earlier report, where a change counts that exceeds the noise of both, and thresholds.
 import { spreadOf, text } from './figures.ts'
 import { readJson } from './outputs.ts'
-import { named, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
+import { named, rateHead, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
 
 export interface Difference {
   readonly scenario: string
@@ -77,6 +77,9 @@ function differencesBetween(before: Report, after: Report): Difference[] {
 const NOT_COMPARED = new Set([
   'at rate',
   'max ms',
+  'errors',
+  '429s',
+  'not sent',
   'batch mean',
   'batch max',
   'front end',
@@ -143,14 +146,14 @@ export function missed({ scenarios }: Report, { maxP99Ms, minRate }: Thresholds)
   const thresholds = [
     {
       limit: minRate,
-      head: 'per s',
+      head: rateHead,
       none: '--min-rate: nothing was measured that has a rate',
       miss: (rate: number, limit: number) =>
         rate < limit ? `${text(rate)} per second, less than --min-rate ${limit}` : undefined,
     },
     {
       limit: maxP99Ms,
-      head: 'p99 ms',
+      head: () => 'p99 ms',
       none: '--max-p99-ms: nothing was measured that has a p99',
       miss: (ms: number, limit: number) =>
         ms > limit ? `p99 of ${text(ms)} ms, more than --max-p99-ms ${limit}` : undefined,
@@ -160,7 +163,7 @@ export function missed({ scenarios }: Report, { maxP99Ms, minRate }: Thresholds)
     if (limit === undefined) return []
     const known = scenarios.flatMap((scenario) => {
       const best = saturation(scenario)
-      const median = best?.figures[head]?.median
+      const median = best?.figures[head(best)]?.median
       return best === undefined || median === undefined
         ? []
         : [{ where: `${scenario.name}, ${named(best)}`, missed: miss(median, limit) }]

@@ -1,25 +1,63 @@
-// One keep-alive connection of the load generator, one request at a time; of a reply only the status is kept.
+// Keep-alive connections of the bench's own load generator, one request at a time; of a right reply only the status is kept.
 import { buildConnector, Client } from 'undici'
 import type { Socket } from 'node:net'
 import type { Message } from './request.ts'
 
 export interface Connection {
-  /** Calls back with the status, or with 0 where no whole reply came. */
-  readonly send: (message: Message, onReply: (status: number) => void) => void
-  readonly close: () => void
+  readonly send: (message: Message, onReply: (reply: Reply) => void) => void
 }
 
-const ANSWER_MS_MAX = 10_000
-/** Servers close idle connections, some after five seconds: a request on its way to one would be lost. */
-const IDLE_MS_MAX = 3_000
+export interface Reply {
+  /** 0 where no whole reply came. */
+  readonly status: number
+  /** What the header Retry-After says. */
+  readonly retryAfterSeconds: number | undefined
+  /** The first part of what an error says. */
+  readonly text: string
+}
 
-const connect = buildConnector({ allowH2: false, timeout: ANSWER_MS_MAX })
+export const NO_REPLY: Reply = { status: 0, retryAfterSeconds: undefined, text: '' }
 
 /**
  * @param url of the service; its path is not used
- * @returns a connection that is open already, because callers keep theirs; where it could not be opened, `send` tries again
+ * @returns connections that are open already, because callers keep theirs; where one could not be opened, `send` tries again
  */
-export async function openConnection(url: string): Promise<Connection> {
+export type OpenConnections = (
+  url: string,
+  count: number,
+) => Promise<{
+  readonly connections: readonly Connection[]
+  /** @throws Error where the replies were counted otherwise on the way */
+  readonly close: () => Promise<void>
+}>
+
+export const ANSWER_MS_MAX = 10_000
+/** Servers close idle connections, some after five seconds: a request on its way to one would be lost. */
+export const IDLE_MS_MAX = 3_000
+const TEXT_CHARS_MAX = 500
+
+export const openConnections: OpenConnections = async (url, count) => {
+  const opened = await Promise.all(Array.from({ length: count }, () => openConnection(url)))
+  return {
+    connections: opened,
+    close: async () => void (await Promise.all(opened.map(({ close }) => close()))),
+  }
+}
+
+/** @returns as much of an error's text as is kept */
+export function firstOf(text: string): string {
+  return text.slice(0, TEXT_CHARS_MAX)
+}
+
+/** @returns undefined where the header is left out, or is a date */
+export function secondsOf(header: string | readonly string[] | undefined): number | undefined {
+  const seconds = Number.parseInt(String(header), 10)
+  return seconds >= 0 ? seconds : undefined
+}
+
+const connect = buildConnector({ allowH2: false, timeout: ANSWER_MS_MAX })
+
+async function openConnection(url: string): Promise<Connection & { close: () => Promise<void> }> {
   const { origin, protocol, hostname, host, port } = new URL(url)
   let opened = await new Promise<Socket | undefined>((resolve) =>
     connect({ protocol, host, port, hostname: hostname.replace(/^\[(.*)\]$/, '$1') }, (_error, socket) =>
@@ -42,20 +80,27 @@ export async function openConnection(url: string): Promise<Connection> {
   return {
     send({ method, path, headers, body }, onReply) {
       let status = 0
+      let retryAfterSeconds: number | undefined
+      let text = ''
       client.dispatch(
         { method, path, headers: [...headers], ...(body === undefined ? {} : { body }) },
         {
           onRequestStart: () => undefined,
-          onResponseStart: (_controller, code) => void (status = code),
-          onResponseData: () => undefined,
-          onResponseEnd: () => onReply(status),
-          onResponseError: () => onReply(0),
+          onResponseStart(_controller, code, received) {
+            status = code
+            retryAfterSeconds = secondsOf(received['retry-after'])
+          },
+          onResponseData(_controller, chunk) {
+            if (status >= 400) text = firstOf(text + chunk.toString())
+          },
+          onResponseEnd: () => onReply({ status, retryAfterSeconds, text }),
+          onResponseError: () => onReply(NO_REPLY),
         },
       )
     },
     close() {
       opened?.destroy()
-      void client.destroy()
+      return client.destroy()
     },
   }
 }

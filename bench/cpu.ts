@@ -1,15 +1,14 @@
-// CPU time and memory of the service's threads and of PostgreSQL, from Linux's /proc (proc_pid_stat(5)); elsewhere there is none.
+// CPU time and memory of the service's threads, of PostgreSQL and of the machine, from Linux's /proc (proc_pid_stat(5)); elsewhere
+// there is none.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Round } from './figures.ts'
 
 /**
  * Microseconds since each of them started. `helpers` are Node's own threads in the service's process: V8's garbage collection and
  * compiler, libuv's pool. `postgres` is the postmaster with its children, also those that have ended. `total` is the sum of the
- * four; `busy` is what all processors of the machine did for anybody, and `steal` what the machine's host took away.
+ * four.
  */
-export type CpuTimes = Readonly<
-  Record<'front end' | 'workers' | 'helpers' | 'postgres' | 'total' | 'busy' | 'steal', number>
->
+export type CpuTimes = Readonly<Record<'front end' | 'workers' | 'helpers' | 'postgres' | 'total', number>>
 
 export interface Pids {
   readonly service: number
@@ -41,19 +40,23 @@ export function cpuTimes({ service, postmaster }: Pids): CpuTimes | undefined {
     else if (Number(pid) === postmaster)
       times.postgres += (stat?.micros ?? 0) + (stat?.endedChildrenMicros ?? 0)
   }
+  return { ...times, total: times['front end'] + times.workers + times.helpers + times.postgres }
+}
+
+/** Microseconds of all processors together: what the host took away, and what programs did that the bench has not started. */
+export interface Disturbance {
+  readonly steal: number
+  readonly others: number
+}
+
+/** @returns so far; only differences mean something */
+export function disturbance(): Disturbance | undefined {
+  if (!hasProc) return undefined
   // cpu  user nice system idle iowait irq softirq steal
-  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = readFileSync(
-    '/proc/stat',
-    'utf8',
-  )
-    .split(/ +/, 9)
-    .map(Number)
-  return {
-    ...times,
-    total: times['front end'] + times.workers + times.helpers + times.postgres,
-    busy: (user + nice + system + irq + softirq) * TICK_MICROS,
-    steal: steal * TICK_MICROS,
-  }
+  const line = readFileSync('/proc/stat', 'utf8').split(/ +/, 9)
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line.map(Number)
+  const busy = (user + nice + system + irq + softirq) * TICK_MICROS
+  return { steal: steal * TICK_MICROS, others: busy - (treeMicros(process.pid) ?? 0) }
 }
 
 /** @returns what was used between two samples, divided by `by` */
@@ -70,7 +73,7 @@ export function cpuBetween(
 /** @returns the columns of a table of CPU by part */
 export function cpuFigures(used: CpuTimes | undefined): Round {
   if (used === undefined) return {}
-  const { busy: _busy, steal: _steal, total, ...parts } = used
+  const { total, ...parts } = used
   return { ...parts, 'CPU total': total }
 }
 

@@ -2,11 +2,10 @@
 // keys and the code that any reader uses (src/core/verifier, an implementation other than the service's).
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
-import { call } from './calls.ts'
+import { call, type Target } from './calls.ts'
 import { sum } from './figures.ts'
 import type { Replies } from './load.ts'
 import type { RequestKind } from './request.ts'
-import type { Subject } from './scenario.ts'
 
 /** What the bench's requests write to. */
 const TABLES = [
@@ -58,17 +57,18 @@ const ROUTES = { 'trust-record': 'GET /trust-records/{id}', 'refusal-record': 'G
 /**
  * Fetches evidence by its id and verifies it with what GET /.well-known/jwks.json publishes.
  *
+ * @param sample with the key of who may read it, where that is not the subject's
  * @returns how many pieces were looked at, each record with its receipt
  */
 export async function checkSample(
-  subject: Pick<Subject, 'url' | 'key'>,
-  sample: readonly { readonly id: string; readonly evidence: keyof typeof ROUTES }[],
+  subject: Target,
+  sample: readonly { readonly id: string; readonly evidence: keyof typeof ROUTES; readonly key?: string }[],
 ): Promise<{ verified: number; problems: string[] }> {
   const { status, text: keys } = await call(subject, 'GET /.well-known/jwks.json', { expect: 'any' })
   if (status !== 200) return { verified: 0, problems: [`the published keys answered ${status}: ${keys}`] }
   const problems: string[] = []
-  for (const { id, evidence } of sample) {
-    const reply = await call(subject, ROUTES[evidence], { params: { id }, expect: 'any' })
+  for (const { id, evidence, ...of } of sample) {
+    const reply = await call(subject, ROUTES[evidence], { params: { id }, expect: 'any', ...of })
     const found =
       reply.status === 200
         ? checkEvidence({ id, evidence, text: reply.text }, keys)

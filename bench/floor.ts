@@ -49,7 +49,7 @@ const BATCH = 64
 const claims = rowsOf('floor_claims')
 const evidence = rowsOf('floor_evidence')
 
-process.on('message', (job: FloorJob) => void floor(job).then((result) => process.send?.(result)))
+process.on('message', (job: FloorJob) => void floor(job).then((result) => process.send?.({ result })))
 
 /** Kept from job to job: the CPU time of a backend that ends between two samples is lost. */
 let connection: Promise<Client> | undefined

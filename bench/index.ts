@@ -9,11 +9,13 @@ import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
-import type { Report } from './report.ts'
+import { disturbed, type Report } from './report.ts'
 import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { soak } from './soak.ts'
+import type { Stage } from './pace.ts'
 import { runSuite } from './suite.ts'
+import { readTransactions } from './transaction.ts'
 
 /** All was measured and right, and a threshold was missed. */
 const MISSED = 3
@@ -36,6 +38,9 @@ interface Judged extends Thresholds {
   readonly compare?: string
 }
 
+/** The suite's options as they are typed. */
+type Given = Omit<Partial<SuiteOptions>, 'key'> & Judged & { readonly key?: string }
+
 /**
  * @param name what was typed before the arguments
  * @returns the exit code: 0, 1 something was wrong, 3 a threshold was missed
@@ -49,8 +54,15 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     )
     .enablePositionalOptions()
     .argument('[scenario...]', 'of those below (default: all)')
-    .option('--quick', 'seconds in place of minutes: one short round; to see that it works, not to compare')
-    .option('--seconds <n>', `length of each run (default: ${WHOLE.seconds})`, number(0.1, 3600))
+    .option(
+      '--quick',
+      'one short round, in the minutes that it says at the start; to see that it works, not to compare',
+    )
+    .option(
+      '--seconds <n>',
+      `length of each run, in seconds (default: ${WHOLE.seconds})`,
+      number(0.1, 86_400),
+    )
     .option(
       '--rounds <n>',
       `how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})`,
@@ -67,17 +79,37 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
       list(whole(0, 1e9)),
     )
     .option(
-      '--rate <n>',
-      'requests per second of the latency runs (default: half of the throughput)',
-      number(0.1, 1e6),
+      '--rate <list>',
+      'requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then',
+      stages,
+    )
+    .addOption(
+      new Option(
+        '--generator <name>',
+        'what sends the load; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url, else own)',
+      ).choices(['own', 'autocannon', 'both']),
     )
     .option(
       '--beside <checkout>',
       'folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other',
     )
     .option('--url <address>', 'measure this deployment; what it executes is real')
-    .addOption(new Option('--key <key>', 'API key, for --url').env('COUNTERSIGN_API_KEY'))
-    .option('--transaction <file>', 'JSON: execute this; ids and times are replaced')
+    .addOption(
+      new Option(
+        '--key <list>',
+        'API keys, for --url; with several, separated by commas, connections take them in turn',
+      ).env('COUNTERSIGN_API_KEY'),
+    )
+    .option(
+      '--max-error-percent <n>',
+      'percent of the replies of --url that may be errors; 429 is none (default: 0: the first ends the run)',
+      number(0, 100),
+    )
+    .option(
+      '--transaction <file>',
+      'JSON: execute this, or in turn these, in an array or one on a line; ids and times are replaced',
+      transactions,
+    )
     .option('--action <name>', 'intent.action')
     .option('--target <name>', 'intent.target')
     .option('--parameters <json>', 'intent.parameters', jsonObject)
@@ -97,11 +129,15 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
       number(0.001, 1e9),
     )
     .addHelpText('after', scenarioHelp())
-    .action(async (only: string[], options: Partial<SuiteOptions> & Judged) => {
+    .action(async (only: string[], { key, ...options }: Given) => {
       // From the environment it may stand there for other runs.
-      if (options.url === undefined && program.getOptionValueSource('key') === 'cli')
-        throw new Error('--key is for --url, and there is none')
-      const asked = suiteOptions({ only, command }, options)
+      for (const option of ['key', 'maxErrorPercent'])
+        if (options.url === undefined && program.getOptionValueSource(option) === 'cli')
+          throw new Error(
+            `${option === 'key' ? '--key' : '--max-error-percent'} is for --url, and there is none`,
+          )
+      const isUsed = key !== undefined && options.url !== undefined
+      const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
       exitCode = await run((stack) => runSuite(asked, stack), options)
     })
   const exported = program
@@ -134,17 +170,22 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
 }
 
 function suiteOptions(
-  given: Pick<SuiteOptions, 'only' | 'command'>,
+  given: Pick<SuiteOptions, 'only' | 'command' | 'key'>,
   options: Partial<SuiteOptions>,
 ): SuiteOptions {
-  const { url, beside, quick } = options
+  const { url, beside, quick, generator = url === undefined ? 'own' : 'autocannon' } = options
   if (url !== undefined && beside !== undefined) throw new Error('--beside is not for --url')
-  const base: SuiteOptions = { ...given, ...(quick === true ? QUICK : WHOLE), ...options }
-  if (url !== undefined) return { ...base, storedCount: QUICK.storedCount }
-  if (beside === undefined) return base
-  npmStartOf(beside)
-  // Each of two services is first in as many rounds as the other: what runs first finds another disk and another cache.
-  return { ...base, beside: absolute(beside), rounds: base.rounds + (base.rounds % 2) }
+  if (generator === 'both' && beside !== undefined) throw new Error('--beside is not for --generator both')
+  const base: SuiteOptions = { ...given, ...(quick === true ? QUICK : WHOLE), ...options, generator }
+  if (beside !== undefined) npmStartOf(beside)
+  // Each of two sides is first in as many rounds as the other: what runs first finds another disk and another cache.
+  const isInTurn = beside !== undefined || generator === 'both'
+  return {
+    ...base,
+    ...(url === undefined ? {} : { storedCount: QUICK.storedCount }),
+    ...(beside === undefined ? {} : { beside: absolute(beside) }),
+    rounds: base.rounds + (isInTurn ? base.rounds % 2 : 0),
+  }
 }
 
 /** Runs something, prints its report if it has no problem, and returns the exit code. */
@@ -171,6 +212,8 @@ async function run(
       ended.problems.push(...writeOutputs(ended.report, outputs))
       exitCode = ended.problems.length > 0 ? 1 : misses.length > 0 ? MISSED : 0
       ended.problems.push(...misses)
+      const warning = disturbed(ended.report)
+      if (warning !== undefined) ended.problems.push(`DISTURBED: ${warning}`)
     }
     for (const problem of ended.problems) process.stderr.write(`bench: ${problem}\n`)
   } catch (error) {
@@ -224,6 +267,36 @@ const whole = (min: number, max: number) => number(min, max, WHOLE_NUMBER)
 
 function list(of: (text: string) => number) {
   return (text: string) => text.split(',').map(of)
+}
+
+/** `200`, `10..500`, or several of them separated by commas. */
+function stages(text: string): Stage[] {
+  const rate = number(0.1, 1e6)
+  return text.split(',').map((stage) => {
+    const [from = '', to, ...more] = stage.split('..')
+    if (more.length > 0) throw new InvalidArgumentError('a ramp has two ends, as 10..500.')
+    if (to === undefined) return { from: rate(from), to: rate(from) }
+    // From or to a standstill.
+    const ends = [from, to].map((end) => (end === '0' ? 0 : rate(end)))
+    if (ends.every((end) => end === 0)) throw new InvalidArgumentError('a ramp from 0 to 0 sends nothing.')
+    return { from: ends[0]!, to: ends[1]! }
+  })
+}
+
+/** @throws Error that does not quote a key */
+function keysOf(text: string): string[] {
+  const keys = text.split(',').map((key) => key.trim())
+  const wrong = keys.findIndex((key, i) => !/^[!-~]+$/.test(key) || keys.indexOf(key) < i)
+  if (wrong < 0) return keys
+  throw new Error(`--key: number ${wrong + 1} of ${keys.length} is no API key, or stands there twice`)
+}
+
+function transactions(file: string) {
+  try {
+    return readTransactions(file)
+  } catch (error) {
+    throw new InvalidArgumentError(errorText(error))
+  }
 }
 
 function jsonObject(text: string): object {

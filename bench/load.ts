@@ -1,20 +1,27 @@
-// The load generator, a program of its own: open throttle for throughput, a fixed rate for latency; never both from one run.
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { openConnection, type Connection } from './connection.ts'
+// The load generator, a program of its own: open throttle for throughput, a rate for latency; never both from one run.
+import { openAutocannon } from './autocannon.ts'
+import { openConnections, type OpenConnections, type Reply } from './connection.ts'
 import { openTimes } from './figures.ts'
-import { messagesOf, type RequestKind } from './request.ts'
+import { openPace, rateAt, type Stage } from './pace.ts'
+import { messagesOf, type Message, type RequestKind, type Sender } from './request.ts'
+
+export type Generator = 'own' | 'autocannon'
 
 export interface LoadJob {
+  readonly generator: Generator
   readonly url: string
-  /** Raw API key. */
-  readonly key: string
   readonly kinds: readonly RequestKind[]
-  /** Ids that `{{stored}}` stands for. */
-  readonly stored: readonly string[]
+  /** Connections are theirs in turn. */
+  readonly senders: readonly Sender[]
   readonly connections: number
+  /** Of each stage. */
   readonly seconds: number
-  /** Requests per second; undefined is open throttle. */
-  readonly ratePerSecond: number | undefined
+  /** Undefined is open throttle. */
+  readonly stages: readonly Stage[] | undefined
+  /** 429 is no error: the sender waits as long as it says. */
+  readonly slowsDown: boolean
+  /** Share of the replies that may be errors; beyond it the run ends. */
+  readonly errorShareMax: number
 }
 
 /** Replies by kind and status; 0 where the connection broke or nothing came within ten seconds. */
@@ -22,27 +29,48 @@ export type Replies = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export interface LoadResult {
   readonly replies: Replies
+  /** The first text of each wrong reply, by kind and status: `execute 503`. */
+  readonly wrong: Readonly<Record<string, string>>
+  /** Requests that were due and could not be sent: the rate was too high, or limited. */
+  readonly notSent: number
   /** From the first request to the last reply. */
   readonly seconds: number
   /** Of the generator, per request; and how much of one core it took. */
   readonly cpuMicros: number
   readonly coreShare: number
   /**
-   * Milliseconds by percent of the requests that were at most so slow, from when each was due: one that had to wait for its
+   * Milliseconds by percent of the right replies that took at most so long, from when each was due: one that had to wait for its
    * connection counts in full. At open throttle they say how busy the service was and no more.
    */
   readonly latency: readonly { readonly percent: number; readonly ms: number }[]
   readonly overTime: OverTime
-  /** Ids of some requests that were answered as expected, at random, by kind. */
-  readonly sample: Readonly<Record<string, readonly string[]>>
+  /** Some requests that were answered as expected, at random, by kind; with their sender's place in the job. */
+  readonly sample: Readonly<Record<string, readonly { readonly id: string; readonly sender: number }[]>>
 }
 
 /** Of each `stepSeconds`, one after the other. */
 export interface OverTime {
   readonly stepSeconds: number
+  /** Requests that were due; empty at open throttle. */
+  readonly duePerSecond: readonly number[]
+  /** Right replies. */
   readonly perSecond: readonly number[]
   readonly p50Ms: readonly number[]
   readonly p99Ms: readonly number[]
+  /** Counts, not rates: they are rare. */
+  readonly errors: readonly number[]
+  readonly limited: readonly number[]
+}
+
+/** What a run has come to by now. */
+export interface Progress {
+  readonly seconds: number
+  /** Right replies since the last progress. */
+  readonly perSecond: number
+  readonly p99Ms: number
+  /** So far. */
+  readonly errors: number
+  readonly limited: number
 }
 
 const PERCENTS = [10, 25, 50, 75, 90, 95, 97.5, 99, 99.5, 99.9, 99.99, 100]
@@ -51,103 +79,82 @@ const SAMPLE_SIZE = 50
 /** Shorter ones would show single batches. */
 const STEP_SECONDS_MIN = 0.1
 const STEPS_MAX = 50
-/** A timer fires so late at most on an idle machine, and what it is late would count as the service's latency. */
-const TIMER_LATE_MS = 2
-/** Requests per second up to which the clock is watched in its place for the last of the time: half of a core at most. */
-const WATCHED_RATE_MAX = 250
+/** Of so few replies a share says nothing: a tolerated one is a share of as many. */
+const SHARE_OF_MIN = 1_000
+/** After a reply that asks to wait and does not say how long, and after none. */
+const REST_MS = 1_000
+const PROGRESS_EVERY_MS = 1_000
 
-process.on('message', (job: LoadJob) => void load(job).then((result) => process.send?.(result)))
+const generators: Readonly<Record<Generator, OpenConnections>> = {
+  own: openConnections,
+  autocannon: openAutocannon,
+}
+
+process.on('message', (job: LoadJob) => void load(job).then((result) => process.send?.({ result })))
 
 async function load(job: LoadJob): Promise<LoadResult> {
-  const next = pickers(job)
-  const connections = await Promise.all(
-    Array.from({ length: job.connections }, () => openConnection(job.url)),
-  )
+  const { connections, close } = await generators[job.generator](job.url, job.connections)
+  const senders = job.senders.map((sender) => ({ next: pickers(job, sender), restsUntilMs: 0 }))
   const startMs = performance.now()
   const startCpu = process.cpuUsage()
-  const tally = openTally(job.seconds, startMs)
-  const send: Send = (connection, dueMs, done) => {
-    const { kind, message } = next()
-    connection.send(message, (status) => {
-      tally.reply(kind, message.id, status, dueMs)
-      done()
-    })
-  }
-  await (job.ratePerSecond === undefined
-    ? openThrottle(job.seconds, connections, send, tally.isLost)
-    : fixedRate(job.seconds, job.ratePerSecond, connections, send, tally.isLost))
+  const over = new AbortController()
+  const tally = openTally(job, startMs, () => over.abort())
+  const pace = openPace({ ...job, signal: over.signal })
+  const progress = setInterval(() => process.send?.({ progress: tally.progress() }), PROGRESS_EVERY_MS)
+  const driven = connections.map(({ send }, i) => {
+    const at = i % senders.length
+    const sender = senders[at]!
+    let restsUntilMs = 0
+    const { promise, resolve: ended } = Promise.withResolvers<void>()
+    const go = () => {
+      const nowMs = performance.now()
+      const ms = Math.max(restsUntilMs, sender.restsUntilMs) - nowMs
+      const skips = sender.restsUntilMs > nowMs
+      if (ms > 0) return pace.rest({ ms, skips, go, end: ended })
+      pace.take((dueMs) => {
+        if (dueMs === undefined) return ended()
+        const { kind, message } = sender.next()
+        send(message, (reply) => {
+          tally.reply({ kind, id: message.id, sender: at, reply, dueMs })
+          const untilMs = performance.now() + restAfter(reply)
+          // A rate limit is the caller's, whatever else is the connection's.
+          if (reply.status === 429) sender.restsUntilMs = untilMs
+          else restsUntilMs = untilMs
+          go()
+        })
+      })
+    }
+    go()
+    return promise
+  })
+  await Promise.all(driven)
+  over.abort()
+  clearInterval(progress)
   const { user, system } = process.cpuUsage(startCpu)
   const elapsedMicros = (performance.now() - startMs) * 1000
-  for (const connection of connections) connection.close()
   const { count, ...counted } = tally.counted()
-  return { ...counted, cpuMicros: (user + system) / count, coreShare: (user + system) / elapsedMicros }
+  await close()
+  const notSent = pace.notSent()
+  return {
+    ...counted,
+    notSent,
+    cpuMicros: (user + system) / count,
+    coreShare: (user + system) / elapsedMicros,
+  }
 }
 
-type Send = (connection: Connection, dueMs: number, done: () => void) => void
-
-/** Each connection sends its next request as soon as it has its reply; at the end every request sent has been answered. */
-function openThrottle(
-  seconds: number,
-  connections: readonly Connection[],
-  send: Send,
-  isLost: () => boolean,
-): Promise<void> {
-  const endMs = performance.now() + seconds * 1000
-  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
-  let busy = connections.length
-  const go = (connection: Connection) => {
-    if (performance.now() < endMs && !isLost()) send(connection, performance.now(), () => go(connection))
-    else if (--busy === 0) finish()
-  }
-  for (const connection of connections) go(connection)
-  return finished
+function restAfter({ status, retryAfterSeconds }: Reply): number {
+  if (retryAfterSeconds) return retryAfterSeconds * 1000
+  return status === 429 || status === 0 ? REST_MS : 0
 }
 
-/** A request each 1/rate seconds, whatever has become of those before it; without a free connection it waits, and that counts. */
-async function fixedRate(
-  seconds: number,
-  ratePerSecond: number,
-  connections: readonly Connection[],
-  send: Send,
-  isLost: () => boolean,
-): Promise<void> {
-  const requests = Math.max(1, Math.round(ratePerSecond * seconds))
-  // Round robin over all connections, as callers of their own would use them.
-  const idle = [...connections]
-  const waiting: number[] = []
-  let underway = 0
-  let allSent = false
-  const { promise: finished, resolve: finish } = Promise.withResolvers<void>()
-  const start = (connection: Connection, dueMs: number): void => {
-    underway++
-    send(connection, dueMs, () => {
-      underway--
-      const next = isLost() ? undefined : waiting.shift()
-      if (next === undefined) idle.push(connection)
-      else start(connection, next)
-      if (allSent && underway === 0) finish()
-    })
-  }
-  const startMs = performance.now()
-  for (let sent = 0; sent < requests && !isLost();) {
-    const dueMs = startMs + (sent * 1000) / ratePerSecond
-    const aheadMs = dueMs - performance.now()
-    if (aheadMs > 0) {
-      await (ratePerSecond <= WATCHED_RATE_MAX && aheadMs < TIMER_LATE_MS ? turn() : sleep(1))
-      continue
-    }
-    sent++
-    const connection = idle.shift()
-    if (connection === undefined) waiting.push(dueMs)
-    else start(connection, dueMs)
-  }
-  allSent = true
-  if (underway > 0) await finished
-}
-
-/** Makes the next message, of the kinds in their proportions. */
-function pickers(job: LoadJob) {
-  const makers = job.kinds.map((kind) => ({ kind, make: messagesOf(kind, job), weight: kind.weight ?? 1 }))
+/** Makes the next message of a sender, of the kinds in their proportions. */
+function pickers({ url, kinds }: LoadJob, sender: Sender): () => { kind: RequestKind; message: Message } {
+  const makers = kinds.map((kind) => ({
+    kind,
+    make: messagesOf(kind, { url, ...sender }),
+    weight: kind.weight ?? 1,
+  }))
   const total = makers.reduce((weights, { weight }) => weights + weight, 0)
   return () => {
     let at = makers.length === 1 ? 0 : Math.random() * total
@@ -157,42 +164,76 @@ function pickers(job: LoadJob) {
   }
 }
 
-function openTally(seconds: number, startMs: number) {
+/** @param lose ends the run: the service is not asked what it answers wrongly until the time is up */
+function openTally(
+  { seconds, stages, slowsDown, errorShareMax }: LoadJob,
+  startMs: number,
+  lose: () => void,
+) {
+  const wholeSeconds = seconds * (stages?.length ?? 1)
   const replies: Record<string, Record<string, number>> = {}
-  const sample: Record<string, string[]> = {}
-  const stepSeconds = Math.max(seconds / STEPS_MAX, STEP_SECONDS_MIN)
-  const steps = Array.from({ length: Math.ceil(seconds / stepSeconds) }, openTimes)
+  const wrong: Record<string, string> = {}
+  const sample: Record<string, { id: string; sender: number }[]> = {}
+  const stepSeconds = Math.max(wholeSeconds / STEPS_MAX, STEP_SECONDS_MIN)
+  const steps = Array.from({ length: Math.ceil(wholeSeconds / stepSeconds) }, () => ({
+    times: openTimes(),
+    errors: 0,
+    limited: 0,
+  }))
   const all = openTimes()
+  let [count, errors, limited] = [0, 0, 0]
+  let last = { atMs: startMs, times: openTimes() }
   let lastMs = startMs
-  let isLost = false
   return {
-    /** Whether any had another status than it must have: the run is lost, and the service is not asked the same until the end. */
-    isLost: () => isLost,
-    reply(kind: RequestKind, id: string, status: number, dueMs: number): void {
+    reply(of: { kind: RequestKind; id: string; sender: number; reply: Reply; dueMs: number }): void {
+      const { kind, id, sender, reply, dueMs } = of
+      const { status } = reply
       lastMs = performance.now()
-      all.add(lastMs - dueMs)
-      steps[Math.floor((lastMs - startMs) / 1000 / stepSeconds)]?.add(lastMs - dueMs)
+      count++
+      const step = steps[Math.floor((lastMs - startMs) / 1000 / stepSeconds)]
       const counts = (replies[kind.name] ??= {})
-      const count = (counts[status] = (counts[status] ?? 0) + 1)
-      if (status !== kind.status) isLost = true
-      else if (kind.evidence !== undefined) {
-        // Reservoir: every one of them has the same chance to be in it.
-        const kept = (sample[kind.name] ??= [])
-        const at = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * count)
-        if (at < SAMPLE_SIZE) kept[at] = id
+      const alike = (counts[status] = (counts[status] ?? 0) + 1)
+      if (status !== kind.status) {
+        wrong[`${kind.name} ${status}`] ??= reply.text
+        if (status === 429 && slowsDown) {
+          limited++
+          if (step !== undefined) step.limited++
+          return
+        }
+        if (step !== undefined) step.errors++
+        if (++errors > errorShareMax * Math.max(count, SHARE_OF_MIN)) lose()
+        return
       }
+      for (const times of [all, last.times, step?.times]) times?.add(lastMs - dueMs)
+      if (kind.evidence === undefined) return
+      // Reservoir: every one of them has the same chance to be in it.
+      const kept = (sample[kind.name] ??= [])
+      const at = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * alike)
+      if (at < SAMPLE_SIZE) kept[at] = { id, sender }
+    },
+    progress(): Progress {
+      const { atMs, times } = last
+      const nowMs = performance.now()
+      last = { atMs: nowMs, times: openTimes() }
+      const perSecond = (times.count() * 1000) / (nowMs - atMs)
+      return { seconds: (nowMs - startMs) / 1000, perSecond, p99Ms: times.ms(99), errors, limited }
     },
     counted: () => ({
-      count: all.count(),
+      count,
       replies,
+      wrong,
       sample,
       seconds: (lastMs - startMs) / 1000,
       latency: PERCENTS.map((percent) => ({ percent, ms: all.ms(percent) })),
       overTime: {
         stepSeconds,
-        perSecond: steps.map((step) => step.count() / stepSeconds),
-        p50Ms: steps.map((step) => step.ms(50)),
-        p99Ms: steps.map((step) => step.ms(99)),
+        duePerSecond:
+          stages === undefined ? [] : steps.map((_, i) => rateAt(stages, seconds, (i + 0.5) * stepSeconds)),
+        perSecond: steps.map(({ times }) => times.count() / stepSeconds),
+        p50Ms: steps.map(({ times }) => times.ms(50)),
+        p99Ms: steps.map(({ times }) => times.ms(99)),
+        errors: steps.map((step) => step.errors),
+        limited: steps.map((step) => step.limited),
       },
     }),
   }

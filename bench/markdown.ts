@@ -1,7 +1,7 @@
 // A report as Markdown: for the terminal, for bench/RESULTS.md and, with plots, for the page (bench/page.ts).
 import { differenceTable, type Comparison } from './compare.ts'
 import { spreadOf, text, type Figure } from './figures.ts'
-import type { Measurement, Report, ScenarioReport } from './report.ts'
+import { disturbed, type Measurement, type Report, type ScenarioReport } from './report.ts'
 
 /** The first row holds the heads, the first column names the row. */
 export type Table = readonly (readonly string[])[]
@@ -19,8 +19,11 @@ export function markdown(report: Report, comparison?: Comparison): string {
 }
 
 export function sectionsOf(report: Report, comparison?: Comparison): Section[] {
+  const warning = disturbed(report)
   return [
-    { markdown: '# Results\n\nWritten by the bench.' },
+    {
+      markdown: `# Results\n\nWritten by the bench.${warning === undefined ? '' : `\n\n> **Disturbed.** ${warning}`}`,
+    },
     { markdown: list(aboutLines(report)) },
     ...report.scenarios.map((scenario) => ({ scenario, markdown: scenarioText(scenario) })),
     { markdown: `## How to read the tables\n\n${list(notes(report))}` },
@@ -95,6 +98,7 @@ function aboutLines({
   command,
   constants,
   seconds,
+  saidSeconds,
   scenarios,
 }: Report): string[] {
   const service = scenarios.find((scenario) => scenario.service !== undefined)?.service
@@ -107,7 +111,7 @@ function aboutLines({
     constants: Object.entries(constants)
       .map((constant) => constant.join(' '))
       .join(', '),
-    took: `${(seconds / 60).toFixed(1)} min`,
+    took: `${(seconds / 60).toFixed(1)} min${saidSeconds === undefined ? '' : `, of ${(saidSeconds / 60).toFixed(1)} min at most`}`,
     'versions of the bench': `commit ${commit}, Node ${node}`,
   }
   const worst = (head: string) =>
@@ -115,7 +119,7 @@ function aboutLines({
   // A deployment runs elsewhere, and its disk is not this one.
   const where =
     service === undefined
-      ? { generator: hardware }
+      ? { 'machine of the generator': hardware }
       : {
           machine: `${hardware}, fsync of 8 KiB p50 ${text(fsyncMs.p50)} ms p99 ${text(fsyncMs.p99)} ms`,
           service: `listener ${service.listener}, worker threads ${service.threads}, PostgreSQL ${service.postgres}`,
@@ -135,6 +139,9 @@ const NOTES = [
   'rate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only what such runs have stored, measured in turn with it.',
   'rate ÷ other, CPU ÷ other, p50 ÷ other, p99 ÷ other: this ÷ the service of --beside, measured in turn with it; latency of both at half of the slower one’s rate.',
   'helpers: threads of V8 and libuv in the service.',
+  'rate ÷ autocannon, CPU ÷ autocannon, p50 ÷ autocannon, p99 ÷ autocannon: the bench’s own generator ÷ autocannon, in turn on the same service; latency of both at one rate.',
+  'errors, 429s, not sent: replies with another status than they must have, and requests without a reply; replies of a rate limit, which were waited for; requests that were due when no connection was free, until the end or because of a 429. None of them is in a rate or a latency.',
+  'due/s, replies/s, worst p99 ms: requests that were due, right replies, and the highest p99 of a part of the row’s time.',
   'generator, its core %: the load program, and how much of a core it took.',
   'steal %, others %: of all cores, taken away by the host and used by other programs; in the worst round.',
   'MB/hour, ±: the slope over the time after the warm-up, and half of its 95 % interval.',
@@ -156,9 +163,16 @@ function notes({ constants, scenarios }: Report): string[] {
   return [...NOTES.filter(isShown), ...(rounds === undefined ? [] : [noise])]
 }
 
-function checkedText({ checked: { replies, rows, verifiedOffline } }: ScenarioReport): string {
+function checkedText({
+  checked: { replies, errors = 0, limited = 0, errorsBy = {}, rows, verifiedOffline },
+}: ScenarioReport): string {
+  const said = Object.entries(errorsBy)
+    .map(([what, count]) => `${what}: ${count}`)
+    .join(', ')
   return [
-    `${replies} replies, all as they must be`,
+    errors + limited === 0
+      ? `${replies} replies, all as they must be`
+      : `${replies} replies as they must be, ${errors} errors${said === '' ? '' : ` (${said})`}, ${limited} × 429`,
     ...(rows === undefined
       ? []
       : [rows.length === 0 ? 'no new rows' : `as many new rows in ${rows.join(', ')} as they say`]),

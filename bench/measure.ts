@@ -1,14 +1,15 @@
 // Measures a scenario: sets it up, warms up, and then, round by round, each of its connection counts at open throttle and at a fixed
-// rate, in turn with a second service where there is one; and checks that all of it was right.
+// rate, in turn with a second service or a second generator where there is one; and checks that all of it was right.
 import { call } from './calls.ts'
 import { checkSample } from './evidence.ts'
-import { figuresOf, sum, type Round } from './figures.ts'
+import { figuresOf, sum, text, type Round } from './figures.ts'
 import { openFilling, settle, storedSizes } from './fill.ts'
 import { openFloor } from './floor-round.ts'
-import { FLOOR, saturation, type Measurement, type ScenarioReport } from './report.ts'
-import { filledOnce, type RequestKind } from './request.ts'
-import { advice, openSession, type Run, type Session } from './run.ts'
-import { say, type Measured, type Requests, type Scenario } from './scenario.ts'
+import type { Generator, OverTime } from './load.ts'
+import { FLOOR, named, saturation, type Measurement, type ScenarioReport } from './report.ts'
+import { filledOnce, type RequestKind, type Sender } from './request.ts'
+import { advice, openSession, type Counts, type Run, type Session } from './run.ts'
+import { say, type Measured, type Scenario } from './scenario.ts'
 import type { Start, Subject, SuiteOptions } from './scenario.ts'
 
 /** Latency is measured at this share of the throughput that the same number of connections reached. */
@@ -17,8 +18,17 @@ export const WARM_UP_CONNECTIONS = 64
 
 /** Both runs of one connection count in one round. */
 interface Pair {
-  readonly open: Run
+  /** Undefined where the command line gives the rate at which a deployment is asked. */
+  readonly open: Run | undefined
   readonly paced: Run
+}
+
+type CountName = Exclude<keyof Counts, 'errorsBy'>
+
+/** What is measured beside each other. */
+interface Side {
+  readonly session: Session
+  readonly generator: Generator
 }
 
 /**
@@ -34,45 +44,68 @@ export async function measureScenario(
   stack: AsyncDisposableStack,
 ): Promise<Measured<ScenarioReport>> {
   const { name, description, env = {}, hasLevels = false } = scenario
-  const { seconds, storedCount, beside } = options
-  const counts = options.connections ?? scenario.connections
+  const { seconds, storedCount, beside, rate, generator, maxErrorPercent = 0 } = options
+  const counts = connectionCounts(scenario, options)
   say(`${name}: starts`)
 
   const open = async (subject: Subject): Promise<Session> => {
     const requests = await scenario.setUp({ subject, storedCount, stack })
-    for (const kind of requests.kinds) await tryOnce(subject, kind, requests)
-    const session = openSession(subject, requests, { seconds, settle: scenario.settle }, stack)
-    await warmUp(session)
-    return session
-  }
-  // V8 compiles, PostgreSQL plans, and its log takes whole images of pages: these figures are dropped. A deployment never sees
-  // more connections than it was announced.
-  const warmUp = (session: Session) => {
-    const most = session.subject.own === undefined ? Math.max(...counts) : WARM_UP_CONNECTIONS
-    return session.counted(async () => void (await session.run(Math.min(WARM_UP_CONNECTIONS, most))))
+    for (const kind of requests.kinds)
+      for (const sender of requests.senders) await tryOnce(subject, kind, sender)
+    const { settle: settleRun } = scenario
+    return openSession(
+      subject,
+      requests,
+      { seconds, settle: settleRun, errorShareMax: maxErrorPercent / 100 },
+      stack,
+    )
   }
   const session = await open(deployment ?? (await start({ env, isFresh: false }, stack)))
   const { own } = session.subject
-  const otherName = hasLevels ? 'empty' : 'other'
+  const isAtRateOnly = own === undefined && rate !== undefined
   const checkout = beside === undefined ? {} : { checkout: beside }
   const other =
     hasLevels || beside !== undefined
       ? await open(await start({ env, isFresh: hasLevels, ...checkout }, stack))
       : undefined
   const sessions = other === undefined ? [session] : [session, other]
+  const sides: Side[] =
+    generator === 'both'
+      ? [
+          { session, generator: 'own' },
+          { session, generator: 'autocannon' },
+        ]
+      : sessions.map((of) => ({ session: of, generator }))
+  const otherName = generator === 'both' ? 'autocannon' : hasLevels ? 'empty' : 'other'
+
+  // V8 compiles, PostgreSQL plans, and its log takes whole images of pages: these figures are dropped. A deployment never sees
+  // more connections than it was announced, nor a higher rate.
+  const warmUp = async () => {
+    const most = own === undefined ? Math.max(...counts) : WARM_UP_CONNECTIONS
+    const lowest = Math.min(...(rate ?? []).map(({ from, to }) => Math.min(from, to)))
+    const stages = isAtRateOnly ? [{ from: lowest, to: lowest }] : undefined
+    for (const side of sides)
+      await side.session.counted(
+        async () =>
+          void (await side.session.run(side.generator, Math.min(WARM_UP_CONNECTIONS, most), stages)),
+      )
+  }
+  await warmUp()
   const floor = scenario.hasFloor === true && own ? await openFloor(own, seconds, stack) : undefined
   const floors: Round[] = []
 
   /** Both runs of each side; the first changes from round to round, because what it leaves for the disk delays the other. */
   const pairsOf = async (connections: number, round: number): Promise<Pair[]> => {
-    const turn = round % 2 === 0 ? sessions : sessions.toReversed()
+    const turn = round % 2 === 0 ? sides : sides.toReversed()
     const opens: Run[] = []
-    for (const side of turn) opens.push(await side.run(connections))
+    if (!isAtRateOnly)
+      for (const side of turn) opens.push(await side.session.run(side.generator, connections))
     // Latencies compare at one rate only.
-    const rate = options.rate ?? Math.min(...opens.map(({ perSecond }) => perSecond)) * LATENCY_RATE_SHARE
+    const half = Math.min(...opens.map(({ perSecond }) => perSecond)) * LATENCY_RATE_SHARE
+    const stages = rate ?? [{ from: half, to: half }]
     const pairs: Pair[] = []
     for (const [at, side] of turn.entries())
-      pairs.push({ open: opens[at]!, paced: await side.run(connections, rate) })
+      pairs.push({ open: opens[at], paced: await side.session.run(side.generator, connections, stages) })
     return round % 2 === 0 ? pairs : pairs.toReversed()
   }
 
@@ -84,7 +117,8 @@ export async function measureScenario(
         for (const one of measured) one.last = await pairsOf(one.connections, round)
         const floorRound = await floor?.(seconds)
         if (floorRound !== undefined) floors.push(floorRound)
-        for (const one of measured) one.rounds.push(roundOf(one.last, otherName, floorRound?.['total']))
+        for (const one of measured)
+          one.rounds.push(roundOf(one.last, { otherName, own, floor: floorRound?.['total'] }))
       }
     }
     await session.counted(() => (other === undefined ? rounds() : other.counted(rounds)))
@@ -96,7 +130,7 @@ export async function measureScenario(
       figures: { ...figuresOf(of), ...figuresOf([sizes]) },
       ...(last && {
         lastRound: {
-          open: last.open.load.overTime,
+          ...(last.open && { open: last.open.load.overTime }),
           paced: last.paced.load.overTime,
           latency: last.paced.load.latency,
         },
@@ -115,7 +149,7 @@ export async function measureScenario(
         await filling.add({ from: filled, to: records, newest: new Date() })
         filled = records
         if (other?.subject.own !== undefined) await settle(other.subject.own.database)
-        for (const one of sessions) await warmUp(one)
+        await warmUp()
       }
       measurements.push(...(await measureCounts(records)))
     }
@@ -131,7 +165,11 @@ export async function measureScenario(
     const of = one === other ? `the ${otherName} one: ` : ''
     problems.push(...[...one.problems, ...checked.problems].map((problem) => of + problem))
   }
-  const replies = sum(sessions.flatMap(({ runs }) => runs.map((run) => run.replies)))
+  const count = (of: CountName) => sum(sessions.flatMap(({ runs }) => runs.map(({ counts: by }) => by[of])))
+  const errorsBy: Record<string, number> = {}
+  for (const run of sessions.flatMap(({ runs }) => runs))
+    for (const [what, n] of Object.entries(run.counts.errorsBy)) errorsBy[what] = (errorsBy[what] ?? 0) + n
+  const [replies, errors, limited] = [count('right'), count('errors'), count('limited')]
   const rows = Object.keys(Object.assign({}, ...session.requests.kinds.map(({ stores }) => stores)))
   const report: ScenarioReport = {
     name,
@@ -139,40 +177,67 @@ export async function measureScenario(
     ...(own === undefined ? {} : { service: await aboutService(own) }),
     labels: 'connections',
     measurements,
-    checked: { replies, ...(own === undefined ? {} : { rows }), verifiedOffline },
+    checked: { replies, errors, limited, errorsBy, ...(own === undefined ? {} : { rows }), verifiedOffline },
   }
+  if (own === undefined) return { report: withTimeline(report), problems }
   return { report: floors.length === 0 ? report : withFloor(report, floors), problems }
+}
+
+/** With several callers every one of them has a connection. */
+export function connectionCounts(
+  scenario: Scenario,
+  { connections, key: { length: callers } = [] }: SuiteOptions,
+) {
+  const tooFew = connections?.find((count) => count < callers)
+  if (tooFew !== undefined)
+    throw new Error(`--connections ${tooFew} are fewer than the ${callers} keys of --key`)
+  return connections ?? [...new Set(scenario.connections.map((count) => Math.max(count, callers)))]
 }
 
 /**
  * One row of the table in one round: throughput and cost from open throttle, latency from the fixed rate, never both from one.
  *
  * @param pairs of this service, and of the one beside it
+ * @param own undefined for a deployment
  * @param floor CPU microseconds per execution
  */
-function roundOf([mine, other]: readonly Pair[], otherName: string, floor = Number.NaN): Round {
+function roundOf(
+  [mine, other]: readonly Pair[],
+  {
+    otherName,
+    own,
+    floor = Number.NaN,
+  }: { otherName: string; own: Subject['own']; floor: number | undefined },
+): Round {
   if (mine === undefined) throw new Error('nothing was measured')
   const { open, paced } = mine
+  // What a run at open throttle would say better.
+  const main = open ?? paced
   const ratio = (of: (pair: Pair) => number | undefined) => other && (of(mine) ?? 0) / (of(other) ?? 0)
   const worst = (head: string) =>
-    Math.max(...[open, paced].map(({ disturbance }) => disturbance[head] ?? Number.NaN))
+    Math.max(...[main, paced].map(({ disturbance }) => disturbance[head] ?? Number.NaN))
+  const counted = (of: CountName) =>
+    own === undefined ? (open?.counts[of] ?? 0) + paced.counts[of] : undefined
   return {
-    'per s': open.perSecond,
+    'per s': open?.perSecond,
     'at rate': paced.perSecond,
     'p50 ms': latency(paced, 50),
     'p99 ms': latency(paced, 99),
     'max ms': latency(paced, 100),
-    ...open.figures,
-    ...open.settled,
+    errors: counted('errors'),
+    '429s': counted('limited'),
+    'not sent': counted('notSent'),
+    ...main.figures,
+    ...main.settled,
     ...Object.fromEntries(Object.entries(paced.settled).map(([head, value]) => [`${head}, paced`, value])),
-    [`rate ÷ ${otherName}`]: ratio((pair) => pair.open.perSecond),
-    [`CPU ÷ ${otherName}`]: ratio((pair) => pair.open.cpu['CPU total']),
+    [`rate ÷ ${otherName}`]: ratio((pair) => pair.open?.perSecond),
+    [`CPU ÷ ${otherName}`]: ratio((pair) => pair.open?.cpu['CPU total']),
     [`p50 ÷ ${otherName}`]: ratio((pair) => latency(pair.paced, 50)),
     [`p99 ÷ ${otherName}`]: ratio((pair) => latency(pair.paced, 99)),
     'steal %': worst('steal %'),
     'others %': worst('others %'),
-    ...open.cpu,
-    '× floor': (open.cpu['CPU total'] ?? Number.NaN) / floor,
+    ...main.cpu,
+    '× floor': (main.cpu['CPU total'] ?? Number.NaN) / floor,
   }
 }
 
@@ -187,26 +252,59 @@ function withFloor(report: ScenarioReport, floors: readonly Round[]): ScenarioRe
   return { ...report, further: { [FLOOR]: [{ label: 'floor', figures: { ...figures, ...ratio } }] } }
 }
 
+/** Of a deployment nobody else keeps what was answered when. */
+function withTimeline(report: ScenarioReport): ScenarioReport {
+  const best = saturation(report)
+  const { paced } = best?.lastRound ?? {}
+  if (best === undefined || paced === undefined) return report
+  return { ...report, further: { [`Over time at the rate, ${named(best)}, last round`]: timeline(paced) } }
+}
+
+const TIMELINE_ROWS = 10
+
+/** @returns rows of about a tenth of the time each */
+function timeline({ stepSeconds, ...overTime }: OverTime): Measurement[] {
+  const steps = Math.ceil(overTime.perSecond.length / TIMELINE_ROWS)
+  return Array.from({ length: Math.ceil(overTime.perSecond.length / steps) }, (_, row) => {
+    const from = row * steps
+    const of = (values: readonly number[]) => values.slice(from, from + steps)
+    const mean = (values: readonly number[]) => sum(of(values)) / of(values).length
+    const round = {
+      'due/s': mean(overTime.duePerSecond),
+      'replies/s': mean(overTime.perSecond),
+      'worst p99 ms': Math.max(...of(overTime.p99Ms)),
+      errors: sum(of(overTime.errors)),
+      '429s': sum(of(overTime.limited)),
+    }
+    const until = Math.min(from + steps, overTime.perSecond.length)
+    return {
+      label: `${text(from * stepSeconds)}–${text(until * stepSeconds)} s`,
+      figures: figuresOf([round]),
+    }
+  })
+}
+
 /** Sends one request of a kind before the load, so that what is wrong is shown with its words. */
-async function tryOnce(subject: Subject, kind: RequestKind, { stored }: Requests): Promise<void> {
+async function tryOnce(subject: Subject, kind: RequestKind, sender: Sender): Promise<void> {
   // A delivery is signed by the generator alone.
   if (kind.hmac !== undefined) return
-  const body = kind.body === undefined ? undefined : filledOnce(kind.body, stored)
-  const route = `${kind.method} ${filledOnce(kind.path, stored)}`
-  const { status, text } = await call(subject, route, { body, expect: 'any' })
+  const body = kind.bodies?.[0] === undefined ? undefined : filledOnce(kind.bodies[0], sender)
+  const route = `${kind.method} ${filledOnce(kind.path, sender)}`
+  const { status, text: said } = await call(subject, route, { body, key: sender.key, expect: 'any' })
   if (status !== kind.status)
     throw new Error(
-      `${kind.method} ${kind.path} answered ${status}${advice(status)} in place of ${kind.status}: ${text.slice(0, 500)}`,
+      `${kind.method} ${kind.path} answered ${status}${advice(status)} in place of ${kind.status}: ${said.slice(0, 500)}`,
     )
 }
 
 /** Ids of what was answered, picked at random from all runs. */
-function sampleOf({ requests: { kinds }, runs }: Session, size: number) {
+function sampleOf({ requests: { kinds, senders }, runs }: Session, size: number) {
+  const keyOf = (sender: number) => ({ key: senders[sender]?.key ?? '' })
   return kinds.flatMap(({ name, evidence }) => {
     if (evidence === undefined) return []
     const ids = runs.flatMap(({ load }) => load.sample[name] ?? [])
-    const shuffled = ids.map((id) => ({ id, at: Math.random() })).toSorted((a, b) => a.at - b.at)
-    return shuffled.slice(0, size).map(({ id }) => ({ id, evidence }))
+    const shuffled = ids.map((one) => ({ ...one, at: Math.random() })).toSorted((a, b) => a.at - b.at)
+    return shuffled.slice(0, size).map(({ id, sender }) => ({ id, evidence, ...keyOf(sender) }))
   })
 }
 

@@ -1,7 +1,8 @@
 // A report as one page: its Markdown with plots, no script, nothing loaded from elsewhere.
-import { Marked } from 'marked'
+import { Marked, type Tokens } from 'marked'
 import type { Comparison } from './compare.ts'
 import type { Figures } from './figures.ts'
+import type { OverTime } from './load.ts'
 import { sectionsOf } from './markdown.ts'
 import { barPlot, escaped, linePlot, PLOT_STYLE } from './plot.ts'
 import { named, saturation, type Measurement, type Report, type ScenarioReport } from './report.ts'
@@ -12,6 +13,14 @@ const toHtml = new Marked({
     html: ({ text }) => escaped(text),
     link: ({ raw }) => escaped(raw),
     image: ({ raw }) => escaped(raw),
+    table({ header, rows }) {
+      const heads = header.map(({ tokens }) => this.parser.parseInline(tokens))
+      const cells = (row: readonly Tokens.TableCell[]) =>
+        row.map((one, i) => `<td data-head="${heads[i]}">${this.parser.parseInline(one.tokens)}</td>`)
+      const lines = [heads.map((head) => `<th>${head}</th>`), ...rows.map(cells)]
+      const [head, ...body] = lines.map((line) => `<tr>${line.join('')}</tr>`)
+      return `<table><thead>${head}</thead><tbody>${body.join('\n')}</tbody></table>\n`
+    },
   },
 })
 
@@ -40,8 +49,21 @@ body { max-width: 1320px; margin: 0 auto; padding: 20px; font: 15px/1.5 system-u
 .plots { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(400px, 100%), 1fr)); gap: 24px; }
 section { overflow-x: auto; }
 table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-th, td { padding: 3px 8px; white-space: nowrap; border-bottom: 1px solid #8884; }
-th:first-child { text-align: left; }
+th, td { padding: 3px 8px; white-space: nowrap; text-align: right; border-bottom: 1px solid #8884; }
+th:first-child, td:first-child { text-align: left; }
+code { overflow-wrap: anywhere; }
+blockquote { margin: 16px 0; padding: 4px 16px; border: 2px solid #d97706; border-radius: 6px; background: #d9770622; }
+/* On a phone a row is a card: its cells flow, each below its head. */
+@media (max-width: 900px) {
+  body { padding: 12px; }
+  table, tbody { display: block; }
+  thead { display: none; }
+  tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(76px, 1fr)); margin-bottom: 12px; border: 1px solid #8884; border-radius: 6px; }
+  td, td:first-child { text-align: left; white-space: normal; border: 0; }
+  td:first-child { grid-column: 1 / -1; font-weight: 600; border-bottom: 1px solid #8884; }
+  td::before { content: attr(data-head); display: block; color: #888; font-size: 11px; font-weight: 400; }
+  td:first-child::before { display: inline; margin-right: 6px; }
+}
 `
 
 function plotsOf(scenario: ScenarioReport): string {
@@ -49,8 +71,7 @@ function plotsOf(scenario: ScenarioReport): string {
   const best = saturation(scenario)
   const where = best === undefined ? '' : named(best)
   const { open, paced } = best?.lastRound ?? {}
-  const overTime = (values: readonly number[] = []) =>
-    values.map((y, i) => ({ x: (i + 0.5) * (open?.stepSeconds ?? 0), y }))
+  const overTime = (values: readonly number[] = [], of = paced) => pointsOf(values, of?.stepSeconds ?? 0)
   return [
     bars('Throughput', 'replies per second', measurements, { '': of('per s') }),
     linePlot({
@@ -67,7 +88,13 @@ function plotsOf(scenario: ScenarioReport): string {
       title: `Throughput over time, ${where}`,
       xLabel: 'seconds, last round',
       yLabel: 'replies per second',
-      lines: [{ name: '', points: overTime(open?.perSecond) }],
+      lines: [{ name: '', points: overTime(open?.perSecond, open) }],
+    }),
+    linePlot({
+      title: `Replies at the rate over time, ${where}`,
+      xLabel: 'seconds, last round',
+      yLabel: 'per second',
+      lines: scenario.service === undefined && paced !== undefined ? repliesOf(paced) : [],
     }),
     linePlot({
       title: `Latency over time, ${where}`,
@@ -90,6 +117,24 @@ function plotsOf(scenario: ScenarioReport): string {
         (of('first execution ms')(figures) ?? Number.NaN) - (of('ready ms')(figures) ?? Number.NaN),
     }),
   ].join('')
+}
+
+/** What was due and what came of it; errors and 429s where there were any. */
+function repliesOf({ stepSeconds, duePerSecond, perSecond, ...counts }: OverTime) {
+  const rates = (of: readonly number[]) => of.map((count) => count / stepSeconds)
+  const lines = [
+    { name: 'due', values: duePerSecond },
+    { name: 'right', values: perSecond },
+    { name: 'errors', values: rates(counts.errors) },
+    { name: '429', values: rates(counts.limited) },
+  ]
+  return lines
+    .filter(({ name, values }) => name === 'right' || values.some((value) => value > 0))
+    .map(({ name, values }) => ({ name, points: pointsOf(values, stepSeconds) }))
+}
+
+function pointsOf(values: readonly number[], stepSeconds: number) {
+  return values.map((y, i) => ({ x: (i + 0.5) * stepSeconds, y }))
 }
 
 type Part = (figures: Figures) => number | undefined

@@ -3,25 +3,38 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-export interface Program<Job, Result> {
+export interface Program<Job, Result, Progress> {
   /** @throws Error when the program ends, or when it has not answered in time */
-  run(job: Job, options: { withinMs: number }): Promise<Result>
+  run(job: Job, options: { withinMs: number; onProgress?: (progress: Progress) => void }): Promise<Result>
   [Symbol.dispose](): void
 }
 
-/** @param file beside this one: it answers each message, a job, with a message, its result; a job that throws ends it, unhandled */
-export function openProgram<Job extends object, Result>(file: string): Program<Job, Result> {
+/**
+ * @param file beside this one: it answers each message, a job, with a message `{ result }`, and may send `{ progress }` before; a job
+ *   that throws ends it, unhandled
+ */
+export function openProgram<Job extends object, Result, Progress = never>(
+  file: string,
+): Program<Job, Result, Progress> {
   const child = fork(join(import.meta.dirname, file))
   const ended = once(child, 'exit').then(([code]) => {
     throw new Error(`${file} ended with exit code ${String(code)}`)
   })
   ended.catch(() => undefined)
   return {
-    async run(job, { withinMs }) {
-      const answer = once(child, 'message', { signal: AbortSignal.timeout(withinMs) })
-      child.send(job)
-      const [result] = await Promise.race([answer, ended])
-      return result as Result
+    async run(job, { withinMs, onProgress }) {
+      const { promise: answered, resolve, reject } = Promise.withResolvers<Result>()
+      const listen = ({ progress, result }: { progress?: Progress; result?: Result }) =>
+        progress === undefined ? resolve(result as Result) : onProgress?.(progress)
+      const late = setTimeout(() => reject(new Error(`${file} has not answered in ${withinMs} ms`)), withinMs)
+      child.on('message', listen)
+      try {
+        child.send(job)
+        return await Promise.race([answered, ended])
+      } finally {
+        child.off('message', listen)
+        clearTimeout(late)
+      }
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   }

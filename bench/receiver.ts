@@ -39,7 +39,9 @@ process.on('message', ({ delayMs }: ReceiverJob) => {
   })
   server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
     process.send?.({
-      origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    } satisfies ReceiverReady),
+      result: {
+        origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      } satisfies ReceiverReady,
+    }),
   )
 })

@@ -3,7 +3,7 @@ import type { Figures } from './figures.ts'
 import type { LoadResult, OverTime } from './load.ts'
 import { describeMachine, type Machine } from './machine.ts'
 
-export const REPORT_VERSION = 4
+export const REPORT_VERSION = 5
 
 export interface Report {
   readonly version: typeof REPORT_VERSION
@@ -11,6 +11,8 @@ export interface Report {
   readonly subject: string
   readonly startedAt: string
   readonly seconds: number
+  /** At most, as was said at the start; of a quick run. */
+  readonly saidSeconds?: number
   /** The command line, without the key. */
   readonly command: string
   /** Where the generator ran, and a service of the bench's own with it. */
@@ -30,8 +32,13 @@ export interface ScenarioReport {
   /** Other things measured at the same time, by the title of their table. */
   readonly further?: Readonly<Record<string, readonly Measurement[]>>
   readonly checked: {
-    /** Replies, all with the status they must have. */
+    /** Replies with the status they must have. */
     readonly replies: number
+    /** Of a deployment: other replies and none, as far as they are tolerated; and its 429s. */
+    readonly errors?: number
+    readonly limited?: number
+    /** The errors by kind of request and status: `execute 503`. */
+    readonly errorsBy?: Readonly<Record<string, number>>
     /** Tables that grew by as many rows as the replies say. Undefined for a deployment, whose database is not the bench's. */
     readonly rows?: readonly string[]
     readonly verifiedOffline: number
@@ -47,7 +54,7 @@ export interface Measurement {
   readonly records?: number
   /** Of the last round: replies at open throttle, latency at the fixed rate. */
   readonly lastRound?: {
-    readonly open: OverTime
+    readonly open?: OverTime
     readonly paced: OverTime
     readonly latency: LoadResult['latency']
   }
@@ -60,7 +67,7 @@ export const FLOOR = 'The floor in the same rounds: what cannot be avoided, in b
 export function startReport() {
   const startedAt = new Date()
   const machine = describeMachine()
-  return (of: Pick<Report, 'subject' | 'command' | 'constants' | 'scenarios'>): Report => ({
+  return (of: Omit<Report, 'version' | 'startedAt' | 'seconds' | 'machine'>): Report => ({
     version: REPORT_VERSION,
     startedAt: startedAt.toISOString(),
     seconds: (Date.now() - startedAt.getTime()) / 1000,
@@ -69,11 +76,37 @@ export function startReport() {
   })
 }
 
+/** @returns the head of what a measurement brought: at open throttle, or at the rate that was all it was asked for */
+export function rateHead({ figures }: Measurement): 'per s' | 'at rate' {
+  return figures['per s'] === undefined ? 'at rate' : 'per s'
+}
+
 /** @returns the measurement with the most stored records whose connection count brought the most */
 export function saturation({ measurements }: ScenarioReport): Measurement | undefined {
   const fullest = measurements.filter(({ records }) => records === measurements.at(-1)?.records)
-  const rates = fullest.map(({ figures }) => figures['per s']?.median ?? 0)
+  const rates = fullest.map((one) => one.figures[rateHead(one)]?.median ?? 0)
   return fullest[rates.indexOf(Math.max(...rates))]
+}
+
+/** Of a core, that other programs may take before a reader is warned. */
+const OTHERS_CORE_SHARE_MAX = 0.2
+
+/** @returns a warning where other programs took more in any run, with where it was worst */
+export function disturbed({ machine, scenarios }: Report): string | undefined {
+  const rows = scenarios.flatMap(({ name, measurements, service }) =>
+    measurements.map((one) => ({
+      cores: ((one.figures['others %']?.max ?? 0) / 100) * machine.cores,
+      where: `${name}, ${named(one)}`,
+      isHere: service !== undefined,
+    })),
+  )
+  const over = rows.filter(({ cores }) => cores > OTHERS_CORE_SHARE_MAX)
+  const worst = over.toSorted((a, b) => b.cores - a.cores)[0]
+  if (worst === undefined) return undefined
+  const much = `Other programs took up to ${(worst.cores * 100).toFixed(0)} % of a core (${worst.where}); more than ${OTHERS_CORE_SHARE_MAX * 100} % in ${over.length} of ${rows.length} rows.`
+  return worst.isHere
+    ? `${much} Figures of such a run do not compare.`
+    : `${much} If the deployment runs on this machine, it is among them, and the generator takes its cores.`
 }
 
 /** @returns `64 connections, 2,000 records` */

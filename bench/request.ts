@@ -3,13 +3,14 @@ import { createHmac, randomUUID } from 'node:crypto'
 
 /**
  * A kind of request. Places in `path`, `body` and `headers`: `{{0}}` to `{{9}}` are fresh random UUIDs, equal numbers the same one;
- * `{{stored}}` is one of the job's stored ids, picked at random; `{{now}}` is the time.
+ * `{{stored}}` is one of the sender's stored ids, picked at random; `{{principal}}` is its principal; `{{now}}` is the time.
  */
 export interface RequestKind {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly body?: string
+  /** One after the other, and again from the first. */
+  readonly bodies?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
   /** A header with the HMAC-SHA256 of the body, in hexadecimal. */
   readonly hmac?: { readonly header: string; readonly secret: string }
@@ -24,7 +25,7 @@ export interface RequestKind {
 }
 
 export interface Message {
-  readonly method: string
+  readonly method: RequestKind['method']
   readonly path: string
   /** Names and values in turn. */
   readonly headers: readonly string[]
@@ -33,25 +34,33 @@ export interface Message {
   readonly id: string
 }
 
-/**
- * @param stored ids that `{{stored}}` stands for
- * @returns a function that makes one message after the other
- */
+/** A caller of the service. */
+export interface Sender {
+  /** Raw API key. */
+  readonly key: string
+  /** What `{{principal}}` stands for; the caller of the bench's own services where it is left out. */
+  readonly principal?: string
+  /** Ids that `{{stored}}` stands for: what this caller has executed. */
+  readonly stored: readonly string[]
+}
+
+/** @returns a function that makes one message after the other */
 export function messagesOf(
-  { method, path, body, headers, hmac }: RequestKind,
-  { url, key, stored }: { url: string; key: string; stored: readonly string[] },
+  { method, path, bodies = [], headers, hmac }: RequestKind,
+  { url, ...sender }: Sender & { url: string },
 ): () => Message {
   const pathOf = template(new URL(url).pathname.replace(/\/$/, '') + path)
-  const bodyOf = body === undefined ? undefined : template(body)
+  const bodiesOf = bodies.map(template)
   const headersOf = Object.entries({
-    Authorization: `Bearer ${key}`,
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    Authorization: `Bearer ${sender.key}`,
+    ...(bodies.length === 0 ? {} : { 'Content-Type': 'application/json' }),
     ...headers,
   }).map(([name, value]) => [name, template(value)] as const)
-  const isFresh = [path, body].some((part) => part?.includes('{{0}}'))
+  const isFresh = [path, ...bodies].some((part) => part.includes('{{0}}'))
+  let made = 0
   return () => {
-    const place = places(stored)
-    const content = bodyOf?.(place)
+    const place = places(sender)
+    const content = bodiesOf[made++ % bodiesOf.length]?.(place)
     const filled = headersOf.flatMap(([name, value]) => [name, value(place)])
     if (hmac !== undefined)
       filled.push(
@@ -60,7 +69,7 @@ export function messagesOf(
           .update(content ?? '')
           .digest('hex'),
       )
-    const id = isFresh ? place('0') : stored.length > 0 ? place('stored') : ''
+    const id = isFresh ? place('0') : sender.stored.length > 0 ? place('stored') : ''
     return { method, path: pathOf(place), headers: filled, body: content, id }
   }
 }
@@ -71,23 +80,25 @@ export function messagesOf(
  */
 export function filledOnce(
   body: string,
-  stored: readonly string[] = [],
+  sender: Partial<Sender> = {},
   given: Readonly<Record<string, string>> = {},
 ): string {
-  return template(body)(places(stored, given))
+  return template(body)(places(sender, given))
 }
 
 /** The value of a place, which is the same all through one message. */
 type Place = (name: string) => string
 
-function places(stored: readonly string[], given: Readonly<Record<string, string>> = {}): Place {
+function places(sender: Partial<Sender>, given: Readonly<Record<string, string>> = {}): Place {
   const values: Record<string, string> = { ...given }
-  return (name) => (values[name] ??= fresh(name, stored))
+  return (name) => (values[name] ??= valueOf(name, sender))
 }
 
-/** Random, because ids in rising order would spare the database's indexes what callers do to them. */
-function fresh(name: string, stored: readonly string[]): string {
+/** Ids are random, because in rising order they would spare the database's indexes what callers do to them. */
+function valueOf(name: string, { stored = [], principal = 'bench' }: Partial<Sender>): string {
   if (name === 'now') return new Date().toISOString()
+  // Within the quotes of a JSON text.
+  if (name === 'principal') return JSON.stringify(principal).slice(1, -1)
   if (name !== 'stored') return randomUUID()
   const id = stored[Math.floor(Math.random() * stored.length)]
   if (id === undefined) throw new Error('there is no stored id to ask for')

@@ -1,16 +1,17 @@
 // One run of the generator against a subject, and the runs of one subject: driven, counted against the database, remembered.
 import { availableParallelism } from 'node:os'
-import { cpuBetween, cpuFigures, cpuTimes, rssBytes } from './cpu.ts'
+import { cpuBetween, cpuFigures, cpuTimes, disturbance, rssBytes } from './cpu.ts'
 import { countRows, miscounted } from './evidence.ts'
-import { sum, type Round } from './figures.ts'
-import type { LoadJob, LoadResult, Replies } from './load.ts'
+import { sum, text, type Round } from './figures.ts'
+import type { Generator, LoadJob, LoadResult, Progress } from './load.ts'
+import type { Stage } from './pace.ts'
 import { openProgram } from './program.ts'
-import type { Requests, Scenario, Subject } from './scenario.ts'
+import { sayProgress, type Requests, type Scenario, type Subject } from './scenario.ts'
 
 export interface Run {
   readonly load: LoadResult
-  /** Replies; all have the status they must have. */
-  readonly replies: number
+  readonly counts: Counts
+  /** Right replies. */
   readonly perSecond: number
   /** Requests that shared a batch, memory, PostgreSQL's log. */
   readonly figures: Round
@@ -22,6 +23,19 @@ export interface Run {
   readonly disturbance: Round
 }
 
+export interface Counts {
+  /** Replies with the status that they must have. */
+  readonly right: number
+  /** Any other status, and requests without a reply: only where some are tolerated. */
+  readonly errors: number
+  /** By kind of request and status: `execute 503`. */
+  readonly errorsBy: Readonly<Record<string, number>>
+  /** 429, which a deployment may answer. */
+  readonly limited: number
+  /** Requests that were due and could not be sent. */
+  readonly notSent: number
+}
+
 export interface Session {
   readonly subject: Subject
   readonly requests: Requests
@@ -29,10 +43,10 @@ export interface Session {
   /** Anything that is not as it must be. */
   readonly problems: readonly string[]
   /**
-   * @param ratePerSecond undefined: open throttle
-   * @throws Error with a sentence at any reply that is not what it must be
+   * @param stages undefined: open throttle
+   * @throws Error with a sentence where more replies than are tolerated are not what they must be
    */
-  run(connections: number, ratePerSecond?: number): Promise<Run>
+  run(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run>
   /** Does some runs, and checks that the database has grown by what they were answered. */
   counted(work: () => Promise<void>): Promise<void>
 }
@@ -40,15 +54,22 @@ export interface Session {
 /** For the generator to answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 
+export interface SessionOptions {
+  /** Of a run, or of each of its stages. */
+  readonly seconds: number
+  readonly settle: Scenario['settle']
+  readonly errorShareMax: number
+}
+
 /** @param stack takes the load generator */
 export function openSession(
   subject: Subject,
   requests: Requests,
-  { seconds, settle }: { seconds: number; settle: Scenario['settle'] },
+  { seconds, settle, errorShareMax }: SessionOptions,
   stack: AsyncDisposableStack,
 ): Session {
-  const { url, key, own } = subject
-  const generator = stack.use(openProgram<LoadJob, LoadResult>('load.ts'))
+  const { url, own, slowsDown } = subject
+  const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
   const cpu = () => own && cpuTimes(own.service.pids)
@@ -60,36 +81,40 @@ export function openSession(
     return Number(result?.rows[0]?.at)
   }
 
-  async function run(connections: number, ratePerSecond?: number): Promise<Run> {
+  async function run(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run> {
     const walFrom = await walBytes()
     const since = new Date()
     const startMs = performance.now()
     const from = cpu()
-    const job: LoadJob = { url, key, ...requests, connections, seconds, ratePerSecond }
-    const load = await generator.run(job, { withinMs: seconds * 1000 + GRACE_MS })
-    const unexpected = unexpectedReplies(requests, load.replies)
-    if (unexpected.length > 0) throw new Error(`${unexpected.join('; ')} (at ${connections} connections)`)
-    const replies = sum(Object.values(load.replies).flatMap((counts) => Object.values(counts)))
+    const disturbedFrom = disturbance()
+    const limits = { slowsDown, errorShareMax }
+    const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
+    const wholeSeconds = seconds * (stages?.length ?? 1)
+    const load = await program.run(job, {
+      withinMs: wholeSeconds * 1000 + GRACE_MS,
+      onProgress: (progress) =>
+        sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections)),
+    })
+    sayProgress()
+    const counts = countsOf(requests, load, limits, `at ${connections} connections`)
+    const { right } = counts
     const settled = (own && (await settle?.(own.database, since))) ?? {}
-    const used = cpuBetween(from, cpu(), replies)
-    const available = ((performance.now() - startMs) * 1000 * availableParallelism()) / replies
+    const used = cpuBetween(from, cpu(), right)
+    const disturbed = disturbance()
+    const percentOfAll = (part: 'steal' | 'others') =>
+      ((disturbed?.[part] ?? Number.NaN) - (disturbedFrom?.[part] ?? Number.NaN)) /
+      ((performance.now() - startMs) * 10 * availableParallelism())
     const rss = own && rssBytes(own.service.pids.service)
     const ran: Run = {
       load,
-      replies,
-      perSecond: replies / load.seconds,
+      counts,
+      perSecond: right / load.seconds,
       cpu: { ...cpuFigures(used), generator: load.cpuMicros, 'its core %': load.coreShare * 100 },
-      disturbance:
-        used === undefined
-          ? {}
-          : {
-              'steal %': (100 * used.steal) / available,
-              'others %': Math.max(0, (100 * (used.busy - used.total - load.cpuMicros)) / available),
-            },
+      disturbance: { 'steal %': percentOfAll('steal'), 'others %': Math.max(0, percentOfAll('others')) },
       figures: {
         ...batchesOf((await own?.service.takeBatchSizes()) ?? []),
         'RSS MiB': rss && rss / 2 ** 20,
-        'WAL B': ((await walBytes()) - walFrom) / replies,
+        'WAL B': ((await walBytes()) - walFrom) / right,
       },
       settled,
     }
@@ -128,18 +153,49 @@ const ADVICE: Readonly<Record<string, string>> = {
   401: 'the service does not know this key',
   403: 'this key may not invoke the action or assert the principal; or, where it is POLICY_DENIED, --signals and --parameters do not agree',
   404: 'the service does not have this policy, or this route',
-  429: 'the rate limit: raise RATE_LIMIT_EXECUTE_PER_MINUTE of the deployment for the measurement',
+  429: 'the rate limit: raise RATE_LIMIT_EXECUTE_PER_MINUTE of the deployment for the measurement, or send with more keys',
   503: 'OVERLOADED: fewer connections, or a higher QUEUE_REQUESTS_MAX (one caller has a quarter of it)',
 }
 
-function unexpectedReplies({ kinds }: Requests, replies: Replies): string[] {
-  return kinds.flatMap(({ name, status: expected }) =>
-    Object.entries(replies[name] ?? {}).flatMap(([status, count]) =>
-      Number(status) === expected
-        ? []
-        : [`${count} replies to ${name} with status ${status} in place of ${expected}${advice(status)}`],
-    ),
+/** @throws Error with a sentence where too many replies are not what they must be */
+function countsOf(
+  { kinds }: Requests,
+  { replies, wrong, notSent }: LoadResult,
+  { slowsDown, errorShareMax }: Pick<LoadJob, 'slowsDown' | 'errorShareMax'>,
+  where: string,
+): Counts {
+  const expected = new Map(kinds.map(({ name, status }) => [name, status]))
+  const all = [...expected].flatMap(([name, right]) =>
+    Object.entries(replies[name] ?? {}).map(([status, count]) => ({ name, right, status, count })),
   )
+  const isLimit = (status: string) => slowsDown && status === '429'
+  const others = all.filter(({ status, right }) => Number(status) !== right)
+  const errors = others.filter(({ status }) => !isLimit(status))
+  const counts: Counts = {
+    notSent,
+    errorsBy: Object.fromEntries(errors.map(({ name, status, count }) => [`${name} ${status}`, count])),
+    right: sum(all.filter(({ status, right }) => Number(status) === right).map(({ count }) => count)),
+    errors: sum(errors.map(({ count }) => count)),
+    limited: sum(others.filter(({ status }) => isLimit(status)).map(({ count }) => count)),
+  }
+  const share = counts.errors / sum(all.map(({ count }) => count))
+  if (counts.right > 0 && share <= errorShareMax) return counts
+  const sentences = others.map(({ name, right, status, count }) => {
+    const said = wrong[`${name} ${status}`] ?? ''
+    return `${count} replies to ${name} with status ${status} in place of ${right}${advice(status)}${said === '' ? '' : `, the first: ${said}`}`
+  })
+  const much = `${text(share * 100)} % errors, more than --max-error-percent ${text(errorShareMax * 100)}: `
+  throw new Error(`${errorShareMax > 0 ? much : ''}${sentences.join('; ')} (${where})`)
+}
+
+function progressText(
+  { seconds, perSecond, p99Ms, errors, limited }: Progress,
+  wholeSeconds: number,
+  connections: number,
+): string {
+  const now = `${text(perSecond)} replies/s, p99 ${text(p99Ms)} ms`
+  const at = `${connections} connections, ${seconds.toFixed(0)} of ${text(wholeSeconds)} s`
+  return `${at}: ${now}; so far ${errors} errors, ${limited} × 429`
 }
 
 /** @returns ` (…)`, or nothing */

@@ -1,7 +1,9 @@
 // The shape of a scenario: what it sends, what must be answered, and which rows each reply leaves.
 // It imports nothing of what measures it, so that every part of the bench may import this file.
 import type { Client } from 'pg'
-import type { RequestKind } from './request.ts'
+import type { Generator } from './load.ts'
+import type { Stage } from './pace.ts'
+import type { RequestKind, Sender } from './request.ts'
 import type { ScenarioReport } from './report.ts'
 import type { MeasuredService, ServiceOptions } from './service.ts'
 import type { TransactionOptions } from './transaction.ts'
@@ -49,15 +51,18 @@ export interface Setting {
 
 export interface Requests {
   readonly kinds: readonly RequestKind[]
-  /** Ids that `{{stored}}` stands for. */
-  readonly stored: readonly string[]
+  readonly senders: readonly Sender[]
 }
 
 /** What is under measurement: a fresh service of the bench's own, or a deployment that somebody else runs. */
 export interface Subject {
   readonly url: string
-  /** Raw API key. */
+  /** Raw API key of the first sender. */
   readonly key: string
+  /** Callers that the load comes from; at least one. */
+  readonly senders: readonly Sender[]
+  /** Its rate limits are waited for: it was not set up for the bench. */
+  readonly slowsDown: boolean
   readonly transaction: TransactionOptions
   /** What a deployment says of its build. */
   readonly version?: string
@@ -83,13 +88,17 @@ export interface SuiteOptions extends TransactionOptions {
   readonly storedCount: number
   /** Pieces of evidence of each kind that are verified offline for each scenario. */
   readonly sampleSize: number
-  /** Requests per second of the latency runs, in place of a share of the throughput. */
-  readonly rate?: number
+  /** Of the latency runs, in place of a share of the throughput; with `url` there are no other runs then. */
+  readonly rate?: readonly Stage[]
+  /** `both`: one after the other on the same service, beside each other in the report. */
+  readonly generator: Generator | 'both'
   /** Folder of another checkout, whose service is measured in turn with this one's. */
   readonly beside?: string
-  /** A deployment to measure in place of a service of the bench's own, and the API key for it. */
+  /** A deployment to measure in place of a service of the bench's own, and the API keys for it. */
   readonly url?: string
-  readonly key?: string
+  readonly key?: readonly string[]
+  /** Of the replies of a deployment: how many may be errors. */
+  readonly maxErrorPercent?: number
 }
 
 /** Starts a service; `isFresh` never returns one that another scenario has used. */
@@ -106,5 +115,24 @@ export interface Measured<Report> {
 
 /** Tells a person what is done now: one line on standard error. */
 export function say(what: string): void {
+  sayProgress()
   process.stderr.write(`bench: ${what}\n`)
+}
+
+const PROGRESS_EVERY_SECONDS = 10
+let isProgressShown = false
+
+/**
+ * Tells a person how a run goes on: on a terminal in one line that changes, elsewhere in a line every ten seconds.
+ *
+ * @param seconds since the run began
+ * @param what left out: takes the line away
+ */
+export function sayProgress(seconds = 0, what?: string): void {
+  const { isTTY } = process.stderr
+  if (isTTY && (isProgressShown || what !== undefined))
+    process.stderr.write(`\r\x1b[K${what === undefined ? '' : `bench: ${what}`}`)
+  else if (what !== undefined && Math.round(seconds) % PROGRESS_EVERY_SECONDS === 1)
+    process.stderr.write(`bench: ${what}\n`)
+  isProgressShown = what !== undefined
 }

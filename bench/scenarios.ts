@@ -4,18 +4,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { coldStart } from './cold-start.ts'
 import { aConnector, aPolicy, putIntoEffect } from './authority.ts'
-import { call, type Caller } from './calls.ts'
+import { call, type CallRoute } from './calls.ts'
 import { openProgram } from './program.ts'
 import type { ReceiverJob, ReceiverReady } from './receiver.ts'
-import { filledOnce, type RequestKind } from './request.ts'
+import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import type { Scenario, SelfMeasured, Setting } from './scenario.ts'
 import { PROVIDER, WEBHOOK_SECRET } from './service.ts'
-import { transactionBody, type TransactionOptions } from './transaction.ts'
+import { transactionBodies, type TransactionOptions } from './transaction.ts'
 
 const RECORD = { status: 200, evidence: 'trust-record' } as const
 
 function executions(transaction: TransactionOptions): RequestKind {
-  const body = transactionBody(transaction)
+  const bodies = transactionBodies(transaction)
   const stores = {
     business_transactions: 1,
     execution_intents: 1,
@@ -23,7 +23,7 @@ function executions(transaction: TransactionOptions): RequestKind {
     verifications: 1,
     receipts: 1,
   }
-  return { name: 'execute', method: 'POST', path: '/execute', body, stores, ...RECORD }
+  return { name: 'execute', method: 'POST', path: '/execute', bodies, stores, ...RECORD }
 }
 
 const reads: RequestKind = { name: 'read', method: 'GET', path: '/trust-records/{{stored}}', ...RECORD }
@@ -32,7 +32,7 @@ const posted = (path: string, table: string): RequestKind => ({
   name: path.slice(1),
   method: 'POST',
   path,
-  body: '{"businessTransactionId":"{{stored}}"}',
+  bodies: ['{"businessTransactionId":"{{stored}}"}'],
   stores: { [table]: 1 },
   ...RECORD,
 })
@@ -40,29 +40,37 @@ const posted = (path: string, table: string): RequestKind => ({
 const STORING_AT_ONCE = 16
 
 /**
- * Executes `storedCount` transactions.
+ * Executes about `storedCount` transactions.
  *
- * @returns their ids
+ * @returns the senders with what each has executed: what is another's cannot be read
  * @throws Error that quotes the first answer that is not a 200
  */
-async function storedRecords({ subject, storedCount }: Setting): Promise<string[]> {
-  const body = transactionBody(subject.transaction)
-  const ids: string[] = []
-  const one = async () => {
-    const filled = filledOnce(body)
-    await call(subject, 'POST /execute', { body: filled })
-    ids.push((JSON.parse(filled) as { businessTransactionId: string }).businessTransactionId)
+async function withStored({ subject, storedCount }: Setting): Promise<Sender[]> {
+  const bodies = transactionBodies(subject.transaction)
+  const each = Math.ceil(storedCount / subject.senders.length)
+  const senders: Sender[] = []
+  for (const sender of subject.senders) {
+    const stored: string[] = []
+    const one = async () => {
+      const body = filledOnce(bodies[stored.length % bodies.length] ?? '', sender)
+      await call(subject, 'POST /execute', { body, key: sender.key })
+      stored.push((JSON.parse(body) as { businessTransactionId: string }).businessTransactionId)
+    }
+    for (let left = each; left > 0; left -= STORING_AT_ONCE)
+      await Promise.all(Array.from({ length: Math.min(left, STORING_AT_ONCE) }, one))
+    senders.push({ ...sender, stored })
   }
-  for (let left = storedCount; left > 0; left -= STORING_AT_ONCE)
-    await Promise.all(Array.from({ length: Math.min(left, STORING_AT_ONCE) }, one))
-  return ids
+  return senders
 }
 
-const executing = ({ subject }: Setting) => ({ kinds: [executions(subject.transaction)], stored: [] })
+const executing = ({ subject }: Setting) => ({
+  kinds: [executions(subject.transaction)],
+  senders: subject.senders,
+})
 
 const ofStored = (kinds: (setting: Setting) => RequestKind[]) => async (setting: Setting) => ({
   kinds: kinds(setting),
-  stored: await storedRecords(setting),
+  senders: await withStored(setting),
 })
 
 const external = (delayMs: number): Scenario => ({
@@ -75,10 +83,10 @@ const external = (delayMs: number): Scenario => ({
     const { origin } = await receiver.run({ delayMs }, { withinMs: 20_000 })
     const action = `bench:external-${delayMs}`
     const policy = `bench-external-${delayMs}`
-    const calls: Caller = (route, given) => call(subject, route, given)
+    const calls: CallRoute = (route, given) => call(subject, route, given)
     await putIntoEffect(calls, 'policy', aPolicy(policy, '1.0.0', action))
     await putIntoEffect(calls, 'connector', aConnector(action, policy, `${origin}/`))
-    return { kinds: [executions({ ...subject.transaction, action, policy })], stored: [] }
+    return { kinds: [executions({ ...subject.transaction, action, policy })], senders: subject.senders }
   },
 })
 
@@ -91,20 +99,20 @@ const webhook: Scenario = {
   isLocal: true,
   connections: [64],
   settle: processed,
-  setUp: () => ({
+  setUp: ({ subject }) => ({
     kinds: [
       {
         name: 'delivery',
         method: 'POST',
         path: `/webhooks/${PROVIDER}`,
-        body: DELIVERY,
+        bodies: [DELIVERY],
         headers: { [`X-${PROVIDER}-Event-Id`]: 'evt_{{0}}' },
         hmac: { header: `X-${PROVIDER}-Signature`, secret: WEBHOOK_SECRET },
         status: 200,
         stores: { webhook_events: 1, audit_events: 1 },
       },
     ],
-    stored: [],
+    senders: subject.senders,
   }),
 }
 
@@ -169,7 +177,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
         stores: { business_transactions: 1, refusal_records: 1 },
         evidence: 'refusal-record',
       }
-      return { kinds: [kind], stored: [] }
+      return { kinds: [kind], senders: subject.senders }
     },
   },
   {
@@ -177,10 +185,9 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
     description: 'POST /execute with an id that is stored already: a 409',
     connections: [1, 64],
     setUp: ofStored(({ subject }) => {
-      const { body = '', ...kind } = executions(subject.transaction)
-      return [
-        { ...kind, name: 'duplicate', body: body.replaceAll('{{0}}', '{{stored}}'), status: 409, stores: {} },
-      ]
+      const { bodies = [], ...kind } = executions(subject.transaction)
+      const stored = bodies.map((body) => body.replaceAll('{{0}}', '{{stored}}'))
+      return [{ ...kind, name: 'duplicate', bodies: stored, status: 409, stores: {} }]
     }),
   },
   {

@@ -2,10 +2,13 @@
 import { Client } from 'pg'
 import { checker, maker } from './authority.ts'
 import { call } from './calls.ts'
+import { sum } from './figures.ts'
 import { commitOf } from './machine.ts'
-import { LATENCY_RATE_SHARE, measureScenario, WARM_UP_CONNECTIONS } from './measure.ts'
+import { connectionCounts, LATENCY_RATE_SHARE, measureScenario, WARM_UP_CONNECTIONS } from './measure.ts'
+import type { Stage } from './pace.ts'
 import { startReport, type Report, type ScenarioReport } from './report.ts'
-import type { Measured, Scenario, SelfMeasured } from './scenario.ts'
+import type { Sender } from './request.ts'
+import { say, type Measured, type Scenario, type SelfMeasured } from './scenario.ts'
 import type { Start, Subject, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { startServer, startService, type DatabaseServer, type MeasuredService } from './service.ts'
@@ -21,19 +24,26 @@ export async function runSuite(
   stack: AsyncDisposableStack,
 ): Promise<Measured<Report>> {
   const reported = startReport()
-  const { rate, beside, seconds, rounds, quick, command } = options
+  const { rate, beside, seconds, rounds, quick, command, generator, maxErrorPercent } = options
   const chosen = choose(options)
+  const time = openTime(chosen, options)
+  if (quick === true) say(`takes at most ${(time.saidSeconds / 60).toFixed(1)} min`)
   const deployment = options.url === undefined ? undefined : await askDeployment(options.url, options)
   const measured: ScenarioReport[] = []
   const problems: string[] = []
   const pool = openPool(options, stack)
-  for (const scenario of chosen) {
+  for (const [i, scenario] of chosen.entries()) {
     // What only this scenario needs is gone before the next.
     const own = stack.use(new AsyncDisposableStack())
     const { report, problems: found } =
       'measure' in scenario
         ? await scenario.measure(options, own)
-        : await measureScenario(scenario, options, { deployment, start: pool.start }, own)
+        : await measureScenario(
+            scenario,
+            quick === true ? { ...options, seconds: time.secondsFrom(i) } : options,
+            { deployment, start: pool.start },
+            own,
+          )
     if (quick !== true) found.push(...(await pool.stop()))
     await own.disposeAsync()
     measured.push(report)
@@ -46,11 +56,15 @@ export async function runSuite(
         ? 'a fresh service on this machine'
         : `${deployment.url}, version ${deployment.version ?? 'unknown'}`,
     command,
+    ...(quick === true && { saidSeconds: time.saidSeconds }),
     constants: {
       rounds,
       'seconds per run': seconds,
       'warm-up': `${seconds} s at ${deployment === undefined ? '' : 'up to '}${WARM_UP_CONNECTIONS} connections`,
-      'latency at': rate === undefined ? `${LATENCY_RATE_SHARE} of the throughput` : `${rate} per second`,
+      'latency at': rate === undefined ? `${LATENCY_RATE_SHARE} of the throughput` : rateText(rate),
+      generator,
+      ...(deployment === undefined ? {} : { keys: deployment.senders.length }),
+      ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
       ...(beside === undefined ? {} : { beside: commitOf(beside) }),
       ...(quick === true && deployment === undefined ? { services: 'shared by scenarios' } : {}),
       transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
@@ -58,6 +72,47 @@ export async function runSuite(
     scenarios: measured,
   })
   return { report, problems }
+}
+
+/** What a scenario takes besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
+const SCENARIO_SECONDS = 12
+/** Of that, what is kept for the scenarios to come when the length of a run is decided. */
+const KEPT_SHARE = 0.5
+/** Shorter runs would show nothing. */
+const RUN_SECONDS_MIN = 0.2
+
+/** How long the scenarios take at most. On a slow machine the runs are shorter, so that it stays true. */
+function openTime(chosen: readonly (Scenario | SelfMeasured)[], options: SuiteOptions) {
+  const { seconds } = options
+  const runs = chosen.map((scenario) => runCount(scenario, options))
+  const saidSeconds = chosen.length * SCENARIO_SECONDS + sum(runs) * seconds
+  const deadlineMs = performance.now() + saidSeconds * 1000
+  return {
+    saidSeconds,
+    /** @returns the length of a run of this scenario */
+    secondsFrom(index: number): number {
+      const kept = (chosen.length - index) * SCENARIO_SECONDS * KEPT_SHARE
+      const left = (deadlineMs - performance.now()) / 1000 - kept
+      return Math.min(seconds, Math.max(RUN_SECONDS_MIN, left / sum(runs.slice(index))))
+    },
+  }
+}
+
+/** Stages of the load, with those of the warm-up. */
+function runCount(scenario: Scenario | SelfMeasured, options: SuiteOptions): number {
+  const { records, rounds, rate = [], url, beside, generator } = options
+  if ('measure' in scenario) return 0
+  const open = url !== undefined && rate.length > 0 ? 0 : 1
+  const pairs = connectionCounts(scenario, options).length * rounds * (open + Math.max(1, rate.length))
+  const levels = scenario.hasLevels === true ? records.length : 1
+  const sides = scenario.hasLevels === true || beside !== undefined || generator === 'both' ? 2 : 1
+  const floor = scenario.hasFloor === true && url === undefined ? rounds + 1 : 0
+  return (1 + pairs) * levels * sides + floor
+}
+
+function rateText(stages: readonly Stage[]): string {
+  const texts = stages.map(({ from, to }) => (from === to ? String(from) : `${from}..${to}`))
+  return `${texts.join(', ')} per second`
 }
 
 /** The services that are under measurement, and the database server that they may share. */
@@ -75,7 +130,9 @@ function openPool({ quick, ...options }: SuiteOptions, stack: AsyncDisposableSta
     await database.connect()
     takes.defer(() => database.end())
     const { url, key } = started
-    const subject: Subject = { url, key, transaction: options, own: { service: started, database } }
+    const senders = [{ key, stored: [] }]
+    const own = { service: started, database }
+    const subject: Subject = { url, key, senders, slowsDown: false, transaction: options, own }
     subjects.push({ subject, service: started, settings })
     return subject
   }
@@ -91,26 +148,34 @@ function openPool({ quick, ...options }: SuiteOptions, stack: AsyncDisposableSta
 }
 
 /**
- * A deployment, asked who the caller is: a transaction may only name a principal that is the caller's.
+ * A deployment, asked who the callers are: a transaction may only name a principal that is its caller's.
  *
- * @throws Error with a sentence where it cannot be reached or does not know the key
+ * @throws Error with a sentence where it cannot be reached or does not know a key
  */
 async function askDeployment(
   address: string,
-  { key, ...transaction }: TransactionOptions & { key?: string },
+  { key: keys = [], ...transaction }: Pick<SuiteOptions, 'key'> & TransactionOptions,
 ): Promise<Subject> {
+  const [key] = keys
   if (key === undefined) throw new Error('--url needs --key, or COUNTERSIGN_API_KEY in the environment')
   const url = address.replace(/\/+$/, '')
-  const ask = (path: string) => call({ url, key }, `GET ${path}`, { expect: 'any' })
-  const { status, text } = await ask('/callers/me').catch((error: unknown) => {
-    throw new Error(`${url} cannot be reached: ${String(error)}`, { cause: error })
-  })
-  const principal = status === 200 ? answered(text).allowedPrincipalIds?.[0] : undefined
-  if (principal === undefined) throw new Error(`GET ${url}/callers/me answered ${status}: ${text}`)
-  const isNamed = transaction.principal !== undefined || transaction.transaction !== undefined
-  const { version } = answered((await ask('/version')).text)
+  const ask = (path: string, as: string) =>
+    call({ url, key: as, slowsDown: true }, `GET ${path}`, { expect: 'any' })
+  const senders: Sender[] = []
+  for (const [i, one] of keys.entries()) {
+    const { status, text } = await ask('/callers/me', one).catch((error: unknown) => {
+      throw new Error(`${url} cannot be reached: ${String(error)}`, { cause: error })
+    })
+    const principal = status === 200 ? answered(text).allowedPrincipalIds?.[0] : undefined
+    const which = keys.length === 1 ? '' : ` for key ${i + 1} of --key`
+    if (principal === undefined) throw new Error(`GET ${url}/callers/me answered ${status}${which}: ${text}`)
+    senders.push({ key: one, principal, stored: [] })
+  }
+  const { version } = answered((await ask('/version', key)).text)
   const known = version === undefined ? {} : { version }
-  return { url, key, ...known, transaction: isNamed ? transaction : { ...transaction, principal } }
+  // One principal in a file cannot be everybody's.
+  const principal = transaction.principal ?? (keys.length > 1 ? '{{principal}}' : undefined)
+  return { url, key, senders, slowsDown: true, ...known, transaction: { ...transaction, principal } }
 }
 
 /** Nothing where it is no answer of such a service. */
@@ -124,7 +189,7 @@ function answered(text: string): { allowedPrincipalIds?: string[]; version?: str
 
 /** @throws Error with a sentence for a name that does not exist, or for a scenario that does not fit the options */
 function choose(options: SuiteOptions): (Scenario | SelfMeasured)[] {
-  const { only, url, beside } = options
+  const { only, url, beside, generator } = options
   const unknown = only.find((name) => !scenarios.some((scenario) => scenario.name === name))
   if (unknown !== undefined)
     throw new Error(
@@ -135,6 +200,7 @@ function choose(options: SuiteOptions): (Scenario | SelfMeasured)[] {
     const isOwn = ownTransaction(options) !== undefined
     if ('isSandboxOnly' in scenario && isOwn) return 'a transaction of your own'
     const isAlone = 'measure' in scenario || scenario.hasLevels === true
+    if (generator === 'both' && isAlone) return '--generator both'
     return beside !== undefined && isAlone ? '--beside' : undefined
   }
   const asked = scenarios.filter(({ name }) => only.length === 0 || only.includes(name))

@@ -1,5 +1,6 @@
 // What the bench executes: a transaction with places for its ids (bench/request.ts), by default one that `sandbox-echo` 1.0.0 approves.
-import { readJson } from './outputs.ts'
+import { readFileSync } from 'node:fs'
+import { errorText } from '../src/core/error-text.ts'
 
 /** The caller's own transaction, for a deployment that has no sandbox or is to be measured with what it will really do. */
 export interface TransactionOptions {
@@ -10,15 +11,25 @@ export interface TransactionOptions {
   readonly parameters?: object | undefined
   readonly signals?: object | undefined
   readonly principal?: string | undefined
-  /** File with a whole transaction; what the other options name stands in place of what it says. */
-  readonly transaction?: string | undefined
+  /** Whole transactions; what the other options name stands in place of what they say. */
+  readonly transaction?: TransactionFile | undefined
+}
+
+export interface TransactionFile {
+  readonly file: string
+  /** At least one. */
+  readonly transactions: readonly Members[]
 }
 
 type Members = Readonly<Record<string, unknown>>
 
+/** @returns a body for each transaction of the file, or the one that the options make */
+export function transactionBodies(options: TransactionOptions): string[] {
+  return (options.transaction?.transactions ?? [{}]).map((given) => transactionBody(options, given))
+}
+
 /** @returns JSON with places; ids and times are new for each request, everything else is as given */
-export function transactionBody(options: TransactionOptions): string {
-  const given = options.transaction === undefined ? {} : readTransaction(options.transaction)
+export function transactionBody(options: TransactionOptions, given: Members = {}): string {
   const of = (name: string) => (given[name] ?? {}) as Members
   const { action, target, policy, policyVersion, parameters, signals, principal } = options
   return JSON.stringify({
@@ -34,7 +45,7 @@ export function transactionBody(options: TransactionOptions): string {
     },
     authority: {
       authorityType: 'SERVICE',
-      principalId: 'bench',
+      principalId: '{{principal}}',
       displayName: 'Bench',
       ...of('authority'),
       ...named({ principalId: principal }),
@@ -74,7 +85,8 @@ export function transactionBody(options: TransactionOptions): string {
  *   undefined where it is the sandbox's, whose answers the bench knows
  */
 export function ownTransaction(options: TransactionOptions): string | undefined {
-  const { transaction: file, action, target, policy, policyVersion, parameters, signals } = options
+  const { transaction, action, target, policy, policyVersion, parameters, signals } = options
+  const file = transaction && `${transaction.file}, ${transaction.transactions.length} in turn`
   const isSandbox = [file, action, policy, parameters, signals].every((option) => option === undefined)
   const given = { file, action, target, policy, policyVersion, parameters, signals }
   return isSandbox ? undefined : `the caller's own, ${JSON.stringify(given)}`
@@ -84,10 +96,34 @@ function named(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
-/** @throws Error with a sentence */
-function readTransaction(file: string): Members {
-  const value = readJson(file)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`${file} is no transaction: it must hold a JSON object.`)
-  return value as Members
+/**
+ * @param file with one transaction, a JSON array of them, or one on each line
+ * @throws Error with a sentence
+ */
+export function readTransactions(file: string): TransactionFile {
+  const text = readFileSync(file, 'utf8')
+  const transactions = parsed(text)
+  const wrong = transactions.findIndex(
+    (value) => typeof value !== 'object' || value === null || Array.isArray(value),
+  )
+  if (transactions.length === 0) throw new Error('it holds no transaction')
+  if (wrong >= 0) throw new Error(`transaction ${wrong + 1} is no JSON object`)
+  return { file, transactions: transactions as Members[] }
+}
+
+function parsed(text: string): unknown[] {
+  try {
+    return [JSON.parse(text)].flat()
+  } catch (error) {
+    const lines = text.split('\n').filter((line) => line.trim() !== '')
+    if (lines.length < 2) throw error
+    return lines.map((line, i) => {
+      try {
+        return JSON.parse(line)
+      } catch (lineError) {
+        const both = `as a whole, ${errorText(error)}; nor line by line, line ${i + 1}: ${errorText(lineError)}`
+        throw new Error(`it is no JSON: ${both}`, { cause: lineError })
+      }
+    })
+  }
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type OutgoingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,6 +71,14 @@ describe('npm run bench -- <scenario>', () => {
       expect(run.code, run.output).toBe(0)
       expect(readReport().scenarios.map(({ name }) => name)).toEqual(scenarios.map(({ name }) => name))
       expect(readdirSync(folder)).toEqual([])
+    })
+
+    test('it says how long it takes at most, and the report how long it was', () => {
+      expect(run.output).toMatch(/^bench: takes at most \d+\.\d min\n/)
+      const { saidSeconds = 0, seconds } = readReport()
+      expect(run.table).toContain(
+        `took**: ${(seconds / 60).toFixed(1)} min, of ${(saidSeconds / 60).toFixed(1)} min at most`,
+      )
     })
 
     test.each(scenarios.map(({ name }) => name))('%s accounts for every reply', (name) => {
@@ -182,7 +190,12 @@ describe('npm run bench -- export', () => {
 })
 
 /** Some deployment of this shape that answers executions like this, `first` of them with 200, and every record with nothing. */
-async function aDeployment(status: number, body: string, first = 0): Promise<string> {
+async function aDeployment(
+  status: number,
+  body: string,
+  headers: OutgoingHttpHeaders = {},
+  first = 0,
+): Promise<string> {
   let executions = 0
   const answers: Record<string, [number, string]> = {
     '/callers/me': [200, '{"allowedPrincipalIds":["x"]}'],
@@ -192,7 +205,7 @@ async function aDeployment(status: number, body: string, first = 0): Promise<str
   const server = createServer((request, response) => {
     const isFirst = request.url === '/execute' && ++executions <= first
     const [code, text] = (isFirst ? undefined : answers[request.url ?? '']) ?? [200, '{}']
-    request.resume().on('end', () => response.writeHead(code).end(text))
+    request.resume().on('end', () => response.writeHead(code, headers).end(text))
   }).listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')
@@ -223,7 +236,9 @@ describe('countersign bench --url', () => {
     const report = readReport()
     expect(report.scenarios.map(({ name }) => name)).toEqual(['execute', 'read'])
     // Whose database is not ours has no rows to count.
-    expect(report.scenarios[0]?.checked).toEqual({ replies: expect.any(Number), verifiedOffline: 10 })
+    const { checked } = report.scenarios[0]!
+    expect(checked).toMatchObject({ replies: expect.any(Number), errors: 0, verifiedOffline: 10 })
+    expect(checked.rows).toBeUndefined()
     expect(report.command).not.toContain(service.key)
     expect(readFileSync(join(reports, 'page.html'), 'utf8')).toContain('Latency distribution')
     const { body } = await service.get('/transactions')
@@ -252,21 +267,25 @@ describe('countersign bench --url', () => {
     expect(output).toMatch(/bench: execute: trust-record [0-9a-f-]{36}: /)
   })
 
-  test('one whose limit is reached is reported with what to do, and no table is printed', async () => {
-    const url = await aDeployment(429, '{"error":"Rate limit exceeded. Try again later."}')
-    const { code, output, table } = await against(url, 'key', 'execute')
+  test('one whose limit is never free is reported with what to do, and no table is printed', async () => {
+    const limited = [
+      429,
+      '{"error":"Rate limit exceeded. Try again later."}',
+      { 'Retry-After': '120' },
+    ] as const
+    const { code, output, table } = await against(await aDeployment(...limited), 'key', 'execute')
     expect({ code, table }).toEqual({ code: 1, table: '' })
     expect(output).toContain('raise RATE_LIMIT_EXECUTE_PER_MINUTE')
   })
 
-  test('one whose limit is reached on the way is not asked on until the time is up', async () => {
-    const url = await aDeployment(429, '{}', 1)
+  test('one that fails on the way is not asked on until the time is up', async () => {
+    const url = await aDeployment(500, '{"error":"of the deployment"}', {}, 1)
     const run = ['execute', '--seconds', '3600', '--connections', '2']
     const { code, output } = await against(url, 'key', ...run)
     expect(code).toBe(1)
     // Two connections, in the warm-up too.
     expect(output).toMatch(
-      /bench: [12] replies to execute with status 429 in place of 200 .* \(at 2 connections\)/,
+      /bench: [12] replies to execute with status 500 in place of 200, the first: {"error":"of the deployment"} \(at 2 connections\)/,
     )
   })
 

@@ -1,7 +1,7 @@
 // How the soak calls the service: every reply is counted by its route.
 import { setImmediate as turn } from 'node:timers/promises'
 import { request } from 'undici'
-import { call, checkStatus, requestOf, type Caller, type Target } from '../calls.ts'
+import { call, checkStatus, requestOf, type CallRoute, type Target } from '../calls.ts'
 import { openTimes, type Times } from '../figures.ts'
 
 export interface RouteTally {
@@ -11,7 +11,7 @@ export interface RouteTally {
 }
 
 export interface SoakClient {
-  readonly call: Caller
+  readonly call: CallRoute
   /** Sends the head and half of the body, and goes away. */
   readonly abandon: (route: string, body: string) => Promise<void>
   readonly tallies: Map<string, RouteTally>

@@ -86,7 +86,7 @@ export function aTransaction({
   ...options
 }: TransactionOptions & { id?: string } = {}): string {
   const parameters = { amount: 42, currency: 'EUR' }
-  return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), [], { 0: id })
+  return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), {}, { 0: id })
 }
 
 /** @returns the approver's signature for one execution of `sandbox:echo` on this target */

@@ -6,8 +6,8 @@ import { figureOf, figuresOf, spreadOf, type Figures } from '../../bench/figures
 import { markdown } from '../../bench/markdown.ts'
 import { page } from '../../bench/page.ts'
 import { messagesOf, type RequestKind } from '../../bench/request.ts'
-import type { Measurement, Report } from '../../bench/report.ts'
-import { transactionBody } from '../../bench/transaction.ts'
+import { disturbed, type Measurement, type Report } from '../../bench/report.ts'
+import { transactionBodies } from '../../bench/transaction.ts'
 
 /** Rounds of figures, in place of some and beside the others. */
 function aMeasurement(given: Readonly<Record<string, number[]>> = {}, connections = 64): Measurement {
@@ -26,7 +26,7 @@ function aMeasurement(given: Readonly<Record<string, number[]>> = {}, connection
 
 function aReport(...measurements: Measurement[]): Report {
   return {
-    version: 4,
+    version: 5,
     subject: 'http://<b>example',
     startedAt: '2026-11-21T01:00:00.000Z',
     seconds: 60,
@@ -139,6 +139,33 @@ test('a threshold is missed by the median, at the connection count that brought 
   ])
 })
 
+test.each([
+  ['node:http', 'Figures of such a run do not compare.'],
+  [undefined, 'If the deployment runs on this machine, it is among them, and the generator takes its cores.'],
+])('other programs beyond 20 %% of a core are told at the top, service %s', (listener, what) => {
+  const busy = (percent: number) => {
+    const report = aReport(
+      aMeasurement({ 'others %': [1, percent, 2] }),
+      aMeasurement({ 'others %': [0] }, 1),
+    )
+    const { service: _service, ...scenario } = report.scenarios[0]!
+    return listener === undefined ? { ...report, scenarios: [scenario] } : report
+  }
+  // Of two cores.
+  expect(disturbed(busy(10))).toBeUndefined()
+  expect(markdown(busy(10))).not.toContain('Disturbed')
+  const warning = `Other programs took up to 22 % of a core (execute, 64 connections); more than 20 % in 1 of 2 rows. ${what}`
+  expect(disturbed(busy(11))).toBe(warning)
+  expect(markdown(busy(11))).toMatch(/^# Results\n\nWritten by the bench\.\n\n> \*\*Disturbed\.\*\* /)
+  expect(page(busy(11))).toContain('<blockquote>')
+})
+
+test('on a narrow page every cell says its head', () => {
+  const html = page(aReport(aMeasurement()))
+  expect(html).toMatch(/<td data-head="connections">64<\/td><td data-head="per s">1000 ±1%<\/td>/)
+  expect(html).not.toMatch(/<td>/)
+})
+
 test('only columns that stand in the table are explained', () => {
   const bare = markdown(aReport(aMeasurement()))
   expect(bare).toContain('\n- p50 ms, p99 ms, max ms: at a fixed rate')
@@ -151,7 +178,15 @@ test('only columns that stand in the table are explained', () => {
 })
 
 test('the page stands alone: no script, nothing from elsewhere, and what a deployment is called is no markup', () => {
-  const steps = { stepSeconds: 1, perSecond: [900, 1100], p50Ms: [3, 4], p99Ms: [19, 21] }
+  const steps = {
+    stepSeconds: 1,
+    duePerSecond: [1000, 1000],
+    perSecond: [900, 1100],
+    p50Ms: [3, 4],
+    p99Ms: [19, 21],
+    errors: [0, 0],
+    limited: [0, 0],
+  }
   const latency = [
     { percent: 50, ms: 3 },
     { percent: 100, ms: 40 },
@@ -185,7 +220,7 @@ describe('requests', () => {
     name: 'execute',
     method: 'POST',
     path: '/execute',
-    body: transactionBody({ target: 'für Ada', parameters: { amount: 7 }, policy: 'p' }),
+    bodies: transactionBodies({ target: 'für Ada', parameters: { amount: 7 }, policy: 'p' }),
     status: 200,
   }
 
@@ -227,7 +262,7 @@ describe('requests', () => {
       name: 'delivery',
       method: 'POST',
       path: '/webhooks/p',
-      body: '{"id":"{{0}}"}',
+      bodies: ['{"id":"{{0}}"}'],
       headers: { 'X-Event-Id': 'evt_{{0}}' },
       hmac: { header: 'X-Signature', secret: 's' },
       status: 200,
