@@ -1,8 +1,9 @@
 // `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
 import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { errorText } from '../src/core/error-text.ts'
+import { jsonObject, keysOf, list, number, stages, transactions, whole } from './arguments.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportRecords } from './export.ts'
 import { markdown } from './markdown.ts'
@@ -13,9 +14,7 @@ import { disturbed, type Report } from './report.ts'
 import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { soak } from './soak.ts'
-import type { Stage } from './pace.ts'
 import { runSuite } from './suite.ts'
-import { readTransactions } from './transaction.ts'
 
 /** All was measured and right, and a threshold was missed. */
 const MISSED = 3
@@ -249,63 +248,6 @@ function shown(args: readonly string[]): string {
     .map((arg, i) => (args[i - 1] === '--key' ? '…' : arg.startsWith('--key=') ? '--key=…' : arg))
     .map((arg) => (/^[\w./:,=…-]*$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`))
     .join(' ')
-}
-
-function number(min: number, max: number, form = /^[\d.e]+$/) {
-  return (text: string) => {
-    const value = form.test(text) ? Number(text) : Number.NaN
-    if (!(value >= min && value <= max))
-      throw new InvalidArgumentError(
-        `must be a ${form === WHOLE_NUMBER ? 'whole ' : ''}number from ${min} to ${max}.`,
-      )
-    return value
-  }
-}
-
-const WHOLE_NUMBER = /^\d+$/
-const whole = (min: number, max: number) => number(min, max, WHOLE_NUMBER)
-
-function list(of: (text: string) => number) {
-  return (text: string) => text.split(',').map(of)
-}
-
-/** `200`, `10..500`, or several of them separated by commas. */
-function stages(text: string): Stage[] {
-  const rate = number(0.1, 1e6)
-  return text.split(',').map((stage) => {
-    const [from = '', to, ...more] = stage.split('..')
-    if (more.length > 0) throw new InvalidArgumentError('a ramp has two ends, as 10..500.')
-    if (to === undefined) return { from: rate(from), to: rate(from) }
-    // From or to a standstill.
-    const ends = [from, to].map((end) => (end === '0' ? 0 : rate(end)))
-    if (ends.every((end) => end === 0)) throw new InvalidArgumentError('a ramp from 0 to 0 sends nothing.')
-    return { from: ends[0]!, to: ends[1]! }
-  })
-}
-
-/** @throws Error that does not quote a key */
-function keysOf(text: string): string[] {
-  const keys = text.split(',').map((key) => key.trim())
-  const wrong = keys.findIndex((key, i) => !/^[!-~]+$/.test(key) || keys.indexOf(key) < i)
-  if (wrong < 0) return keys
-  throw new Error(`--key: number ${wrong + 1} of ${keys.length} is no API key, or stands there twice`)
-}
-
-function transactions(file: string) {
-  try {
-    return readTransactions(file)
-  } catch (error) {
-    throw new InvalidArgumentError(errorText(error))
-  }
-}
-
-function jsonObject(text: string): object {
-  if (!/^\s*\{/.test(text)) throw new InvalidArgumentError('must be a JSON object.')
-  try {
-    return JSON.parse(text) as object
-  } catch (error) {
-    throw new InvalidArgumentError(`must be a JSON object: ${errorText(error)}.`)
-  }
 }
 
 if (import.meta.main) {

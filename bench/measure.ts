@@ -2,15 +2,16 @@
 // rate, in turn with a second service or a second generator where there is one; and checks that all of it was right.
 import { call } from './calls.ts'
 import { checkSample } from './evidence.ts'
-import { figuresOf, sum, text, type Round } from './figures.ts'
+import { figuresOf, sum, type Round } from './figures.ts'
 import { openFilling, settle, storedSizes } from './fill.ts'
 import { openFloor } from './floor-round.ts'
-import type { Generator, OverTime } from './load.ts'
-import { FLOOR, named, saturation, type Measurement, type ScenarioReport } from './report.ts'
+import type { Generator } from './load.ts'
+import { FLOOR, saturation, type Measurement, type ScenarioReport } from './report.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import { advice, openSession, type Counts, type Run, type Session } from './run.ts'
 import { say, type Measured, type Scenario } from './scenario.ts'
 import type { Start, Subject, SuiteOptions } from './scenario.ts'
+import { withTimeline } from './timeline.ts'
 
 /** Latency is measured at this share of the throughput that the same number of connections reached. */
 export const LATENCY_RATE_SHARE = 0.5
@@ -250,38 +251,6 @@ function withFloor(report: ScenarioReport, floors: readonly Round[]): ScenarioRe
   const service = saturation(report)?.figures['per s']?.median
   const ratio = figuresOf([{ 'service ÷ floor': (service ?? Number.NaN) / (figures['per s']?.median ?? 0) }])
   return { ...report, further: { [FLOOR]: [{ label: 'floor', figures: { ...figures, ...ratio } }] } }
-}
-
-/** Of a deployment nobody else keeps what was answered when. */
-function withTimeline(report: ScenarioReport): ScenarioReport {
-  const best = saturation(report)
-  const { paced } = best?.lastRound ?? {}
-  if (best === undefined || paced === undefined) return report
-  return { ...report, further: { [`Over time at the rate, ${named(best)}, last round`]: timeline(paced) } }
-}
-
-const TIMELINE_ROWS = 10
-
-/** @returns rows of about a tenth of the time each */
-function timeline({ stepSeconds, ...overTime }: OverTime): Measurement[] {
-  const steps = Math.ceil(overTime.perSecond.length / TIMELINE_ROWS)
-  return Array.from({ length: Math.ceil(overTime.perSecond.length / steps) }, (_, row) => {
-    const from = row * steps
-    const of = (values: readonly number[]) => values.slice(from, from + steps)
-    const mean = (values: readonly number[]) => sum(of(values)) / of(values).length
-    const round = {
-      'due/s': mean(overTime.duePerSecond),
-      'replies/s': mean(overTime.perSecond),
-      'worst p99 ms': Math.max(...of(overTime.p99Ms)),
-      errors: sum(of(overTime.errors)),
-      '429s': sum(of(overTime.limited)),
-    }
-    const until = Math.min(from + steps, overTime.perSecond.length)
-    return {
-      label: `${text(from * stepSeconds)}–${text(until * stepSeconds)} s`,
-      figures: figuresOf([round]),
-    }
-  })
 }
 
 /** Sends one request of a kind before the load, so that what is wrong is shown with its words. */
