@@ -191,16 +191,18 @@ function openTally(
       lastMs = performance.now()
       count++
       const step = steps[Math.floor((lastMs - startMs) / 1000 / stepSeconds)]
+      // What comes after the end would make a rate of the last step too high; a count takes it.
+      const countingStep = step ?? steps.at(-1)
       const counts = (replies[kind.name] ??= {})
       const alike = (counts[status] = (counts[status] ?? 0) + 1)
       if (status !== kind.status) {
         wrong[`${kind.name} ${status}`] ??= reply.text
         if (status === 429 && slowsDown) {
           limited++
-          if (step !== undefined) step.limited++
+          if (countingStep !== undefined) countingStep.limited++
           return
         }
-        if (step !== undefined) step.errors++
+        if (countingStep !== undefined) countingStep.errors++
         if (++errors > errorShareMax * Math.max(count, SHARE_OF_MIN)) lose()
         return
       }
@@ -208,8 +210,8 @@ function openTally(
       if (kind.evidence === undefined) return
       // Reservoir: every one of them has the same chance to be in it.
       const kept = (sample[kind.name] ??= [])
-      const at = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * alike)
-      if (at < SAMPLE_SIZE) kept[at] = { id, sender }
+      const place = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * alike)
+      if (place < SAMPLE_SIZE) kept[place] = { id, sender }
     },
     progress(): Progress {
       const { atMs, times } = last
