@@ -1,4 +1,5 @@
 // The audit events among the published vectors (decisions §9): `{event, signature}`.
+import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json } from './edit.ts'
 import { anEvent, signEvent, time, uuid } from './evidence.ts'
@@ -82,7 +83,7 @@ export function auditCases(): Case[] {
     }),
     FAILING,
   )
-  for (const [id, what, forgery] of forgeries('audit-event'))
+  for (const [id, what, forgery] of [...forgeries('audit-event'), ...batchForgeries('audit-event')])
     all.addForged(id, what, signEvent(event, keys.ed25519, forgery), FAILING, forgery)
   all.addUnusable('unusable-event-alone', 'It is the event without its signature.', JSON.stringify(event))
   all.addUnusable(

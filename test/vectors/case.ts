@@ -94,7 +94,7 @@ function isPublished(keyId: string): boolean {
   return [...Object.values(keys), ...Object.values(humans)].some((key) => key.keyId === keyId)
 }
 
-type Row = readonly [id: string, what: string, forgery: Forgery]
+export type Row = readonly [id: string, what: string, forgery: Forgery]
 
 /** @param own the artifact that is signed: a signature made for any other artifact is a forgery of it */
 export function forgeries(own: string): Row[] {

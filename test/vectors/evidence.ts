@@ -1,6 +1,6 @@
 // Evidence as the server makes it (decisions §4), member for member, with ids and times that are always the same.
 import { textAt, type Json, type Members } from './edit.ts'
-import { canonical, claimed, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, claimed, keys, sha256, sign, type Forgery, type Key, type Signature } from './keys.ts'
 
 /** A UUID that is the same every time. */
 export function uuid(name: string): string {
@@ -161,8 +161,11 @@ export function aRecordBody(
 }
 
 export function authorize(payload: Members, due: Key, forgery?: Forgery): Members {
-  const { algorithm, keyId, value } = sign('execution-authorization', canonical(payload), due, forgery)
-  return { payload, keyId, algorithm, signature: value }
+  return authorizedBy(payload, sign('execution-authorization', canonical(payload), due, forgery))
+}
+
+export function authorizedBy(payload: Members, { keyId, algorithm, value, ...beside }: Signature): Members {
+  return { payload, keyId, algorithm, signature: value, ...beside }
 }
 
 /** The same body with an authorization of its payload as it is now. */
@@ -173,12 +176,15 @@ export function reauthorized(body: Members): Members {
 
 /** Hash and signatures beside a record's body. */
 export function seal(body: Members, signers: readonly Key[], forgery?: Forgery): Members {
-  const signatures = signAll('trust-record', canonical(body), signers, forgery)
+  return sealedBy(body, signAll('trust-record', canonical(body), signers, forgery))
+}
+
+export function sealedBy(body: Members, signatures: Signature[]): Members {
   return {
     ...body,
     trustRecordHash: sha256(canonical(body)),
     signature: { ...signatures[0], signedAt: time(18) },
-    ...(signers.length > 1 ? { signatures } : {}),
+    ...(signatures.length > 1 ? { signatures } : {}),
   }
 }
 
@@ -219,11 +225,27 @@ export function aReceipt(
   signers: readonly Key[],
   forgery: Forgery & { receiptHash?: string } = {},
 ): Members {
+  const signed = receiptMembers(content, signers, forgery)
+  return receiptBy(signed, signAll('receipt', canonical(signed), signers, forgery))
+}
+
+/** The members that a receipt's signatures cover. */
+export function receiptMembers(
+  content: Members,
+  signers: readonly Key[],
+  forgery: Forgery & { receiptHash?: string } = {},
+): Members {
   const [first = keys.ed25519] = signers
   const hashed = { ...content, ...claimed(first, forgery), ...required(signers) }
-  const signed = { ...hashed, receiptHash: forgery.receiptHash ?? sha256(canonical(hashed)) }
-  const signatures = signAll('receipt', canonical(signed), signers, forgery)
-  return { ...signed, signature: signatures[0]?.value ?? '', ...(signers.length > 1 ? { signatures } : {}) }
+  return { ...hashed, receiptHash: forgery.receiptHash ?? sha256(canonical(hashed)) }
+}
+
+export function receiptBy(signed: Members, signatures: Signature[]): Members {
+  return {
+    ...signed,
+    signature: signatures[0]?.value ?? '',
+    ...(signatures.length > 1 ? { signatures } : {}),
+  }
 }
 
 /** A whole record. */

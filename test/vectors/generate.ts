@@ -14,6 +14,7 @@ import { refusalCases } from './refusal-records.ts'
 import { humanAuthority } from './trust-records/approved.ts'
 import { refusedApprovals } from './trust-records/unapproved.ts'
 import { appendedTo } from './trust-records/appended.ts'
+import { batchedRecords } from './trust-records/batched.ts'
 import { changedRecords } from './trust-records/changed.ts'
 import { malformedRecords } from './trust-records/malformed.ts'
 import { forgedRecords } from './trust-records/signed.ts'
@@ -30,6 +31,7 @@ function allCases(): Record<string, readonly Case[]> {
     changedRecords,
     malformedRecords,
     forgedRecords,
+    batchedRecords,
     appendedTo,
     recordTexts,
     humanAuthority,

@@ -1,4 +1,5 @@
 // The maker/checker changes among the published vectors (decisions §7), pending and resolved.
+import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
@@ -93,7 +94,10 @@ export function governanceCases(): Case[] {
   )
   changed(all, { pending, approved, rejected })
   steppedUp(all, approved, rejected)
-  for (const [id, what, forgery] of forgeries('governance-change'))
+  for (const [id, what, forgery] of [
+    ...forgeries('governance-change'),
+    ...batchForgeries('governance-change'),
+  ])
     all.addForged(id, what, signed(approved, keys.ed25519, forgery), [SIGNATURE], forgery)
   all.add('by-approver', 'A human signed it in place of the service.', signed(approved, humans.aliceStepUp), [
     SIGNATURE,
@@ -221,6 +225,8 @@ function steppedUp(all: Cases, approved: Members, rejected: Members): void {
   given('null', 'There is no step-up.', null)
   const by = (id: string, what: string, forgery: Forgery) =>
     given(id, what, stepUp(approved, humans.aliceStepUp, {}, forgery))
+  const [[id, what, byBatch]] = batchForgeries('step-up')
+  by(id, what, byBatch)
   by('by-other', 'Another human signed the step-up.', { key: humans.bobByKeyId })
   given('by-other-key-id', 'Another human signed it under another keyId.', {
     ...stepUp(approved, humans.aliceStepUp, {}, { key: humans.bobByKeyId }),

@@ -1,4 +1,5 @@
 // The transitions of execution intents among the published vectors (decisions §8): `{transition, signature}`.
+import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
@@ -141,7 +142,10 @@ export function transitionCases(): Case[] {
     signed(resolved, keys.mlDsa65),
     [SIGNATURE],
   )
-  for (const [id, what, forgery] of forgeries('intent-transition'))
+  for (const [id, what, forgery] of [
+    ...forgeries('intent-transition'),
+    ...batchForgeries('intent-transition'),
+  ])
     all.addForged(id, what, signed(resolved, keys.ed25519, forgery), [SIGNATURE], forgery)
   all.addUnusable(
     'unusable-alone',

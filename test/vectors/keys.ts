@@ -21,7 +21,7 @@ export interface Key {
   readonly seed: Uint8Array
 }
 
-export type Signature = { algorithm: string; keyId: string; value: string }
+export type Signature = { algorithm: string; keyId: string; value: string } & Members
 
 /** What a forger does otherwise than the server when it signs. */
 export interface Forgery {
@@ -35,6 +35,8 @@ export interface Forgery {
   readonly message?: (canonicalText: string) => string
   /** The base64 that is carried in place of the signature's. */
   readonly value?: (base64: string) => string
+  /** Members that stand beside the value. */
+  readonly beside?: Members
 }
 
 /** Those of the key set: the older two are rotated out, and still resolvable. */
@@ -122,7 +124,7 @@ export function sha256(text: string): string {
 export function sign(artifact: string, text: string, due: Key, forgery: Forgery = {}): Signature {
   const message = forgery.message?.(text) ?? preAuthEncoding(forgery.artifact ?? artifact, text)
   const value = Buffer.from(rawSignature(message, forgery.key ?? due)).toString('base64')
-  return { ...claimed(due, forgery), value: forgery.value?.(value) ?? value }
+  return { ...claimed(due, forgery), value: forgery.value?.(value) ?? value, ...forgery.beside }
 }
 
 /** The key that the evidence names. */

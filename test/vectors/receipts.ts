@@ -1,10 +1,13 @@
 // The receipts among the published vectors (interface §2.4, decisions §4 "Receipt").
+import { aPlace, batchTampering, signAt, signTogether } from './batches.ts'
 import { Cases, forgeries, spoiled, type Case } from './case.ts'
 import { change, drop, put, textAt, type Json, type Members } from './edit.ts'
 import {
   aReceipt,
   aRecordBody,
   aVerification,
+  receiptBy,
+  receiptMembers,
   receiptOf,
   seal,
   sealRefusal,
@@ -12,7 +15,7 @@ import {
   uuid,
 } from './evidence.ts'
 import { hybridTampering } from './hybrid.ts'
-import { keys, modes, sha256, sign, canonical, type Mode } from './keys.ts'
+import { keys, modes, sha256, sign, canonical, type Mode, type Signature } from './keys.ts'
 
 const HASH = 'receipt hash'
 const SIGNATURE = 'receipt signature'
@@ -209,6 +212,8 @@ export function receiptCases(): Case[] {
     BOTH,
   )
 
+  batched(all, content)
+
   const text = JSON.stringify(receipt)
   all.addText(
     'text-whitespace',
@@ -228,4 +233,90 @@ export function receiptCases(): Case[] {
   all.addUnusable('text-trailing', 'Text stands after the receipt.', `${text} {}`)
   all.addUnusable('text-truncated', 'The end is missing.', text.slice(0, -1))
   return all.cases
+}
+
+/** By batch ML-DSA-65 alone signs receipts, and only in the second place of the list. */
+function batched(all: Cases, content: Members): void {
+  const [ed25519, mlDsa65] = modes.hybrid
+  const signed = receiptMembers(content, modes.hybrid)
+  const text = canonical(signed)
+  const own = sign('receipt', text, ed25519)
+  const others = (size: number) =>
+    Array.from({ length: size - 1 }, (_, i) => canonical({ ...content, receiptId: uuid(`neighbour ${i}`) }))
+  for (const [name, size, index] of [
+    ['two', 2, 0],
+    ['five', 5, 4],
+  ] as const) {
+    const texts = others(size).toSpliced(index, 0, text)
+    const second = signTogether('receipt', texts, mlDsa65, `of ${name} receipts`)[index] as Signature
+    const receipt = receiptBy(signed, [own, second])
+    all.add(
+      `valid-batch-of-${name}`,
+      `A hybrid receipt whose ML-DSA-65 signature is by a batch of ${name}.`,
+      receipt,
+    )
+    if (size === 2) continue
+    all.add(
+      'batch-second-stripped',
+      'Its ML-DSA-65 signature by batch is stripped.',
+      put(receipt, 'signatures', [own]),
+      [SIGNATURE],
+    )
+  }
+  const place = aPlace({ size: 5, index: 0 })
+  const inFive = receiptBy(signed, [own, signAt('receipt', text, mlDsa65, place)])
+  for (const { id, what, evidence } of batchTampering(inFive, 'signatures.1'))
+    all.add(`batch-${id}`, what, evidence, [SIGNATURE])
+
+  const asRecord = signAt('trust-record', text, mlDsa65, place)
+  all.add(
+    'batch-signed-as-trust-record',
+    'The right key signed a tree whose leaf is the same bytes as a trust-record.',
+    receiptBy(signed, [own, asRecord]),
+    [SIGNATURE],
+  )
+  all.add(
+    'batch-null-beside-own',
+    'Its own signature, in the list, has `batch: null`.',
+    receiptBy(signed, [{ ...own, batch: null }, sign('receipt', text, mlDsa65)]),
+    [SIGNATURE],
+  )
+  all.add(
+    'batch-beside-own',
+    'A place in a batch stands beside its own signature in the list.',
+    receiptBy(signed, [{ ...own, batch: place }, sign('receipt', text, mlDsa65)]),
+    [SIGNATURE],
+  )
+  for (const [id, what, signers] of [
+    ['own-by', 'Its own signature is by batch, and nothing says where it stands.', modes.ed25519],
+    ['own-ml-dsa-65-by', 'Its own signature is by batch of ML-DSA-65.', modes['ml-dsa-65']],
+    ['hybrid-own-by', 'Its own signature is by batch, and the list says where it stands.', modes.hybrid],
+    [
+      'hybrid-ml-dsa-65-own-by',
+      'Its own signature is by batch of ML-DSA-65, which is its first algorithm.',
+      [mlDsa65, ed25519],
+    ],
+  ] as const) {
+    const [first] = signers
+    const algorithm = `${first.algorithm}-batch`
+    const claim = receiptMembers(content, signers, { algorithm })
+    const signatures = signers.map((due) => signAt('receipt', canonical(claim), due, place))
+    all.add(`batch-${id}`, what, receiptBy(claim, signatures), [SIGNATURE])
+    all.add(
+      `batch-${id}-with-place`,
+      `${what} The place stands beside it.`,
+      { ...receiptBy(claim, signatures), batch: place },
+      BOTH,
+    )
+  }
+  const turned = receiptMembers(content, [mlDsa65, ed25519])
+  all.add(
+    'batch-second-by-ed25519',
+    'Ed25519 signed its batch in the second place: of receipts only ML-DSA-65 signs by batch.',
+    receiptBy(turned, [
+      sign('receipt', canonical(turned), mlDsa65),
+      signAt('receipt', canonical(turned), ed25519, place),
+    ]),
+    [SIGNATURE],
+  )
 }

@@ -1,5 +1,6 @@
 // The Refusal Records among the published vectors (decisions §4 "Refusal Record").
 import { anApproval } from './approvals.ts'
+import { batchForgeries } from './batches.ts'
 import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, put, type Json, type Members } from './edit.ts'
 import { aRecord, aRefusalBody, sealRefusal, time, uuid } from './evidence.ts'
@@ -145,7 +146,7 @@ export function refusalCases(): Case[] {
     put(refusal, 'signature', signedWithHash(refusal)),
     [SIGNATURE],
   )
-  for (const [id, what, forgery] of forgeries('refusal-record'))
+  for (const [id, what, forgery] of [...forgeries('refusal-record'), ...batchForgeries('refusal-record')])
     all.addForged(id, what, sealRefusal(body, keys.ed25519, forgery), [SIGNATURE], forgery)
   approvals(all)
   all.addUnusable(

@@ -8,6 +8,7 @@ import {
   selfApprovals,
   verified,
 } from '../approvals.ts'
+import { batchForgeries } from '../batches.ts'
 import { forgeries, type Cases } from '../case.ts'
 import { at, drop, put, type Json, type Members } from '../edit.ts'
 import { aRecord, time, uuid } from '../evidence.ts'
@@ -205,6 +206,9 @@ function signatures(add: Add, dana: Members): void {
     anApproval(humans.mlDsa65),
   ])
   // A human's key is named inside the payload, so a forger has no other keyId beside it.
-  for (const [id, what, forgery] of forgeries('approval').filter(([, , { keyId }]) => keyId === undefined))
+  const [byBatch] = batchForgeries('approval')
+  for (const [id, what, forgery] of [...forgeries('approval'), byBatch].filter(
+    ([, , { keyId }]) => keyId === undefined,
+  ))
     add(`signature-${id}`, what, [anApproval(humans.dana, {}, forgery)])
 }
