@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import type { Asked } from './answers.ts'
 import type { Case } from './case.ts'
 import type { Json, Members } from './edit.ts'
-import { aReceipt, reissue, sealRefusal, signEvent } from './evidence.ts'
+import { originOf, signAt, type Place } from './batches.ts'
+import { receiptBy, receipted, receiptMembers, sealedBy, sealRefusal, signEvent } from './evidence.ts'
 import { keySetCases } from './key-sets.ts'
 import {
   canonical,
@@ -17,6 +18,7 @@ import {
   sha256,
   sign,
   type Key,
+  type Signature,
 } from './keys.ts'
 
 /** A number from 0 to 1, 1 excluded: the same ones for the same seed (mulberry32). */
@@ -64,6 +66,8 @@ const VALUES: readonly Json[] = [
   'ed25519',
   'ml-dsa-65',
   'rsa',
+  'ed25519-batch',
+  'ml-dsa-65-batch',
   'constructor',
   '__proto__x',
   keys.ed25519.keyId,
@@ -75,6 +79,8 @@ const VALUES: readonly Json[] = [
   ':',
   'AAAA',
   Buffer.alloc(64).toString('base64'),
+  Buffer.alloc(32).toString('base64'),
+  originOf('mutations'),
   '2026-11-21T01:00:00Z',
   '2026-02-30T00:00:00Z',
   '\u001b[2J\u009b\u202e\u2028',
@@ -92,6 +98,7 @@ const NAMES = [
   '1',
   '',
   'keyId',
+  'batch',
   'signature',
   'signatures',
   'requiredAlgorithms',
@@ -198,16 +205,28 @@ function spoilText(text: string, chance: Chance): string {
 function resigned(artifact: Case['artifact'], evidence: Members, chance: Chance): Members {
   const without = (...names: string[]): Members =>
     Object.fromEntries(Object.entries(evidence).filter(([name]) => !names.includes(name)))
+  const signers = 'requiredAlgorithms' in evidence ? modes.hybrid : modes.ed25519
   switch (artifact) {
     case 'trust-record': {
       inner(evidence, chance)
-      return reissue(evidence, 'requiredAlgorithms' in evidence ? modes.hybrid : modes.ed25519)
+      const { signature = null, signatures } = evidence
+      const body = without('trustRecordHash', 'signature', 'signatures', 'verifications', 'receipts')
+      const carried = Array.isArray(signatures) ? signatures : [signature]
+      const sealed = sealedBy(body, signedAgain('trust-record', canonical(body), signers, carried))
+      return receipted(sealed, signers)
     }
-    case 'receipt':
-      return aReceipt(
-        without('receiptHash', 'signature', 'signatures', 'requiredAlgorithms', 'algorithm', 'keyId'),
-        'requiredAlgorithms' in evidence ? modes.hybrid : modes.ed25519,
+    case 'receipt': {
+      const content = without(
+        'receiptHash',
+        'signature',
+        'signatures',
+        'requiredAlgorithms',
+        'algorithm',
+        'keyId',
       )
+      const signed = receiptMembers(content, signers)
+      return receiptBy(signed, signedAgain('receipt', canonical(signed), signers, evidence['signatures']))
+    }
     case 'refusal-record':
       return sealRefusal(without('refusalRecordHash', 'signature'))
     case 'audit-event':
@@ -222,6 +241,24 @@ function resigned(artifact: Case['artifact'], evidence: Members, chance: Chance)
     default:
       throw new Error(`no ${artifact as string} is signed again`)
   }
+}
+
+/** By the keys that are due: where the carried signature claims a place in a batch, the head that the place leads to. */
+function signedAgain(
+  artifact: string,
+  text: string,
+  signers: readonly Key[],
+  carried: Json | undefined,
+): Signature[] {
+  return signers.map((due, i) => {
+    const place = (carried as (Members | null)[] | undefined)?.[i]?.['batch']
+    return isPlace(place) ? signAt(artifact, text, due, place) : sign(artifact, text, due)
+  })
+}
+
+/** So far that a head can be made of it. */
+function isPlace(value: Json | undefined): value is Place & Members {
+  return typeof value === 'object' && value !== null && 'origin' in value && 'path' in value
 }
 
 function resignedChange(evidence: Members, chance: Chance): Members {
@@ -249,7 +286,8 @@ function inner(evidence: Members, chance: Chance): void {
         : 'changeHash' in payload
           ? ['step-up', humans.aliceStepUp]
           : ['execution-authorization', keys.ed25519]
-    part['signature'] = sign(artifact, canonical(payload), key).value
+    const [signed] = signedAgain(artifact, canonical(payload), [key], [part])
+    part['signature'] = signed?.value ?? null
   }
 }
 
@@ -277,7 +315,9 @@ function aMutant(chance: Chance): { readonly artifact: Case['artifact']; readonl
   const base = chance.one(bases.get(chance.one(SHARES)) ?? [])
   const evidence = structuredClone((base as unknown as { evidence: Members }).evidence)
   const isResigned = chance.of(0.45)
-  for (let n = chance.below(isResigned ? 3 : 2); n >= 0; n--) if (!chance.of(0.06)) mutate(evidence, chance)
+  const places = parents(evidence).filter(isPlace)
+  for (let n = chance.below(isResigned ? 3 : 2); n >= 0; n--)
+    if (!chance.of(0.06)) mutate(places.length > 0 && chance.of(0.5) ? chance.one(places) : evidence, chance)
   if (!isResigned) return { artifact: base.artifact, evidence }
   try {
     return { artifact: base.artifact, evidence: resigned(base.artifact, evidence, chance) }

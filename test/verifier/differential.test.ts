@@ -44,6 +44,10 @@ describe.skipIf(noPython)('mutations', () => {
       'page',
     ])
       expect(counted.get(outcome) ?? 0, outcome).toBeGreaterThan(COUNT / 50)
+    // Evidence that is signed by batch, or says so, is among both.
+    const byBatch = typescript.filter((_, i) => JSON.stringify(asked[i]).includes('-batch'))
+    for (const outcome of ['valid', 'invalid'])
+      expect(byBatch.filter((answer) => outcomeOf(answer) === outcome).length).toBeGreaterThan(COUNT / 100)
     const failed = new Set(
       typescript.flatMap((answer) =>
         'reports' in answer
