@@ -4,6 +4,8 @@ import { canonicalize } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { sign, signEd25519 } from '../../src/core/signing/signature.ts'
 import { Unusable, verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
+import { anApproval, approvedBy } from '../vectors/approvals.ts'
+import { put } from '../vectors/edit.ts'
 import { governanceCases } from '../vectors/governance-changes.ts'
 import { humanKeysJson, keys, publicKeyJson } from '../vectors/keys.ts'
 import { flipped, saved, type Saved, type Tampered } from './saved.ts'
@@ -94,6 +96,30 @@ test('a signature by a key that is not given cannot be checked, and the report n
     }
   }
 })
+
+// A reader of evidence of a later version must not take it for forged.
+test.each<[string, string, () => Tampered]>([
+  ['record', 'record signature', () => renamed(ed25519.record, 'signature.algorithm')],
+  ['authorization', 'authorization signature', () => renamed(ed25519.record, 'authorization.algorithm')],
+  ['receipt', 'receipt signature', () => renamed(ed25519.receipt, 'algorithm')],
+  ['refusal', 'refusal signature', () => renamed(ed25519.refusal, 'signature.algorithm')],
+  ['audit event', 'event signature', () => renamed(ed25519.event, 'signature.algorithm')],
+  ['change', 'change signature', () => renamed(aChange('valid-approved'), 'signature.algorithm')],
+  [
+    'step-up',
+    'step-up authorization',
+    () => renamed(aChange('valid-approved'), 'stepUpAuthorization.algorithm'),
+  ],
+  ['approval', 'approvals', () => approvedBy([renamed(anApproval(), 'algorithm')])],
+])('the check of a signature by an unknown algorithm says so: %s', (_, name, evidence) => {
+  const { checks } = verifyEvidence(JSON.stringify(evidence()), VECTOR_KEYS)
+  const problem = checks.find((one) => one.name === name)?.problem
+  expect(problem).toContain("the algorithm 'ed25519-later' is not known")
+})
+
+function renamed(evidence: Tampered, path: string): Tampered {
+  return put(evidence, path, 'ed25519-later')
+}
 
 test('a key inside the evidence verifies nothing: it is one that is not given', async () => {
   const change: Change = (r) => {

@@ -78,14 +78,34 @@ def canonical_members(value: Mapping[str, Any], names: Any) -> Optional[bytes]:
 
 def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
     """Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published."""
-    return carried.algorithm == "ed25519" and verifies(artifact, canonical, carried, given)
+    require_ed25519(carried.algorithm)
+    return verifies(artifact, canonical, carried, given)
 
 
 def verifies_authorization(authorization: Mapping[str, Any], given: Given) -> bool:
     """An authorization is always Ed25519 too, but may be signed by batch."""
     carried = replace(signature_beside(authorization), batch=batch_of(authorization))
     canonical = canonicalize(authorization.get("payload"))
-    return family_of(carried.algorithm) == "ed25519" and verifies("execution-authorization", canonical, carried, given)
+    require_ed25519(carried.algorithm, "ed25519", "ed25519-batch")
+    return verifies("execution-authorization", canonical, carried, given)
+
+
+def require_ed25519(algorithm: str, *names: str) -> None:
+    """Raises Unreadable for any other name, which says whether it is known."""
+    known_family(algorithm)
+    if algorithm not in (names or ("ed25519",)):
+        raise Unreadable(f"'{algorithm}' does not sign this kind of artifact")
+
+
+def known_family(algorithm: str) -> str:
+    """The algorithm of the key that signs under this name, by itself or by batch.
+
+    Raises Unreadable for a name that this verifier does not know, such as one of a later version.
+    """
+    family = family_of(algorithm)
+    if family not in SIGNATURE_BYTES:
+        raise Unreadable(f"the algorithm '{algorithm}' is not known")
+    return family
 
 
 def _may_verify(artifact: str, key_id: str) -> bool:
@@ -101,9 +121,7 @@ def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) ->
     signature = from_base64(carried.value)
     if signature is None:
         raise Unreadable("the signature is not canonical base64")
-    family = family_of(carried.algorithm)
-    if family not in SIGNATURE_BYTES:
-        raise Unreadable(f"'{family}' is no algorithm that evidence is signed by")
+    family = known_family(carried.algorithm)
     if len(signature) != SIGNATURE_BYTES[family]:
         raise Unreadable(f"the signature has {len(signature)} bytes; one of {family} has {SIGNATURE_BYTES[family]}")
     message = signed_message(artifact, pre_auth_encoding(artifact, canonical), carried.algorithm, carried.batch)

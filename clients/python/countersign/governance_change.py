@@ -15,6 +15,7 @@ from .evidence import (
     checked,
     checked_signed,
     object_of,
+    require_ed25519,
     sha256_hex,
     signature_beside,
     string_of,
@@ -95,10 +96,10 @@ def _is_stepped_up(change: Mapping[str, Any], given: Given) -> bool:
         and string_of(payload, "action") == _ACTIONS.get(status)
         and 0 < end - begin <= _STEP_UP_LIFETIME_MAX_MS
         and resolved_at < end
-        and carried.algorithm == "ed25519"
     )
     if not is_bound:
         return False
+    require_ed25519(carried.algorithm)
     known = _step_up_keys(change, given.keys)
     return not known or any(
         verifies_ed25519("step-up", canonicalize(payload), Carried(carried.algorithm, key_id, carried.value), given)

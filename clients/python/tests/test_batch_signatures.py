@@ -175,9 +175,9 @@ class BatchSignatures(unittest.TestCase):
             ({**alone, "batch": None}, "the origin of the batch is not one"),
             ({**alone, "algorithm": "ed25519-batch"}, "a signature of 'ed25519-batch' has no batch"),
             ({**by_batch, "algorithm": "ed25519"}, "a signature of 'ed25519' stands in no batch"),
-            ({**by_batch, "algorithm": "ed25519-batch-batch"}, "'ed25519-batch' is no algorithm that evidence is signed by"),
-            ({**by_batch, "algorithm": "rsa-batch"}, "'rsa' is no algorithm that evidence is signed by"),
-            ({**by_batch, "algorithm": "-batch"}, "'' is no algorithm that evidence is signed by"),
+            ({**by_batch, "algorithm": "ed25519-batch-batch"}, "the algorithm 'ed25519-batch-batch' is not known"),
+            ({**by_batch, "algorithm": "rsa-batch"}, "the algorithm 'rsa-batch' is not known"),
+            ({**by_batch, "algorithm": "-batch"}, "the algorithm '-batch' is not known"),
             ({**by_batch, "keyId": "ml-dsa-65"}, "key 'ml-dsa-65' is not an ed25519 key"),
             ({**by_batch, "keyId": "dana:laptop"}, "key 'dana:laptop' is of no kind that signs as trust-record"),
         ):
@@ -276,7 +276,8 @@ class BatchSignatures(unittest.TestCase):
         by_ml_dsa = self.signer.by_batch("execution-authorization", payload, "ml-dsa-65")
         by_ml_dsa["signature"] = by_ml_dsa.pop("value")
         for changes, why in (
-            ({"payload": payload, **by_ml_dsa}, ""),
+            ({"payload": payload, **by_ml_dsa}, "'ml-dsa-65-batch' does not sign this kind of artifact"),
+            ({**authorization, "algorithm": "rsa-batch"}, "the algorithm 'rsa-batch' is not known"),
             ({"payload": payload, **alone, "batch": authorization["batch"]}, "a signature of 'ed25519' stands in no batch"),
             (changed(authorization, "batch", REMOVED), "a signature of 'ed25519-batch' has no batch"),
             (changed(authorization, "batch.size", 1), "the size of the batch is not one"),

@@ -5,7 +5,7 @@ import { checkSigned, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
-import { isAuthorizationSigned } from './signatures.ts'
+import { isAuthorizationSigned, requireEd25519 } from './signatures.ts'
 
 /** What an approval must be of, to count for an execution. */
 interface ApprovedAction {
@@ -147,11 +147,8 @@ function requireSignature(
     keyId: `${approver}:${string(keyId)}`,
     value: string(signature),
   }
-  // Approvals are always Ed25519 (decisions §7).
-  if (
-    carried.algorithm !== 'ed25519' ||
-    !crypto.verifySignature('approval', canonicalize(payload as Json), carried)
-  )
+  requireEd25519(carried.algorithm)
+  if (!crypto.verifySignature('approval', canonicalize(payload as Json), carried))
     throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`)
   return {
     approverId: approver,

@@ -5,10 +5,11 @@ import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
-import { familyOf, signedMessage, type Hashing } from '../merkle/batch-head.ts'
+import { signedMessage, type Hashing } from '../merkle/batch-head.ts'
 import { base64 } from './base64.ts'
 import { mayVerify, type Crypto, type SignedArtifact } from './evidence.ts'
 import type { KeySet, VerifyingKey } from './keys.ts'
+import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
 
 /**
  * @param keys the only keys that verify
@@ -19,12 +20,12 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
     verifySignature: (artifact, canonicalText, carried) => {
       const { keyId, value } = carried
-      const algorithm = familyOf(carried.algorithm)
+      const algorithm = knownFamily(carried.algorithm)
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
       const signature = base64(value)
       if (signature === undefined) throw new Error('the signature is not canonical base64')
-      const length = signatureBytes(algorithm)
+      const length = SIGNATURE_BYTES[algorithm]
       if (signature.length !== length)
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`)
       const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText), carried, HASHING)
@@ -52,19 +53,7 @@ interface Signed {
   readonly publicKey: Uint8Array
 }
 
-/** Throws for an algorithm that signs no evidence. */
-function signatureBytes(algorithm: string): number {
-  const length = Object.hasOwn(SIGNATURE_BYTES, algorithm)
-    ? SIGNATURE_BYTES[algorithm as Algorithm]
-    : undefined
-  if (length === undefined) throw new Error(`'${algorithm}' is no algorithm that evidence is signed by`)
-  return length
-}
-
 type Algorithm = VerifyingKey['algorithm']
-
-/** RFC 8032 §5.1.6 and FIPS 204 §4. Some libraries verify a longer one by its first bytes: the length is checked before. */
-const SIGNATURE_BYTES: Readonly<Record<Algorithm, number>> = { ed25519: 64, 'ml-dsa-65': 3309 }
 
 /** False for a signature of another length too; the libraries would throw on it. */
 export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>> = {

@@ -3,7 +3,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
-import { checkEd25519 } from './signatures.ts'
+import { checkEd25519, requireEd25519 } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -77,7 +77,8 @@ function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
     to - from <= STEP_UP_LIFETIME_MAX_MS &&
     instantMs(string(change['resolvedAt'])) < to
   const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
-  if (!isBound || carried.algorithm !== 'ed25519') return false
+  if (!isBound) return false
+  requireEd25519(carried.algorithm)
   const known = stepUpKeys(change, crypto)
   return (
     known.length === 0 ||

@@ -4,6 +4,30 @@ import { familyOf } from '../merkle/batch-head.ts'
 import { checkSigned, list, members, string } from './evidence.ts'
 import type { CarriedSignature, Check, CheckCrypto, Crypto, Members, SignedArtifact } from './evidence.ts'
 
+type Family = 'ed25519' | 'ml-dsa-65'
+
+/** RFC 8032 §5.1.6 and FIPS 204 §4. Some libraries verify a longer one by its first bytes: the length is checked before. */
+export const SIGNATURE_BYTES: Readonly<Record<Family, number>> = { ed25519: 64, 'ml-dsa-65': 3309 }
+
+/**
+ * The algorithm of the key that signs under this name, by itself or by batch.
+ * @throws Error for a name that this verifier does not know, such as one of a later version
+ */
+export function knownFamily(algorithm: string): Family {
+  const family = familyOf(algorithm)
+  if (!Object.hasOwn(SIGNATURE_BYTES, family)) throw new Error(`the algorithm '${algorithm}' is not known`)
+  return family as Family
+}
+
+/**
+ * For whatever is always signed by Ed25519, whatever else is published (decisions §4, §7).
+ * @throws Error for any other name, which says whether it is known
+ */
+export function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519']): void {
+  knownFamily(algorithm)
+  if (!names.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`)
+}
+
 /** @throws Error when the algorithm, the keyId or the value is not a string */
 export function carriedSignature(value: Json | undefined): CarriedSignature {
   const { algorithm, keyId, value: bytes, batch } = members(value)
@@ -11,22 +35,20 @@ export function carriedSignature(value: Json | undefined): CarriedSignature {
 }
 
 /**
- * Whether an execution authorization, the transaction's own or that of a read, is signed. Always by an Ed25519 key (decisions §4), whatever
- * else is published.
- * @throws Error when the algorithm, the keyId or the signature is not a string
+ * Whether an execution authorization, the transaction's own or that of a read, is signed: always by an Ed25519 key.
+ * @throws Error when the algorithm, the keyId or the signature is not a string, or the algorithm another one
  */
 export function isAuthorizationSigned(
   { payload = null, signature = null, ...by }: Members,
   crypto: CheckCrypto,
 ): boolean {
   const carried = carriedSignature({ ...by, value: signature })
-  if (familyOf(carried.algorithm) !== 'ed25519') return false
+  requireEd25519(carried.algorithm, ['ed25519', 'ed25519-batch'])
   return crypto.verifySignature('execution-authorization', canonicalize(payload), carried)
 }
 
 /**
- * The check of the one signature of an artifact that is neither a record nor a receipt: always Ed25519, whatever else is published
- * (decisions §4).
+ * The check of the one signature of an artifact that is neither a record nor a receipt: always Ed25519.
  * @param signed.text canonical; undefined where it has no canonical form, and then the check fails
  * @param signed.signature as the evidence carries it, of any shape
  */
@@ -39,8 +61,8 @@ export function checkEd25519(
   const { artifact, text, signature } = signed
   return checkSigned(name, problem, given, (crypto) => {
     const carried = carriedSignature(signature)
-    if (text === undefined || carried.algorithm !== 'ed25519') return false
-    return crypto.verifySignature(artifact, text, carried)
+    requireEd25519(carried.algorithm)
+    return text !== undefined && crypto.verifySignature(artifact, text, carried)
   })
 }
 

@@ -3771,21 +3771,30 @@ var init_batch_head = __esm({
 });
 
 // src/core/verifier/signatures.ts
+function knownFamily(algorithm) {
+  const family = familyOf(algorithm);
+  if (!Object.hasOwn(SIGNATURE_BYTES, family)) throw new Error(`the algorithm '${algorithm}' is not known`);
+  return family;
+}
+function requireEd25519(algorithm, names2 = ["ed25519"]) {
+  knownFamily(algorithm);
+  if (!names2.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`);
+}
 function carriedSignature(value) {
   const { algorithm, keyId, value: bytes, batch } = members(value);
   return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
 }
 function isAuthorizationSigned({ payload = null, signature = null, ...by }, crypto) {
   const carried = carriedSignature({ ...by, value: signature });
-  if (familyOf(carried.algorithm) !== "ed25519") return false;
+  requireEd25519(carried.algorithm, ["ed25519", "ed25519-batch"]);
   return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
 }
 function checkEd25519(name, problem, given, signed) {
   const { artifact, text, signature } = signed;
   return checkSigned(name, problem, given, (crypto) => {
     const carried = carriedSignature(signature);
-    if (text === void 0 || carried.algorithm !== "ed25519") return false;
-    return crypto.verifySignature(artifact, text, carried);
+    requireEd25519(carried.algorithm);
+    return text !== void 0 && crypto.verifySignature(artifact, text, carried);
   });
 }
 function textOf(signature) {
@@ -3804,12 +3813,14 @@ function requiredSignatures(evidence, first) {
   if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
   return carried;
 }
+var SIGNATURE_BYTES;
 var init_signatures = __esm({
   "src/core/verifier/signatures.ts"() {
     "use strict";
     init_canonical();
     init_batch_head();
     init_evidence();
+    SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
   }
 });
 
@@ -7390,12 +7401,12 @@ function cryptoOf(keys, onUsed = () => void 0) {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
     verifySignature: (artifact, canonicalText2, carried) => {
       const { keyId, value } = carried;
-      const algorithm = familyOf(carried.algorithm);
+      const algorithm = knownFamily(carried.algorithm);
       if (!mayVerify(artifact, keyId))
         throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
       const signature = base64(value);
       if (signature === void 0) throw new Error("the signature is not canonical base64");
-      const length = signatureBytes(algorithm);
+      const length = SIGNATURE_BYTES[algorithm];
       if (signature.length !== length)
         throw new Error(`the signature has ${signature.length} bytes; one of ${algorithm} has ${length}`);
       const message = signedMessage(artifact, preAuthEncoding(artifact, canonicalText2), carried, HASHING);
@@ -7408,11 +7419,6 @@ function cryptoOf(keys, onUsed = () => void 0) {
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
-}
-function signatureBytes(algorithm) {
-  const length = Object.hasOwn(SIGNATURE_BYTES, algorithm) ? SIGNATURE_BYTES[algorithm] : void 0;
-  if (length === void 0) throw new Error(`'${algorithm}' is no algorithm that evidence is signed by`);
-  return length;
 }
 function withoutCofactor({ message, signature, publicKey }) {
   const { Point } = ed25519;
@@ -7429,7 +7435,7 @@ function preAuthEncoding(artifact, canonicalText2) {
   const ascii = utf8ToBytes;
   return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
 }
-var HASHING, SIGNATURE_BYTES, verifiers;
+var HASHING, verifiers;
 var init_crypto = __esm({
   "src/core/verifier/crypto.ts"() {
     "use strict";
@@ -7441,12 +7447,12 @@ var init_crypto = __esm({
     init_batch_head();
     init_base64();
     init_evidence();
+    init_signatures();
     HASHING = {
       sha256,
       fromBase64: base64,
       toBase64: (bytes) => btoa(String.fromCharCode(...bytes))
     };
-    SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
     verifiers = {
       // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
       ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) && withoutCofactor(signed),
@@ -7513,7 +7519,8 @@ function isSteppedUp(change, crypto) {
   const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
   const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
   const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-  if (!isBound || carried.algorithm !== "ed25519") return false;
+  if (!isBound) return false;
+  requireEd25519(carried.algorithm);
   const known = stepUpKeys(change, crypto);
   return known.length === 0 || known.some((id2) => {
     const revokedAt = crypto.humanKey(id2)?.revokedAt ?? null;
@@ -8098,7 +8105,8 @@ function requireSignature({ payload, algorithm, signature }, crypto) {
     keyId: `${approver}:${string(keyId)}`,
     value: string(signature)
   };
-  if (carried.algorithm !== "ed25519" || !crypto.verifySignature("approval", canonicalize(payload), carried))
+  requireEd25519(carried.algorithm);
+  if (!crypto.verifySignature("approval", canonicalize(payload), carried))
     throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`);
   return {
     approverId: approver,
