@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { buildPage, PAGE_FILE } from '../../tools/verifier-page/build.ts'
 import type { Algorithm } from '../../src/core/signing/keys.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
+import type { Case } from '../vectors/case.ts'
 import { describeInBrowser, launchChromium } from './chromium.ts'
 import { savedFiles } from './saved.ts'
 
@@ -15,6 +16,8 @@ interface Dropped {
   readonly name: string
   readonly content: string | Buffer
 }
+
+const VECTORS = join(import.meta.dirname, '..', 'vectors', 'countersign')
 
 let folder: string
 let browser: Browser
@@ -250,6 +253,25 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     })
   })
 
+  test.each([360, 800, 1280])(
+    'at %i pixels a record that is signed by batch, valid or broken, is no wider than the window',
+    async (width) => {
+      await page.setViewportSize({ width, height: 900 })
+      const keySet = readFileSync(join(VECTORS, 'keys.json'), 'utf8')
+      const { cases } = JSON.parse(readFileSync(join(VECTORS, 'trust-records.json'), 'utf8')) as {
+        cases: Case[]
+      }
+      // The longest path that there is, and an algorithm's name that is as long.
+      const longest = cases.find(({ id }) => id === 'trust-record/valid-batch-of-the-most')
+      const text = JSON.stringify((longest as { evidence?: object } | undefined)?.evidence)
+      const broken = text.replaceAll('ed25519-batch', 'a'.repeat(2000))
+      const results = await dropped([...record(text), ...record(broken)], keySet)
+      expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID'])
+      await page.getByText('Checks and keys').click()
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+    },
+  )
+
   test('several files are verified one by one, and counted', async () => {
     const { record: text, keySet } = await savedFiles(['ed25519'])
     const results = await dropped(
@@ -290,7 +312,7 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   test('an approved record needs the key files of its approvers too, given together', async () => {
     const [service, humans] = ['keys.json', 'approver-keys.json'].map((name) => ({
       name,
-      content: readFileSync(join(import.meta.dirname, '..', 'vectors', 'countersign', name), 'utf8'),
+      content: readFileSync(join(VECTORS, name), 'utf8'),
     }))
     if (service === undefined || humans === undefined) throw new Error('no key files')
     const approved = JSON.stringify(approvedBy([anApproval()]))

@@ -63,7 +63,8 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
 
 function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
   const checkRows = checks.map(({ name, problem, missingKeys }) => [
-    value('td', name),
+    // Ours, not a stranger's: it breaks between its words only.
+    element('td', '', name),
     problem === undefined
       ? element('td', '', 'holds')
       : value('td', problem, missingKeys === undefined ? 'failed' : 'no-key'),
