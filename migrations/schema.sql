@@ -209,7 +209,7 @@ CREATE TABLE trust_records (
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
   CONSTRAINT trust_records_pkey PRIMARY KEY (business_transaction_id)
-) WITH (toast_tuple_target=8160);
+) WITH (toast_tuple_target=4080);
 CREATE INDEX trust_records_by_caller ON public.trust_records USING btree (caller_id, created_at, business_transaction_id);
 CREATE INDEX trust_records_by_time ON public.trust_records USING btree (created_at, business_transaction_id);
 
