@@ -99,10 +99,12 @@ describe.skipIf(noPython)(`the check${noPython ? ' (skipped: no Python 3.9 here)
     record = JSON.parse(await aRecord(openSteps(), aTransaction({ intent: { parameters } })))
   })
 
-  test('verifies a record in every place of batches', () => {
-    for (const size of [2, 3, 5, 6, 8])
-      for (let index = 0; index < size; index++)
-        expect(checked(byBatch(record, { size, index }))).toBe(VERIFIED)
+  test.each([
+    [2, [0, 1]],
+    [5, [0, 1, 4]],
+    [7, [5, 6]],
+  ])('verifies a record in a batch of %i, at the places %j', (size, places) => {
+    for (const index of places) expect(checked(byBatch(record, { size, index }))).toBe(VERIFIED)
   })
 
   test.each<[string, (signed: Tampered) => void, string]>([
