@@ -21,9 +21,9 @@ withThread((made) => ({ database, thread } = made), ['ed25519', 'ml-dsa-65'])
 
 const LENGTH = 3309
 
-async function execute(count: number) {
+async function execute(count: number, on: ExecutionContext = thread) {
   const transactions = Array.from({ length: count }, () => aTransaction())
-  const replies = await executeAll(transactions, thread)
+  const replies = await executeAll(transactions, on)
   expect(replies.map(({ status }) => status)).toEqual(transactions.map(() => 200))
   return transactions.map(({ businessTransactionId }, i) => ({
     id: businessTransactionId,
@@ -115,4 +115,21 @@ test('a record whose batch signature is missing or changed does not verify', asy
     status: 'FAILED',
     message: 'The trust record signature is not valid',
   })
+})
+
+test('with BATCH_SIGNATURES=false each artifact of a batch is signed by itself', async () => {
+  const before = await stored('SELECT FROM batch_signatures')
+  for (const { reply } of await execute(3, { ...thread, batchSignatures: false })) {
+    const { authorization, signatures, receipts } = reply as {
+      authorization: object
+      signatures: object[]
+      receipts: { signatures: object[] }[]
+    }
+    const all = [authorization, ...signatures, ...(receipts[0]?.signatures ?? [])]
+    expect(all).toMatchObject(
+      ['ed25519', 'ed25519', 'ml-dsa-65', 'ed25519', 'ml-dsa-65'].map((algorithm) => ({ algorithm })),
+    )
+    for (const one of all) expect(one).not.toHaveProperty('batch')
+  }
+  expect(await stored('SELECT FROM batch_signatures')).toEqual(before)
 })
