@@ -10,6 +10,7 @@ import {
 import { trustRecordText } from '../../src/core/sealed.ts'
 import { verifyRecords } from '../../workers/evidence/verify-records.ts'
 import { issueReceipts } from '../../workers/evidence/issue-receipts.ts'
+import { whyNotStorable } from '../../workers/execute/commit.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
 import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
@@ -115,6 +116,14 @@ test('a record whose batch signature is missing or changed does not verify', asy
     status: 'FAILED',
     message: 'The trust record signature is not valid',
   })
+})
+
+test('trying a store tries this table too: without it the database refuses evidence', async () => {
+  const [{ id }] = (await execute(2)) as [{ id: string }, object]
+  await database.pool.query('ALTER TABLE batch_signatures RENAME TO away')
+  expect(await whyNotStorable(id, thread)).toMatchObject({ code: '42P01' })
+  await database.pool.query('ALTER TABLE away RENAME TO batch_signatures')
+  expect(await whyNotStorable(id, thread)).toBeUndefined()
 })
 
 test('with BATCH_SIGNATURES=false each artifact of a batch is signed by itself', async () => {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { sealedText, type Sealed } from '../../src/core/sealed.ts'
+import { insertBatchSignatures } from '../../src/core/tables/batch-signatures.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { closeIntents, findIntents } from '../../src/core/tables/execution-intents.ts'
@@ -116,7 +117,10 @@ export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<
       await closeIntents(transaction, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
       const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
-      await transaction.run(storeRecords({ records: [record], verifications: [row], receipts: [row] }))
+      await transaction.run([
+        ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
+        ...storeRecords({ records: [record], verifications: [row], receipts: [row] }),
+      ])
       throw rolledBack
     })
   } catch (error) {

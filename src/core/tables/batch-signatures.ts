@@ -30,6 +30,14 @@ const insert: RowsStatement<BatchSignature> = {
   values: ({ batch, value }) => [batch, `\\x${Buffer.from(value, 'base64').toString('hex')}`],
 }
 
+/** Stores signatures, in one order for all writers. One that stands already is left as it is. */
+export function insertBatchSignatures(rows: readonly BatchSignature[]): Step[] {
+  return stepsOf(
+    insert,
+    rows.toSorted((a, b) => (a.batch < b.batch ? -1 : 1)),
+  )
+}
+
 /** Takes the shared signatures out of texts that are to be stored. */
 interface SharedSignatures {
   readonly takenFrom: (text: string) => string
@@ -45,13 +53,7 @@ export function shareSignatures(): SharedSignatures {
         shared.set(batch, value)
         return before
       }),
-    steps: () =>
-      stepsOf(
-        insert,
-        Array.from(shared, ([batch, value]) => ({ batch, value })).toSorted((a, b) =>
-          a.batch < b.batch ? -1 : 1,
-        ),
-      ),
+    steps: () => insertBatchSignatures(Array.from(shared, ([batch, value]) => ({ batch, value }))),
   }
 }
 
