@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { checkEvidence, miscounted } from '../bench/evidence.ts'
 import { FLOOR, type Report } from '../bench/report.ts'
 import { scenarios } from '../bench/scenarios.ts'
-import { createDatabase, type TestDatabase } from './database.ts'
-import { startService, until, type TestService } from './service.ts'
+import { until, type TestService } from './service.ts'
 import { aTransaction } from './transactions.ts'
+import { withService } from './with-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 // The bench's database runs as another user, which has to pass.
@@ -213,18 +213,9 @@ async function aDeployment(
 }
 
 describe('countersign bench --url', () => {
-  let database: TestDatabase
   let service: TestService
 
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({ databaseUrl: database.url })
-  })
-
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
-  })
+  withService((made) => ({ service } = made))
 
   test("measures a deployment with the caller's own transaction, and its evidence verifies; a second run is compared with it and judged", async () => {
     const file = join(reports, 'transaction.json')

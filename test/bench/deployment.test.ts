@@ -6,11 +6,12 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Report } from '../../bench/report.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import type { TestDatabase } from '../database.ts'
+import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
 const json = join(folder, 'report.json')
@@ -37,15 +38,7 @@ describe('a service', () => {
   let database: TestDatabase
   let service: TestService
 
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({ databaseUrl: database.url, callers: [other.entry] })
-  })
-
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
-  })
+  withService((made) => ({ database, service } = made), { callers: [other.entry] })
 
   const count = async (where = 'TRUE', table = 'trust_records') => {
     const { rows } = await database.pool.query<{ count: number }>(
@@ -138,20 +131,10 @@ describe('a service', () => {
 })
 
 describe('a service with a rate limit', () => {
-  let database: TestDatabase
   let service: TestService
 
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({
-      databaseUrl: database.url,
-      env: { RATE_LIMIT_EXECUTE_PER_MINUTE: '600' },
-    })
-  })
-
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
+  withService((made) => ({ service } = made), {
+    env: { RATE_LIMIT_EXECUTE_PER_MINUTE: '600' },
   })
 
   test.each(['autocannon', 'own'])('429 is counted and waited for, by %s', async (generator) => {
@@ -179,18 +162,9 @@ describe('a service with a rate limit', () => {
 })
 
 describe('a service behind a proxy that fails', () => {
-  let database: TestDatabase
   let service: TestService
 
-  beforeAll(async () => {
-    database = await createDatabase()
-    service = await startService({ databaseUrl: database.url })
-  })
-
-  afterAll(async () => {
-    expect(await service.stop()).toBe(0)
-    await database.drop()
-  })
+  withService((made) => ({ service } = made))
 
   /** Answers an execution with `status`, or with nothing where that is 0, if `fails` says so of its number. */
   async function aProxy(status: number, fails: (execution: number) => boolean): Promise<string> {

@@ -1,24 +1,17 @@
 // Bad bodies of every kind, all at once and mixed with good ones: each gets its documented answer (decisions §3), none stops the
 // process or its neighbours in the batch.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { badTransactions, changed, nestedObjects } from '../bad-transactions.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { reply, startService, until, type TestService } from '../service.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made))
 
 type Body = string | Uint8Array
 

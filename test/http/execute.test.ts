@@ -1,21 +1,14 @@
 // POST /execute and POST /transactions where something was executed (interface §4.2): one describe per status.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
-import { reply, startService, type TestService } from '../service.ts'
+import { describe, expect, test } from 'vitest'
+import { intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { reply, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made))
 
 const execute = (body: unknown) => service.post('/execute', body)
 const executed = {

@@ -1,21 +1,14 @@
 // POST /policies/validate (interface §4.4): whether a policy version can be loaded, always as `{valid, errors}` but for a 401.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { advanceEpoch } from '../../src/core/tables/authority-epoch.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
+import { withService } from '../with-service.ts'
 
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ database, service } = made))
 
 const validate = (body: unknown, options = {}) => service.post('/policies/validate', body, options)
 const invalid = (status: number, error: string) => ({ status, body: { valid: false, errors: [error] } })

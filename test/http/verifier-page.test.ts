@@ -1,24 +1,15 @@
 // The offline verifier (decisions §5), as the service hands it out: GET /verifier and GET /verifier/countersign-verify.mjs.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { PAGE_FILE, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
 import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { startService, type TestService } from '../service.ts'
+import type { TestService } from '../service.ts'
+import { withService } from '../with-service.ts'
 
-let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({ databaseUrl: database.url })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-})
+withService((made) => ({ service } = made))
 
 describe('GET /verifier 200', () => {
   test('is the committed page, to anyone, under the name that a saved copy takes', async () => {
