@@ -70,15 +70,15 @@ def batch_of(signature: Mapping[str, Any]) -> Optional[Batch]:
     batch = value if isinstance(value, dict) else {}
     size, index, path = _integer(batch.get("size")), _integer(batch.get("index")), batch.get("path")
     if not _is_origin(batch.get("origin")):
-        raise Unreadable("the origin of the batch is not one")
+        raise Unreadable("the origin of the batch is not a name, /batch/ and a UUID")
     if size is None or size < 2:
-        raise Unreadable("the size of the batch is not one")
+        raise Unreadable("the size of the batch is not an integer of 2 or more")
     if index is None or index < 0:
-        raise Unreadable("the index in the batch is not one")
+        raise Unreadable("the index in the batch is not an integer of 0 or more")
     if not isinstance(path, list) or not all(isinstance(text, str) for text in path):
         raise Unreadable("the path of the batch is not a list of hashes")
     if batch.keys() - {"origin", "size", "index", "path"}:
-        raise Unreadable("the batch has members that mean nothing")
+        raise Unreadable("the batch has an unknown member")
     return Batch(batch["origin"], size, index, tuple(_hashes(path)))
 
 

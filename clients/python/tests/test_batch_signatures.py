@@ -39,38 +39,38 @@ def flipped(value: str) -> str:
 
 #: What is done to the ``batch`` of the second of three artifacts, and what the check says of it; "" where only the signature can tell.
 BATCH_CHANGES: List[Tuple[str, str, Any, str]] = [
-    ("null", "", None, "the origin of the batch is not one"),
-    ("a list", "", [], "the origin of the batch is not one"),
-    ("no origin", "origin", REMOVED, "the origin of the batch is not one"),
+    ("null", "", None, "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a list", "", [], "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("no origin", "origin", REMOVED, "the origin of the batch is not a name, /batch/ and a UUID"),
     ("another batch", "origin", ORIGIN[:-1] + "0", ""),
     ("another service", "origin", f"x{ORIGIN}", ""),
-    ("no batch in the origin", "origin", "countersign", "the origin of the batch is not one"),
-    ("no name in the origin", "origin", ORIGIN[len("countersign") :], "the origin of the batch is not one"),
+    ("no batch in the origin", "origin", "countersign", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("no name in the origin", "origin", ORIGIN[len("countersign") :], "the origin of the batch is not a name, /batch/ and a UUID"),
     ("a name of 200 characters", "origin", "x" * 189 + ORIGIN, ""),
-    ("a name of 201 characters", "origin", "x" * 190 + ORIGIN, "the origin of the batch is not one"),
-    ("a space", "origin", f"DSSEv1 {ORIGIN}", "the origin of the batch is not one"),
-    ("a line before it", "origin", f"x\n{ORIGIN}", "the origin of the batch is not one"),
-    ("a line after it", "origin", f"{ORIGIN}\n", "the origin of the batch is not one"),
-    ("a letter that is not ASCII", "origin", f"\u00e9{ORIGIN}", "the origin of the batch is not one"),
-    ("a control character", "origin", f"\x1f{ORIGIN}", "the origin of the batch is not one"),
-    ("a plus sign", "origin", f"a+{ORIGIN}", "the origin of the batch is not one"),
-    ("capital letters in the uuid", "origin", "countersign/batch/" + ORIGIN[18:].upper(), "the origin of the batch is not one"),
+    ("a name of 201 characters", "origin", "x" * 190 + ORIGIN, "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a space", "origin", f"DSSEv1 {ORIGIN}", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a line before it", "origin", f"x\n{ORIGIN}", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a line after it", "origin", f"{ORIGIN}\n", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a letter that is not ASCII", "origin", f"\u00e9{ORIGIN}", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a control character", "origin", f"\x1f{ORIGIN}", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("a plus sign", "origin", f"a+{ORIGIN}", "the origin of the batch is not a name, /batch/ and a UUID"),
+    ("capital letters in the uuid", "origin", "countersign/batch/" + ORIGIN[18:].upper(), "the origin of the batch is not a name, /batch/ and a UUID"),
     # The second of four leaves has a path of the same length and sides: only the size in the signed head tells them apart.
     ("another size", "size", 4, ""),
-    ("half a size", "size", 3.5, "the size of the batch is not one"),
-    ("a size of one", "size", 1, "the size of the batch is not one"),
-    ("a size as text", "size", "3", "the size of the batch is not one"),
-    ("a size of true", "size", True, "the size of the batch is not one"),
-    ("a size beyond 2^53", "size", 2.0**53, "the size of the batch is not one"),
+    ("half a size", "size", 3.5, "the size of the batch is not an integer of 2 or more"),
+    ("a size of one", "size", 1, "the size of the batch is not an integer of 2 or more"),
+    ("a size as text", "size", "3", "the size of the batch is not an integer of 2 or more"),
+    ("a size of true", "size", True, "the size of the batch is not an integer of 2 or more"),
+    ("a size beyond 2^53", "size", 2.0**53, "the size of the batch is not an integer of 2 or more"),
     ("the greatest size", "size", 2**53 - 1, "the path is too short for the index and the size"),
-    ("no size", "size", REMOVED, "the size of the batch is not one"),
+    ("no size", "size", REMOVED, "the size of the batch is not an integer of 2 or more"),
     ("its neighbour's index", "index", 0, ""),
     ("the last index", "index", 2, "the path is too long for the index and the size"),
     ("an index of the size", "index", 3, "the index 3 is not below the size 3"),
-    ("a negative index", "index", -1, "the index in the batch is not one"),
-    ("half an index", "index", 0.5, "the index in the batch is not one"),
-    ("an index of null", "index", None, "the index in the batch is not one"),
-    ("an index of true", "index", True, "the index in the batch is not one"),
+    ("a negative index", "index", -1, "the index in the batch is not an integer of 0 or more"),
+    ("half an index", "index", 0.5, "the index in the batch is not an integer of 0 or more"),
+    ("an index of null", "index", None, "the index in the batch is not an integer of 0 or more"),
+    ("an index of true", "index", True, "the index in the batch is not an integer of 0 or more"),
     ("no path", "path", REMOVED, "the path of the batch is not a list of hashes"),
     ("a path as text", "path", "", "the path of the batch is not a list of hashes"),
     ("a number in the path", "path.0", 7, "the path of the batch is not a list of hashes"),
@@ -83,7 +83,7 @@ BATCH_CHANGES: List[Tuple[str, str, Any, str]] = [
     ("a hash of 31 bytes", "path.1", text(bytes(31)), "a hash in the path of the batch is not 32 bytes of base64"),
     ("an empty hash", "path.1", "", "a hash in the path of the batch is not 32 bytes of base64"),
     ("unused bits", "path.0", lambda one: one[:-2] + "B=", "a hash in the path of the batch is not 32 bytes of base64"),
-    ("a further member", "root", "", "the batch has members that mean nothing"),
+    ("a further member", "root", "", "the batch has an unknown member"),
 ]
 
 
@@ -172,7 +172,7 @@ class BatchSignatures(unittest.TestCase):
         alone, by_batch = self.signer.alone("trust-record", signed, "ed25519"), self.single["signature"]
         for signature, why in (
             ({**alone, "batch": by_batch["batch"]}, "a signature of 'ed25519' stands in no batch"),
-            ({**alone, "batch": None}, "the origin of the batch is not one"),
+            ({**alone, "batch": None}, "the origin of the batch is not a name, /batch/ and a UUID"),
             ({**alone, "algorithm": "ed25519-batch"}, "a signature of 'ed25519-batch' has no batch"),
             ({**by_batch, "algorithm": "ed25519"}, "a signature of 'ed25519' stands in no batch"),
             ({**by_batch, "algorithm": "ed25519-batch-batch"}, "the algorithm 'ed25519-batch-batch' is not known"),
@@ -252,15 +252,15 @@ class BatchSignatures(unittest.TestCase):
             with self.subTest(title):
                 self.assertRefused({**self.hybrid, "signature": signature}, "record signature", why)
         for to, path, why in (
-            (True, "signature.batch.index", "the index in the batch is not one"),
-            (None, "signature.batch", "the origin of the batch is not one"),
+            (True, "signature.batch.index", "the index in the batch is not an integer of 0 or more"),
+            (None, "signature.batch", "the origin of the batch is not a name, /batch/ and a UUID"),
         ):
             self.assertRefused(changed(self.hybrid, path, to), "record signature", why)
         # Beside a first signature that is by no batch.
         record = {**self.hybrid, "signature": alone, "signatures": [alone, self.hybrid["signatures"][1]]}
         self.assertEqual(self.problems(record), {})
         record["signature"] = {**alone, "batch": None}
-        self.assertRefused(record, "record signature", "the origin of the batch is not one")
+        self.assertRefused(record, "record signature", "the origin of the batch is not a name, /batch/ and a UUID")
 
     def test_an_authorization_is_signed_by_batch_of_ed25519_alone(self) -> None:
         def re_authorized(authorization: Members) -> Members:
@@ -280,7 +280,7 @@ class BatchSignatures(unittest.TestCase):
             ({**authorization, "algorithm": "rsa-batch"}, "the algorithm 'rsa-batch' is not known"),
             ({"payload": payload, **alone, "batch": authorization["batch"]}, "a signature of 'ed25519' stands in no batch"),
             (changed(authorization, "batch", REMOVED), "a signature of 'ed25519-batch' has no batch"),
-            (changed(authorization, "batch.size", 1), "the size of the batch is not one"),
+            (changed(authorization, "batch.size", 1), "the size of the batch is not an integer of 2 or more"),
             (changed(authorization, "batch.path.1", flipped), ""),
         ):
             with self.subTest(why):
@@ -351,7 +351,7 @@ class BatchSignatures(unittest.TestCase):
             for path in ("signature.batch", "authorization.batch", "signature.batch.origin", "signature.batch.path.0"):
                 self.assertEqual(len(check_evidence(changed(self.single, path, value), self.keys)[1]), 8)
         surrogate = changed(self.single, "signature.batch.origin", f"\ud800{ORIGIN}")
-        self.assertRefused(surrogate, "record signature", "the origin of the batch is not one")
+        self.assertRefused(surrogate, "record signature", "the origin of the batch is not a name, /batch/ and a UUID")
 
 
 if __name__ == "__main__":

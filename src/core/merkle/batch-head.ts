@@ -51,13 +51,14 @@ function readPosition(value: unknown): BatchPosition {
     typeof value === 'object' && value !== null ? value : {}
   ) as { readonly [name in keyof BatchPosition]?: unknown }
   if (typeof origin !== 'string' || !ORIGIN.test(origin))
-    throw new Error('the origin of the batch is not one')
-  if (!Number.isSafeInteger(size) || (size as number) < 2) throw new Error('the size of the batch is not one')
+    throw new Error('the origin of the batch is not a name, /batch/ and a UUID')
+  if (!Number.isSafeInteger(size) || (size as number) < 2)
+    throw new Error('the size of the batch is not an integer of 2 or more')
   if (!Number.isSafeInteger(index) || (index as number) < 0)
-    throw new Error('the index in the batch is not one')
+    throw new Error('the index in the batch is not an integer of 0 or more')
   if (!Array.isArray(path) || !path.every((hash) => typeof hash === 'string'))
     throw new Error('the path of the batch is not a list of hashes')
-  if (Object.keys(others).length > 0) throw new Error('the batch has members that mean nothing')
+  if (Object.keys(others).length > 0) throw new Error('the batch has an unknown member')
   return { origin, size: size as number, index: index as number, path }
 }
 

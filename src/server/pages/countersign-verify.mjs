@@ -3734,13 +3734,14 @@ function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64 }) {
 function readPosition(value) {
   const { origin, size, index, path, ...others } = typeof value === "object" && value !== null ? value : {};
   if (typeof origin !== "string" || !ORIGIN.test(origin))
-    throw new Error("the origin of the batch is not one");
-  if (!Number.isSafeInteger(size) || size < 2) throw new Error("the size of the batch is not one");
+    throw new Error("the origin of the batch is not a name, /batch/ and a UUID");
+  if (!Number.isSafeInteger(size) || size < 2)
+    throw new Error("the size of the batch is not an integer of 2 or more");
   if (!Number.isSafeInteger(index) || index < 0)
-    throw new Error("the index in the batch is not one");
+    throw new Error("the index in the batch is not an integer of 0 or more");
   if (!Array.isArray(path) || !path.every((hash) => typeof hash === "string"))
     throw new Error("the path of the batch is not a list of hashes");
-  if (Object.keys(others).length > 0) throw new Error("the batch has members that mean nothing");
+  if (Object.keys(others).length > 0) throw new Error("the batch has an unknown member");
   return { origin, size, index, path };
 }
 function familyOf(algorithm) {
