@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { makeRawKey, parseCallers } from '../src/core/callers.ts'
 import { ConfigError } from '../src/core/config-schema.ts'
-import { Environment, readConfig } from '../src/core/config.ts'
+import { defaultWorkerThreads, Environment, readConfig } from '../src/core/config.ts'
 
 const keyHash = 'a'.repeat(64)
 const anEntry = (members: object = {}) => ({ callerId: 'acme', keyHash, ...members })
@@ -49,7 +49,7 @@ test('without any variable the embedded service is configured with the defaults 
     webhookSecrets: {},
     rateLimits: RATE_LIMITS,
     maxBodyBytes: 102_400,
-    workerThreads: Math.max(1, availableParallelism() - 1),
+    workerThreads: defaultWorkerThreads(availableParallelism()),
     buildVersion: packageJson.version,
     trustProxyHops: 0,
     shutdownTimeoutMs: 10_000,
@@ -58,6 +58,15 @@ test('without any variable the embedded service is configured with the defaults 
     metrics: undefined,
     listener: 'auto',
   })
+})
+
+test.for([
+  [1, 1],
+  [2, 2],
+  [3, 2],
+  [8, 7],
+])('of %i cores, %i threads execute by default', ([cores, threads]) => {
+  expect(defaultWorkerThreads(cores as number)).toBe(threads)
 })
 
 /** Every variable: values that it takes with what they become, values that it refuses, and what it must be. */
