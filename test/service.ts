@@ -10,7 +10,7 @@ import { generateKeys } from '../src/core/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
 import { cleanUpAfterEachFile } from './run/cleanup.ts'
 import { baseEnvironment } from './run/environment.ts'
-import { packagesArguments } from './run/packages.ts'
+import { programsArguments } from './run/programs.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'server', 'main.ts')
 
@@ -85,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
     { callerId: 'tester', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
     ...(options.callers ?? []),
   ]
-  const child = spawn(process.execPath, [...packagesArguments, MAIN], {
+  const child = spawn(process.execPath, [...programsArguments, MAIN], {
     env: {
       ...baseEnvironment,
       PORT: '0',

@@ -1,9 +1,9 @@
 // kill -9 at every await between the claim of an execution and its stored evidence (decisions §8): whatever the moment, its effect is
 // asked for once at most, and afterwards it ended for certain, is in doubt, was refused, or never was.
 import { randomUUID } from 'node:crypto'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
@@ -11,6 +11,8 @@ import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { aPolicyFolder } from '../policies.ts'
+import { CACHE } from '../run/bundle.ts'
+import { bundlePrograms } from '../run/programs.ts'
 import { aCaller, startService, until, type Called, type TestService } from '../service.ts'
 import { instrument } from './points/instrument.ts'
 import { addCrashPolicies, kinds, storeCrashRows, type Kind, type Sent } from './points/kinds.ts'
@@ -27,8 +29,8 @@ const LANES = 3
 
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-points-'))
 const signingKeyDir = join(folder, 'keys')
-/** The modules of the service with every await marked. Written once: each of many starts reads them. */
-const marked = join(folder, 'marked')
+/** The service's programs with every await of its modules marked. Where they find the packages. */
+const marked = join(CACHE, 'marked-programs')
 const policyDir = aPolicyFolder()
 const human = aCaller('human', { credentialHolderType: 'USER' })
 const key = makeRawKey()
@@ -41,7 +43,7 @@ let executions: ReadonlyMap<Kind, readonly Reached[]>
 beforeAll(async () => {
   generateKeys({ dir: signingKeyDir, now: new Date() })
   addCrashPolicies(policyDir)
-  writeMarked()
+  await bundlePrograms(marked, withMarks)
   receiver = await openReceiver()
   database = await createDatabase()
   await storeCrashRows(database, receiver.origin)
@@ -73,13 +75,8 @@ function start(crash: Record<string, string> = {}): Promise<TestService> {
   })
 }
 
-function writeMarked(): void {
-  for (const file of globSync('{src,workers}/**/*.ts', { cwd: ROOT })) {
-    const to = join(marked, file)
-    mkdirSync(dirname(to), { recursive: true })
-    writeFileSync(to, instrument(file, readFileSync(join(ROOT, file), 'utf8')).text)
-  }
-}
+const withMarks = (file: string, source: string) =>
+  /^(src|workers)\//.test(file) ? instrument(file, source).text : source
 
 /** One execution of each kind after the other, each answered as it should be. */
 async function listMarks(): Promise<ReadonlyMap<Kind, readonly Reached[]>> {

@@ -4,6 +4,7 @@ import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundlePackages } from './packages.ts'
+import { bundlePrograms } from './programs.ts'
 
 /**
  * Everything that the tests start has this folder in its arguments, its environment or as the place of its data, so that the watchdog
@@ -20,5 +21,5 @@ export default async function setup(): Promise<void> {
     stdio: ['pipe', 'ignore', 'inherit'],
   })
   watchdog.unref()
-  await bundlePackages()
+  await Promise.all([bundlePackages(), bundlePrograms()])
 }

@@ -1,16 +1,15 @@
 // Loaded by `node --import` before the service: its worker threads run executions with every await marked, and stop for good where they
 // are told. A thread that has stopped has done what a killed process has done, so one kill of the process kills several executions.
-// CRASH_MARKED  the folder of the modules with their awaits marked, as instrument.ts wrote them
+// CRASH_MARKED  the folder of the programs with their awaits marked, as instrument.ts wrote them
 // CRASH_LIST  a file that each mark is appended to in the order of time, as plan.ts reads it
 // CRASH_STOPS  where to stop: JSON, `Stop[]`
 // CRASH_STOPPED  a file that the id of each execution that stopped is appended to
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { Socket } from 'node:net'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
+import { programsIn } from '../../run/programs.ts'
 import type { Marks, Moment } from './instrument.ts'
 import { END_OF_TURN, type Kill } from './plan.ts'
 
@@ -19,7 +18,6 @@ export interface Stop extends Pick<Kill, 'at' | 'nth' | 'when'> {
   readonly id: string
 }
 
-const root = `${pathToFileURL(join(import.meta.dirname, '..', '..', '..')).href}/`
 const {
   CRASH_MARKED: marked = '',
   CRASH_LIST: list,
@@ -123,16 +121,12 @@ function countExchanges(): void {
 if (!isMainThread) {
   Object.assign(globalThis, marks)
   if (list !== undefined) countExchanges()
+  const programs = programsIn(marked)
   registerHooks({
-    load(url, context, nextLoad) {
-      const file = url.startsWith(root) ? url.slice(root.length) : ''
-      // To stop at a mark, only the file that it is in has to be marked, and where executions begin.
-      const isMarked =
-        stops === undefined ||
-        file === 'workers/thread.ts' ||
-        stops.some(({ at }) => at.startsWith(`${file}:`))
-      if (!/^(src|workers)\/.*\.ts$/.test(file) || !isMarked) return nextLoad(url, context)
-      return { format: 'module', source: readFileSync(join(marked, file), 'utf8'), shortCircuit: true }
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context)
+      const url = programs.get(resolved.url)
+      return url === undefined ? resolved : { url, format: 'module' }
     },
   })
 }

@@ -1,0 +1,13 @@
+// Loaded by `node --import`: from then on programs.ts's programs are run in place of the sources.
+import { registerHooks } from 'node:module'
+import { programsIn } from './programs.ts'
+
+const programs = programsIn()
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context)
+    const url = programs.get(resolved.url)
+    return url === undefined ? resolved : { url, format: 'module' }
+  },
+})

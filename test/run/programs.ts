@@ -1,0 +1,61 @@
+// What the threads of a service run, in a few files: the service and its packages are 480 modules in the main thread and 300 in each
+// worker. What an operator starts loads them as they were installed; so do the tests of `npm start`, the image, the command and the demo.
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Plugin } from 'esbuild'
+import { bundle, CACHE, loadedBy, ROOT } from './bundle.ts'
+
+const MAIN = join(ROOT, 'src', 'server', 'main.ts')
+const THREAD = join(ROOT, 'workers', 'thread.ts')
+const OUTS = { main: MAIN, thread: THREAD }
+
+/** What modules of both kinds find in their scope. */
+const BANNER = `
+import { createRequire as requireFrom } from 'node:module'
+const require = requireFrom(import.meta.url)
+const resolveFrom = (url, specifier) =>
+  specifier.startsWith('.') ? new URL(specifier, url).href : import.meta.resolve(specifier)
+`
+
+/** Arguments of a Node that is to run them in place of the sources. */
+export const programsArguments = loadedBy('programs-loader.ts')
+
+/** Where a thread begins, by the URL of what it begins with otherwise. */
+export function programsIn(folder = join(CACHE, 'programs')): ReadonlyMap<string, string> {
+  return new Map(
+    Object.entries(OUTS).map(([out, file]) => [
+      pathToFileURL(file).href,
+      pathToFileURL(join(folder, `${out}.mjs`)).href,
+    ]),
+  )
+}
+
+/** @param change makes the source of a module what is to run, TypeScript or JavaScript; by its path from the checkout */
+export function bundlePrograms(
+  outdir = join(CACHE, 'programs'),
+  change = (_file: string, source: string) => source,
+): Promise<void> {
+  const plugin: Plugin = {
+    name: 'sources',
+    setup(build) {
+      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const url = JSON.stringify(pathToFileURL(path).href)
+        const contents = change(path.slice(ROOT.length + 1), readFileSync(path, 'utf8'))
+          // A module finds the files beside it as if it ran from where it is written.
+          .replaceAll('import.meta.dirname', JSON.stringify(dirname(path)))
+          .replaceAll('import.meta.url', url)
+          .replaceAll('import.meta.resolve(', `resolveFrom(${url}, `)
+        return { loader: 'ts', contents }
+      })
+    },
+  }
+  return bundle({
+    entryPoints: Object.entries(OUTS).map(([out, file]) => ({ in: file, out })),
+    outdir,
+    // Packages with native parts, and those that look for files of their own.
+    external: ['uWebSockets.js', 'sodium-native', 'piscina', 'pino'],
+    banner: { js: BANNER },
+    plugins: [plugin],
+  })
+}
