@@ -17,7 +17,7 @@ import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, enrolled, proposed, type Change } from './authority.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, type TestService } from './service.ts'
-import { baseEnvironment } from './run/environment.ts'
+import { bundledEnvironment } from './run/environment.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 const maker = aHuman('maker')
@@ -44,7 +44,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 function approver(args: string[], input = '') {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'approver', ...args], {
     cwd: folder,
-    env: baseEnvironment,
+    env: bundledEnvironment,
     encoding: 'utf8',
     input,
   })

@@ -12,7 +12,7 @@ import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { blocks } from './handbook.ts'
 import { sha256 } from './merkle/trees.ts'
 import { openSteps } from './pipeline/thread.ts'
-import { baseEnvironment } from './run/environment.ts'
+import { bundledEnvironment } from './run/environment.ts'
 import { aRecord, type Tampered } from './verifier/saved.ts'
 import { aTransaction } from './transactions.ts'
 import { noPython } from './vectors/answers.ts'
@@ -79,7 +79,7 @@ function checked(record: Tampered): string {
   const { stdout, stderr } = spawnSync('sh', ['-e', '-c', SHOWN.join('\n')], {
     cwd: folder,
     encoding: 'utf8',
-    env: baseEnvironment,
+    env: bundledEnvironment,
   })
   return stdout.trim() || (stderr.trim().split('\n').at(-1) ?? '')
 }

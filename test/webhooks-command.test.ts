@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, until, type TestService } from './service.ts'
 import { aDelivery, auditedDetails, deliver, env, poisoned, storedEvents } from './webhooks.ts'
-import { baseEnvironment } from './run/environment.ts'
+import { bundledEnvironment } from './run/environment.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 async function webhooks(args: string[], databaseUrl: string | undefined = database.url) {
   const child = spawn(process.execPath, [CLI, 'webhooks', ...args], {
-    env: { ...baseEnvironment, ...(databaseUrl === '' ? {} : { DATABASE_URL: databaseUrl }) },
+    env: { ...bundledEnvironment, ...(databaseUrl === '' ? {} : { DATABASE_URL: databaseUrl }) },
   })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { databaseUser } from '../../src/server/embedded/user.ts'
 import { BIN } from '../debian-postgres.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 
 /** PostgreSQL refuses root: there its files belong to another user, and whatever touches them runs as that one. */
 const postgresUser = databaseUser('')
@@ -50,7 +51,7 @@ async function shell(
 ): Promise<string> {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: `${BIN}:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...env },
+    env: { ...bundledEnvironment, PATH: `${BIN}:${process.env['PATH'] ?? ''}`, LC_ALL: 'C', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [status]] = await Promise.all([

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
 import { generateKeys } from '../../src/core/signing/keys.ts'
 import { migrate } from '../../src/core/tables/migrate.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
-import { baseEnvironment } from '../run/environment.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const ORPHAN = '00000000-0000-4000-8000-000000000000'
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 async function run(env: Record<string, string>, args: readonly string[] = []) {
   const child = spawn(process.execPath, [CLI, 'fsck', ...args], {
-    env: { ...baseEnvironment, DATA_DIR: folder, ...env },
+    env: { ...bundledEnvironment, DATA_DIR: folder, ...env },
   })
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))

@@ -12,7 +12,7 @@ import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
-import { baseEnvironment } from '../run/environment.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 
 const other = aCaller('other')
 const auditor = aCaller('auditor', { readAll: true })
@@ -355,7 +355,7 @@ describe('POST /sandbox/policies/simulate 400 invalidField', () => {
 async function command(args: string[]) {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
   const child = spawn(process.execPath, [cli, 'simulate', ...args], {
-    env: baseEnvironment,
+    env: bundledEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [stdout, stderr] = ['', '']

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { saved, type Saved } from './saved.ts'
-import { baseEnvironment } from '../run/environment.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 
@@ -27,7 +27,7 @@ function file(name: string, content: unknown): void {
 function verify(args: string[], input = '') {
   const { status, stdout, stderr } = spawnSync(process.execPath, [CLI, 'verify', ...args], {
     cwd: folder,
-    env: baseEnvironment,
+    env: bundledEnvironment,
     input,
     encoding: 'utf8',
   })
