@@ -1,5 +1,4 @@
 // The load generator, a program of its own: open throttle for throughput, a rate for latency; never both from one run.
-import { openAutocannon } from './autocannon.ts'
 import { openConnections, type OpenConnections, type Reply } from './connection.ts'
 import { openTimes } from './figures.ts'
 import { openPace, rateAt, type Stage } from './pace.ts'
@@ -87,7 +86,8 @@ const PROGRESS_EVERY_MS = 1_000
 
 const generators: Readonly<Record<Generator, OpenConnections>> = {
   own: openConnections,
-  autocannon: openAutocannon,
+  // Half of this program's start, where it is not wanted.
+  autocannon: async (...args) => (await import('./autocannon.ts')).openAutocannon(...args),
 }
 
 process.on('message', (job: LoadJob) => void load(job).then((result) => process.send?.({ result })))

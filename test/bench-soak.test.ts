@@ -10,6 +10,7 @@ import type { Report } from '../bench/report.ts'
 import { mix } from '../bench/soak.ts'
 import { slopeOf } from '../bench/soak/samples.ts'
 import { routes } from '../src/server/routes/index.ts'
+import { bundledEnvironment } from './run/environment.ts'
 
 test('each story of the mix has a name of its own', () => {
   expect(new Set(mix.map(({ name }) => name)).size).toBe(mix.length)
@@ -22,7 +23,7 @@ test('a few seconds of the mix go to every route of the table, with no status bu
   const json = join(folder, 'report.json')
   const args = ['bench/index.ts', 'soak', '--minutes', '0.1', '--rate', '20', '--json', json]
   const bench = spawn(process.execPath, args, {
-    env: { ...process.env, TMPDIR: folder },
+    env: { ...bundledEnvironment, TMPDIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -6,9 +6,11 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { main } from '../../bench/index.ts'
 import type { Report } from '../../bench/report.ts'
 import type { TestDatabase } from '../database.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 import { aCaller, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { withService } from '../with-service.ts'
@@ -20,6 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 async function bench(...args: string[]) {
   const child = spawn(process.execPath, ['bin/countersign.js', 'bench', ...args], {
+    env: bundledEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -65,6 +68,7 @@ describe('a service', () => {
       // One request is tried before the load.
       expect(scenario?.checked.replies).toBe((await count()) - before - 1)
       expect(scenario?.checked).toMatchObject({ errors: 0, limited: 0, verifiedOffline: 10 })
+      expect(scenario?.measurements.map(({ label }) => label)).toEqual(['2', '8'])
       expect(readReport().constants['generator']).toBe(generator)
       const ratio = scenario?.measurements[0]?.figures['rate ÷ autocannon']?.values ?? []
       expect(ratio).toHaveLength(generator === 'both' ? 2 : 0)
@@ -75,11 +79,11 @@ describe('a service', () => {
 
   test('a ramp and a step send what is due, nothing at open throttle, and the report says what came when', async () => {
     const before = await count()
-    const run = ['execute', '--rate', '0..40,20', '--seconds', '2', '--connections', '4', '--min-rate', '1']
+    const run = ['execute', '--rate', '0..40,20', '--seconds', '1', '--connections', '4', '--min-rate', '1']
     const { code, output, table } = await bench('--url', service.url, '--key', service.key, ...quick, ...run)
     expect(code, output).toBe(0)
     // The warm-up at the lowest rate and the request that is tried send one each.
-    expect((await count()) - before).toBe(40 + 40 + 2)
+    expect((await count()) - before).toBe(20 + 20 + 2)
     const { scenarios, constants } = readReport()
     expect(constants['latency at']).toBe('0..40, 20 per second')
     const [scenario] = scenarios
@@ -89,9 +93,9 @@ describe('a service', () => {
     expect(rows.map(({ figures }) => figures['due/s']?.median)).toEqual([
       4, 12, 20, 28, 36, 20, 20, 20, 20, 20,
     ])
-    expect(table).toMatch(/^\| 0–0\.4 s +\|/m)
+    expect(table).toMatch(/^\| 0–0\.2 s +\|/m)
     expect(output).toMatch(
-      /^bench: 4 connections, 1 of 4 s: [\d.]+ replies\/s, p99 [\d.]+ ms; so far 0 errors, 0 × 429$/m,
+      /^bench: 4 connections, 1 of 2 s: [\d.]+ replies\/s, p99 [\d.]+ ms; so far 0 errors, 0 × 429$/m,
     )
     expect(readFileSync(html, 'utf8')).toContain('Replies at the rate over time')
   })
@@ -193,20 +197,20 @@ describe('a service behind a proxy that fails', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  const tolerant = ['execute', '--max-error-percent', '10', '--connections', '8', ...quick]
+  const tolerant = ['execute', '--max-error-percent', '10', '--connections', '32', ...quick]
 
   test.each([
     ['autocannon', 503],
     ['own', 0],
   ])('a tolerated share of errors is counted and reported: by %s, status %i', async (generator, status) => {
     const url = await aProxy(status, (execution) => execution % 20 === 0)
-    const run = [...tolerant, '--rate', '100', '--seconds', '2', '--generator', generator]
+    const run = [...tolerant, '--rate', '200', '--seconds', '1', '--generator', generator]
     const { code, output, table } = await bench('--url', url, '--key', service.key, ...run)
     expect(code, output).toBe(0)
     const [scenario] = readReport().scenarios
     // 200 of the warm-up, 200 of the run, and the one that was tried.
     expect(scenario?.checked).toMatchObject({ replies: 380, errors: 20 })
-    const rows = scenario?.further?.['Over time at the rate, 8 connections, last round'] ?? []
+    const rows = scenario?.further?.['Over time at the rate, 32 connections, last round'] ?? []
     expect(rows.reduce((sum, { figures }) => sum + (figures['errors']?.median ?? 0), 0)).toBe(10)
     expect(table).toContain(`380 replies as they must be, 20 errors (execute ${status}: 20), 0 × 429`)
   })
@@ -219,7 +223,7 @@ describe('a service behind a proxy that fails', () => {
       const { code, output, table } = await bench('--url', url, '--key', service.key, ...run)
       expect({ code, table }).toEqual({ code: 1, table: '' })
       expect(output).toMatch(
-        /^bench: 100 % errors, more than --max-error-percent 10: \d+ replies to execute with status 503 in place of 200 .*, the first: {"error":"number \d+"} \(at 8 connections\)$/m,
+        /^bench: 100 % errors, more than --max-error-percent 10: \d+ replies to execute with status 503 in place of 200 .*, the first: {"error":"number \d+"} \(at 32 connections\)$/m,
       )
     },
   )
@@ -244,8 +248,22 @@ describe('options', () => {
     ],
     [['growth', '--generator', 'both'], /growth: not with --generator both/],
   ])('%j is refused by name', async (args, message) => {
-    const { code, output } = await bench(...args)
-    expect(code).toBe(1)
+    let output = ''
+    const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      output += String(text)
+      return true
+    })
+    // As the command's own parser ends a process.
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
+      throw new Error('the process ends')
+    })
+    try {
+      const returned = await main(args, 'countersign bench')
+      expect([returned, ...exit.mock.calls.flat()]).toEqual(exit.mock.calls.length === 0 ? [1] : [1, 1])
+    } finally {
+      write.mockRestore()
+      exit.mockRestore()
+    }
     expect(output).toMatch(message)
     expect(output).not.toContain('secret')
   })
