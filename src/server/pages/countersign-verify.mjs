@@ -7969,10 +7969,20 @@ function checkReceipt(evidence, given) {
     })
   ];
 }
+function notesOnReceipt(receipt, subject = "It") {
+  const { transparency } = receipt;
+  if (!isMembers(transparency)) return [];
+  const { log, by } = transparency;
+  if (typeof log !== "string" || typeof by !== "string" || Number.isNaN(instantMs(by))) return [];
+  return [
+    `${subject} is promised to the log ${JSON.stringify(log)} by ${by}; no proof of inclusion was given.`
+  ];
+}
 var init_receipt = __esm({
   "src/core/verifier/receipt.ts"() {
     "use strict";
     init_evidence();
+    init_instant();
     init_signatures();
   }
 });
@@ -8370,11 +8380,14 @@ function cutNote(record, name) {
 }
 function notesOnRecord(record) {
   const { verifications, receipts } = record;
-  const latest = Array.isArray(verifications) ? verifications.at(-1) : void 0;
+  const [latest, receipt] = [verifications, receipts].map(
+    (entries) => Array.isArray(entries) ? entries.at(-1) : void 0
+  );
   return [
     ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
     ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
-    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name))
+    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name)),
+    ...isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : []
   ];
 }
 var COUNTED;
@@ -8499,7 +8512,12 @@ var init_verifier = __esm({
         check: checkWholeRecord,
         notesOn: notesOnRecord
       },
-      receipt: { marks: ["receiptId"], idOf: ({ receiptId }) => receiptId, check: checkReceipt },
+      receipt: {
+        marks: ["receiptId"],
+        idOf: ({ receiptId }) => receiptId,
+        check: checkReceipt,
+        notesOn: (receipt) => notesOnReceipt(receipt)
+      },
       "refusal-record": {
         marks: ["refusalRecordId"],
         idOf: ({ refusalRecordId }) => refusalRecordId,
