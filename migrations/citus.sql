@@ -44,6 +44,14 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 -- local sweep_horizon           one row, read by no instance of this version
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
 -- local rate_buckets            unlogged, primary key of another kind; one short statement each, which another node would only make slower
+-- local log_queue               one row for each commit, consumed in one order for the whole system
+-- local log_state               one row for each log: its lock is the right to append
+-- local log_tail                primary key (log, start): one tree for the whole system
+-- local log_bundles             primary key (log, n)
+-- local log_tiles               primary key (log, level, n)
+-- local log_batches             primary key batch, which executions of every shard share
+-- local log_streams             primary key (log, tag)
+-- local log_checkpoints         primary key (log, size)
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.
 --
