@@ -1,10 +1,7 @@
 // log_queue: what is committed and waits for its place in the evidence log (docs/design-notes.md "The evidence log").
 import { randomUUID } from 'node:crypto'
+import type { StreamName } from '../log/entry.ts'
 import type { Step } from './statement-batch.ts'
-
-/** The streams of the log: each entry is counted for those that it names. In the order of an entry's text. */
-export const streamNames = ['caller', 'capability', 'policy', 'approver'] as const
-export type StreamName = (typeof streamNames)[number]
 
 /** What writers put into the log. The log itself adds `heads`. */
 export type LoggedKind =
