@@ -6,7 +6,6 @@ import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { referenceChecks } from '../../src/cli/fsck/references.ts'
 import { CHECKS } from '../../src/cli/fsck/run.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { executeKinds, expectKinds, startFor, unfinalized } from '../drills/kinds.ts'
 import { run } from '../drills/server.ts'
 import { readStored } from '../evidence.ts'
@@ -16,6 +15,7 @@ import { until, type TestService } from '../service.ts'
 import { describeWithCitus } from './installed.ts'
 import { distributed } from './distributed.ts'
 import { aNode, shown, type Node } from './nodes.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
@@ -51,7 +51,7 @@ describeWithCitus('on a Citus cluster', () => {
       `${join(import.meta.dirname, '..', '..', 'migrations')}/`,
     )
     await run(create, operator())
-    generateKeys({ dir: signingKeyDir, now: new Date() })
+    makeKeys(signingKeyDir)
     service = await startFor({ databaseUrl: url(), signingKeyDir })
     pool = new Pool({ connectionString: url(), max: 2 })
     pool.on('error', () => undefined)

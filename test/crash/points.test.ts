@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { aPolicyFolder } from '../policies.ts'
@@ -17,6 +17,7 @@ import { addCrashPolicies, kinds, storeCrashRows, type Kind, type Sent } from '.
 import { never } from './points/never.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from './points/plan.ts'
 import { openReceiver, type Receiver } from './points/receiver.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'points', 'preload.ts')).href
@@ -39,7 +40,7 @@ let database: TestDatabase
 let executions: ReadonlyMap<Kind, readonly Reached[]>
 
 beforeAll(async () => {
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   addCrashPolicies(policyDir)
   writeMarked()
   receiver = await openReceiver()

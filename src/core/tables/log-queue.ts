@@ -60,8 +60,8 @@ export function startLogBatch(): LogBatch {
   }
 }
 
+/** Of what is not logged. */
+export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
+
 /** With LOG=off. */
-export const notLogged: LogBatch = {
-  add: () => ({ logBatch: null, logOrdinal: null }),
-  steps: () => [],
-}
+export const notLogged: LogBatch = { add: () => unlogged, steps: () => [] }
