@@ -40,10 +40,11 @@ test('a batch of which nothing can be signed is answered, and stores nothing', a
   expect(await storedIds()).toEqual(stored)
 })
 
+const statuses = async (events: readonly object[]) =>
+  (await recordAuditEvents(events.map(aRequest), thread)).map(({ status }) => status)
+
 test('an event that is sent again, because its commit was not heard of, is stored and logged once, and its neighbours too', async () => {
   const [heard, again, next] = [anEvent('a'), anEvent('b'), anEvent('c')]
-  const statuses = async (events: readonly object[]) =>
-    (await recordAuditEvents(events.map(aRequest), thread)).map(({ status }) => status)
   expect(await statuses([heard, again])).toEqual([200, 200])
   expect(await statuses([again, next])).toEqual([200, 200])
   expect(await statuses([again])).toEqual([200])
