@@ -119,6 +119,23 @@ describeWithCitus('on a Citus cluster', () => {
     }
   })
 
+  test('a commit of one transaction and its entry in the log is two-phase: the worker has both or none', async () => {
+    const client = new Client({ connectionString: url() })
+    await client.connect()
+    const said: string[] = []
+    client.on('notice', ({ message }) => said.push(message ?? ''))
+    await client.query('SET citus.log_remote_commands = on')
+    await client.query('BEGIN')
+    await client.query(
+      `DELETE FROM business_transactions WHERE business_transaction_id = '00000000-0000-4000-8000-000000000000'`,
+    )
+    await client.query(`INSERT INTO log_queue (batch, entries) VALUES (gen_random_uuid(), '[]')`)
+    await client.query('COMMIT')
+    await client.query(`DELETE FROM log_queue WHERE entries = '[]'`)
+    await client.end()
+    expect(said.filter((one) => one.startsWith('issuing PREPARE TRANSACTION'))).toHaveLength(1)
+  })
+
   test('no statement of fsck joins what it would have to copy to the coordinator', async () => {
     for (const { table, text } of [...CHECKS, ...referenceChecks({ hasJobs: true })]) {
       const { rows } = await pool.query<{ 'QUERY PLAN': string }>(
