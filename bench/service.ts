@@ -10,6 +10,7 @@ import { Client } from 'pg'
 import { makeRawKey } from '../src/core/callers.ts'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
 import { generateKeys } from '../src/core/signing/keys.ts'
+import { generateMissingLogKeys } from '../src/core/signing/log-keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { CHECKOUT, npmStartOf } from './npm-start.ts'
 
@@ -105,7 +106,11 @@ export async function startService(
   const server = dataDir === undefined ? (options.server ?? (await startServer(stack))) : undefined
   const databaseUrl = server === undefined ? '' : await createDatabase(server)
   const signingKeyDir = server === undefined ? '' : join(folder, 'keys')
-  if (server !== undefined) generateKeys({ dir: signingKeyDir, now: new Date() })
+  if (server !== undefined) {
+    const made = { dir: signingKeyDir, now: new Date() }
+    generateKeys(made)
+    generateMissingLogKeys(made)
+  }
   const logFile = join(folder, `${randomUUID()}.log`)
   const log = openSync(logFile, 'a+')
   stack.defer(() => closeSync(log))

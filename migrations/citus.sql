@@ -30,6 +30,10 @@ SELECT create_distributed_table('history_entries', 'business_transaction_id', co
 -- What the sweep found in doubt. Small; here because it is joined with execution_intents.
 SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', colocate_with => 'business_transactions');
 
+-- Stays on the coordinator, and Citus knows of it: a commit that writes to it and to one worker is two-phase then. Of a plain table Citus
+-- knows nothing, and commits on the worker first: a coordinator that ended in that moment would leave evidence that is not logged.
+SELECT citus_add_local_table_to_metadata('log_queue');
+
 -- Everything else stays a plain table of the coordinator. It is small, or ordered as a whole, or its unique keys are not a transaction's:
 -- local intent_transitions      primary key transition_id; a row only where a human or the sweep closed an intent
 -- local batch_signatures        primary key batch, which executions of every shard share; one row of 3.3 KB for a batch
@@ -44,6 +48,14 @@ SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', c
 -- local sweep_horizon           one row, read by no instance of this version
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
 -- local rate_buckets            unlogged, primary key of another kind; one short statement each, which another node would only make slower
+-- local log_queue               one row for each commit, consumed in one order for the whole system; see above
+-- local log_state               one row for each log: its lock is the right to append
+-- local log_tail                primary key (log, start): one tree for the whole system
+-- local log_bundles             primary key (log, n)
+-- local log_tiles               primary key (log, level, n)
+-- local log_batches             primary key batch, which executions of every shard share
+-- local log_streams             primary key (log, tag)
+-- local log_checkpoints         primary key (log, size)
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.
 --

@@ -15,6 +15,8 @@ CREATE TABLE approvals (
   delivered_at timestamp with time zone NOT NULL,
   consumed_by uuid,
   consumed_at timestamp with time zone,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT approvals_check CHECK (((consumed_by IS NULL) = (consumed_at IS NULL))),
   CONSTRAINT approvals_nonce_key UNIQUE (nonce),
   CONSTRAINT approvals_pkey PRIMARY KEY (approval_id)
@@ -41,6 +43,8 @@ CREATE TABLE audit_events (
   type text NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT audit_events_pkey PRIMARY KEY (event_id)
 );
 CREATE INDEX audit_events_by_time ON public.audit_events USING btree (occurred_at, event_id);
@@ -85,6 +89,8 @@ CREATE TABLE execution_intents (
   deadline timestamp with time zone NOT NULL,
   closed_at timestamp with time zone,
   resolution text,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT execution_intents_check CHECK (((state = 'RESOLVED'::text) = (resolution IS NOT NULL))) NOT VALID,
   CONSTRAINT execution_intents_pkey PRIMARY KEY (business_transaction_id),
   CONSTRAINT execution_intents_resolution_check CHECK ((resolution = ANY (ARRAY['EXECUTED'::text, 'NOT_EXECUTED'::text]))),
@@ -128,9 +134,80 @@ CREATE TABLE intent_transitions (
   at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT intent_transitions_pkey PRIMARY KEY (transition_id)
 );
 CREATE INDEX intent_transitions_by_transaction ON public.intent_transitions USING btree (business_transaction_id, at);
+
+CREATE TABLE log_batches (
+  batch uuid NOT NULL,
+  log integer NOT NULL,
+  start bigint NOT NULL,
+  count integer NOT NULL,
+  CONSTRAINT log_batches_pkey PRIMARY KEY (batch)
+);
+
+CREATE TABLE log_bundles (
+  log integer NOT NULL,
+  n bigint NOT NULL,
+  entries bytea STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_bundles_pkey PRIMARY KEY (log, n)
+);
+
+CREATE TABLE log_checkpoints (
+  log integer NOT NULL,
+  size bigint NOT NULL,
+  note text STORAGE EXTERNAL NOT NULL,
+  published_at timestamp with time zone NOT NULL,
+  CONSTRAINT log_checkpoints_pkey PRIMARY KEY (log, size)
+);
+
+CREATE TABLE log_queue (
+  seq bigint NOT NULL,
+  batch uuid NOT NULL,
+  entries text STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_queue_pkey PRIMARY KEY (seq)
+) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, toast_tuple_target=8160);
+
+CREATE TABLE log_state (
+  log integer NOT NULL,
+  origin text NOT NULL,
+  salt bytea NOT NULL,
+  size bigint NOT NULL DEFAULT 0,
+  peaks bytea NOT NULL DEFAULT '\x'::bytea,
+  checkpoint_size bigint NOT NULL DEFAULT 0,
+  checkpoint_root bytea,
+  opened_at timestamp with time zone NOT NULL DEFAULT now(),
+  frozen text,
+  CONSTRAINT log_state_log_check CHECK ((log > 0)),
+  CONSTRAINT log_state_pkey PRIMARY KEY (log)
+) WITH (fillfactor=50);
+CREATE UNIQUE INDEX log_state_open ON public.log_state USING btree ((true)) WHERE (frozen IS NULL);
+
+CREATE TABLE log_streams (
+  log integer NOT NULL,
+  tag bytea NOT NULL,
+  n bigint NOT NULL,
+  last_index bigint NOT NULL,
+  CONSTRAINT log_streams_pkey PRIMARY KEY (log, tag)
+) WITH (fillfactor=50);
+
+CREATE TABLE log_tail (
+  log integer NOT NULL,
+  start bigint NOT NULL,
+  entries bytea STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_tail_pkey PRIMARY KEY (log, start)
+);
+
+CREATE TABLE log_tiles (
+  log integer NOT NULL,
+  level smallint NOT NULL,
+  n bigint NOT NULL,
+  root bytea NOT NULL,
+  hashes bytea STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_tiles_pkey PRIMARY KEY (log, level, n)
+);
 
 CREATE TABLE pending_changes (
   change_id uuid NOT NULL,
@@ -143,6 +220,8 @@ CREATE TABLE pending_changes (
   advice text NOT NULL,
   resolved_body text STORAGE EXTERNAL,
   resolved_seal text STORAGE EXTERNAL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
   CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
   CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text]))),
@@ -176,6 +255,8 @@ CREATE TABLE receipts (
   business_transaction_id uuid NOT NULL,
   ordinal integer NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT receipts_pkey PRIMARY KEY (business_transaction_id, ordinal)
 );
 
@@ -185,6 +266,8 @@ CREATE TABLE refusal_records (
   created_at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT refusal_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=8160);
 
@@ -208,6 +291,8 @@ CREATE TABLE trust_records (
   created_at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT trust_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=4080);
 CREATE INDEX trust_records_by_caller ON public.trust_records USING btree (caller_id, created_at, business_transaction_id);
@@ -228,6 +313,8 @@ CREATE TABLE webhook_events (
   body bytea STORAGE EXTERNAL NOT NULL,
   received_at timestamp with time zone NOT NULL,
   processed_at timestamp with time zone,
+  log_batch uuid,
+  log_ordinal smallint,
   CONSTRAINT webhook_events_pkey PRIMARY KEY (event_key),
   CONSTRAINT webhook_events_provider_body_sha256_key UNIQUE (provider, body_sha256),
   CONSTRAINT webhook_events_provider_event_id_key UNIQUE (provider, event_id)

@@ -41,6 +41,7 @@ test('without any variable the embedded service is configured with the defaults 
     signingKeyDirGiven: false,
     receiptAlgorithms: ['ed25519'],
     batchSignatures: true,
+    evidenceLog: { origin: undefined, access: 'readAll' },
     policyDir: resolve('policies'),
     callers: undefined,
     authDisabled: false,
@@ -112,6 +113,31 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     ],
     bad: ['yes', 'TRUE', '0'],
     must: 'one of: true | false',
+  },
+  LOG: {
+    good: [
+      ['on', { evidenceLog: { origin: undefined, access: 'readAll' } }],
+      ['off', { evidenceLog: undefined }],
+    ],
+    bad: ['true', 'OFF', '0'],
+    must: 'one of: on | off',
+  },
+  LOG_ORIGIN: {
+    good: [
+      ['countersign.example.com', { evidenceLog: { origin: 'countersign.example.com', access: 'readAll' } }],
+      ['a.example:8443/b', { evidenceLog: { origin: 'a.example:8443/b', access: 'readAll' } }],
+      ['x'.repeat(200), { evidenceLog: { origin: 'x'.repeat(200), access: 'readAll' } }],
+    ],
+    bad: ['https://countersign.example.com', 'a b', 'a+b', 'a/', '/a', 'a//b', 'é', 'x'.repeat(201)],
+    must: 'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
+  },
+  LOG_ACCESS: {
+    good: [
+      ['readAll', { evidenceLog: { origin: undefined, access: 'readAll' } }],
+      ['open', { evidenceLog: { origin: undefined, access: 'open' } }],
+    ],
+    bad: ['readall', 'closed'],
+    must: 'one of: readAll | open',
   },
   POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
   SERVICE_API_KEYS: {

@@ -7,11 +7,13 @@ import { connect, createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { generateKeys } from '../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { aCluster, aFolder, processesOf } from './embedded/drive.ts'
 import { readStored } from './evidence.ts'
 import { aSlowTransaction, startLoad, type Outcome } from './load.ts'
 import { startService, until } from './service.ts'
+import { makeKeys } from './signing-keys.ts'
 import { aTransaction } from './transactions.ts'
 import { baseEnvironment } from './run/environment.ts'
 
@@ -268,6 +270,43 @@ describe('a start that cannot be', () => {
       exitCode: 1,
       said: `countersign: No ed25519 key in ${folder}. To make one: countersign keys generate --dir ${folder}\n`,
     })
+  })
+
+  test("without the log's keys names their command and LOG=off, with which it starts", async () => {
+    const folder = aFolder()
+    generateKeys({ dir: folder, now: new Date() })
+    expect(await failedStart({ ...withOwnDatabase(), SIGNING_KEY_DIR: folder })).toEqual({
+      exitCode: 1,
+      said:
+        `countersign: No ed25519 key of the evidence log in ${join(folder, 'log')}. ` +
+        `To make it: countersign keys generate --log --dir ${folder}. To run without the log: LOG=off.\n`,
+    })
+    const service = await startService({
+      databaseUrl: database.url,
+      signingKeyDir: folder,
+      env: { LOG: 'off' },
+    })
+    expect(await service.stop()).toBe(0)
+  })
+
+  test('with another name than the log of its database has says both', async () => {
+    const folder = aFolder()
+    makeKeys(folder)
+    const own = await createDatabase()
+    const env = { ...withOwnDatabase(), DATABASE_URL: own.url, SIGNING_KEY_DIR: folder }
+    const first = await startService({
+      databaseUrl: own.url,
+      signingKeyDir: folder,
+      env: { LOG_ORIGIN: 'first.example' },
+    })
+    expect(await first.stop()).toBe(0)
+    expect(await failedStart({ ...env, LOG_ORIGIN: 'second.example' })).toEqual({
+      exitCode: 1,
+      said:
+        'countersign: LOG_ORIGIN is second.example, but the log of this database is first.example/log/1: ' +
+        'signed as it is, its name cannot change. Set LOG_ORIGIN=first.example, or leave it out.\n',
+    })
+    await own.drop()
   })
 
   test('without its database names DATABASE_URL and the reason, not the password', async () => {

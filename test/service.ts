@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeRawKey } from '../src/core/callers.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
-import { generateKeys } from '../src/core/signing/keys.ts'
 import { expectConforming } from './openapi/conforms.ts'
 import { cleanUpAfterEachFile } from './run/cleanup.ts'
 import { baseEnvironment } from './run/environment.ts'
 import { programsArguments } from './run/programs.ts'
+import { makeKeys } from './signing-keys.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'server', 'main.ts')
 
@@ -79,7 +79,7 @@ export function reply({ status, body }: Called): { status: number; body: unknown
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-test-'))
   const signingKeyDir = options.signingKeyDir ?? join(folder, 'keys')
-  if (options.signingKeyDir === undefined) generateKeys({ dir: signingKeyDir, now: new Date() })
+  if (options.signingKeyDir === undefined) makeKeys(signingKeyDir)
   const key = options.key ?? makeRawKey()
   const callers = [
     { callerId: 'tester', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },

@@ -1,6 +1,7 @@
 // What the steps of every operation work with, opened once per worker thread.
 import type { Pool } from 'pg'
 import type { PublicKey, SigningKey } from '../src/core/signing/keys.ts'
+import type { LogBatch } from '../src/core/tables/log-queue.ts'
 import type { StoreFault } from '../src/core/store-fault.ts'
 import type { Crypto } from '../src/core/verifier/trust-record.ts'
 import type { Approvers } from './approvers.ts'
@@ -21,6 +22,12 @@ export interface ThreadContext {
   readonly key: SigningKey
   /** BATCH_SIGNATURES: one signature for the authorizations or records of a batch. */
   readonly batchSignatures: boolean
+  /** Stands before `/batch/` in the origins of batches, and before `/log/` in that of the log. */
+  readonly originName: string
+  /** Origin of the evidence log, which receipts promise their inclusion in; undefined: LOG=off. */
+  readonly logOrigin: string | undefined
+  /** The entries of one commit, for the transaction that stores what they are of. With LOG=off they are dropped. */
+  readonly startLogBatch: () => LogBatch
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto
   readonly outcomes: PolicyOutcomes

@@ -5,6 +5,7 @@ import type { PublicKey } from '../src/core/signing/keys.ts'
 import type { BatchPosition } from '../src/core/merkle/batch-head.ts'
 import { verifySignature, type Signature, type VerifiedSignatures } from '../src/core/signing/signature.ts'
 import { releaseIntents } from '../src/core/tables/execution-intents.ts'
+import { unlogged } from '../src/core/tables/log-queue.ts'
 import { isTaken } from '../src/core/tables/sql.ts'
 import { inTransaction } from '../src/core/tables/transaction.ts'
 import { instantMs } from '../src/core/verifier/instant.ts'
@@ -102,7 +103,7 @@ export async function passGateway(
   if (checked !== undefined) return checked
   const { businessTransactionId, nonce } = authorization.payload
   try {
-    const intent = { businessTransactionId, nonce, inDoubtAfterMs }
+    const intent = { businessTransactionId, nonce, inDoubtAfterMs, ...unlogged }
     await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
     return undefined
   } catch (error) {

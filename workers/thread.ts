@@ -11,6 +11,7 @@ import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
+import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
 import { openPool } from '../src/core/tables/sql.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
@@ -128,7 +129,8 @@ function boot(given: Boot) {
 type Thread = ReturnType<typeof openThread>
 
 /** What the handlers of this thread share: its connections, its keys, and the policies, approvers and connectors in effect. */
-function openThread({ lane, config, database, authority, pendingEvidenceCount, storeFaultMemory }: Boot) {
+function openThread(given: Boot) {
+  const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config
   const pool = openPool(database, connectionsOf(lane))
   const { ed25519: key, receipt: signingKeys } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
@@ -139,9 +141,21 @@ function openThread({ lane, config, database, authority, pendingEvidenceCount, s
   const connectors = openConnectors({ hubspot, key, production })
   connectors.replaceExternal(authority.externalConnectors)
   const storeFault = openStoreFault(storeFaultMemory)
+  const logging = {
+    originName: evidenceLog?.name ?? 'countersign',
+    logOrigin: evidenceLog?.origin,
+    startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
+  }
   return {
+    ...logging,
     pool,
-    pendingEvidence: openPendingEvidence({ pool, key, count: pendingEvidenceCount, fault: storeFault }),
+    pendingEvidence: openPendingEvidence({
+      ...logging,
+      pool,
+      key,
+      count: pendingEvidenceCount,
+      fault: storeFault,
+    }),
     storeFault,
     policies: openPolicies(authority.policies),
     approvers,
@@ -163,15 +177,13 @@ function handlersOf(
   thread: Thread,
   deferredExecutions: ReturnType<typeof openDeferred>,
 ): Readonly<Record<Operation, Handler>> {
-  const { pool, key } = thread
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
     production: config.production,
   })
   const webhooks = {
-    pool,
-    webhookJobs: openWebhookJobs(pool),
-    key,
+    ...thread,
+    webhookJobs: openWebhookJobs(thread.pool),
     webhookSecrets: config.webhookSecrets,
   }
   return {

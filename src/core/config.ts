@@ -27,6 +27,15 @@ export interface Config {
   readonly receiptAlgorithms: readonly Algorithm[]
   /** Authorizations and records of a batch share a signature. */
   readonly batchSignatures: boolean
+  /** Undefined: LOG=off, nothing is logged. */
+  readonly evidenceLog:
+    | {
+        /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
+        readonly origin: string | undefined
+        /** Who may read its entries: callers that read everything, or everybody. */
+        readonly access: 'readAll' | 'open'
+      }
+    | undefined
   readonly policyDir: string
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
@@ -68,6 +77,12 @@ export const Environment = Type.Partial(
     SIGNING_KEY_DIR: Type.String(),
     RECEIPT_ALGORITHMS: oneOf('ed25519', 'ml-dsa-65', 'ed25519,ml-dsa-65'),
     BATCH_SIGNATURES: oneOf('true', 'false'),
+    LOG: oneOf('on', 'off'),
+    LOG_ORIGIN: text(
+      '^(?!.*//)[A-Za-z0-9]([A-Za-z0-9._~:/-]{0,198}[A-Za-z0-9])?$',
+      'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
+    ),
+    LOG_ACCESS: oneOf('readAll', 'open'),
     POLICY_DIR: Type.String(),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
@@ -133,6 +148,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
     batchSignatures: values.BATCH_SIGNATURES !== 'false',
+    evidenceLog:
+      values.LOG === 'off'
+        ? undefined
+        : { origin: values.LOG_ORIGIN, access: values.LOG_ACCESS ?? 'readAll' },
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',

@@ -17,6 +17,8 @@ export interface Boot {
   readonly database: string
   /** Configured, or made by the first start. */
   readonly callers: readonly Caller[]
+  /** Undefined: LOG=off. */
+  readonly evidenceLog: EvidenceLog | undefined
   /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly authority: AuthorityState
   /** Name of the BroadcastChannel on which each later AuthorityState comes. */
@@ -27,6 +29,14 @@ export interface Boot {
   readonly storeFaultMemory: StoreFaultMemory
   /** Name of the BroadcastChannel of the requests for a ThreadReport (src/server/metrics/threads.ts); undefined: none come. */
   readonly reportChannel: string | undefined
+}
+
+/** The newest log of the database. */
+export interface EvidenceLog {
+  /** As `<name>/log/<number>`. */
+  readonly origin: string
+  /** Stands before `/batch/` in the origins of batches too. */
+  readonly name: string
 }
 
 /** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */

@@ -18,6 +18,7 @@ import { openAdmission } from './http/admission.ts'
 import { openSharedLimits } from './http/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
+import { openEvidenceLog } from './evidence-log.ts'
 import {
   firstCallText,
   firstKeyText,
@@ -157,7 +158,7 @@ async function start(starting: Starting): Promise<void> {
 
 type Data = Awaited<ReturnType<typeof openData>>
 
-/** The database at the schema of this release, with the policies of the folder. */
+/** The database at the schema of this release, with the policies of the folder and a log. */
 async function openData(starting: Starting) {
   const { config, logger, stops, signal } = starting
   const opened = await openDatabase(starting)
@@ -169,7 +170,8 @@ async function openData(starting: Starting) {
   const { warnings, differences } = await syncPolicies(pools.read, config.policyDir)
   for (const warning of warnings) logger.debug(warning)
   for (const { message, file } of differences) logger.error({ file }, message)
-  return { ...opened, pools, policyDifferences: differences }
+  const evidenceLog = await openEvidenceLog(config, pools.read)
+  return { ...opened, pools, evidenceLog, policyDifferences: differences }
 }
 
 interface OpenedDatabase {
@@ -198,7 +200,10 @@ async function openDatabase({ config, logger, stops }: Starting): Promise<Opened
 type Threads = Awaited<ReturnType<typeof startThreads>>
 
 /** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
-async function startThreads({ config, logger, stops }: Starting, { database, callers, pools }: Data) {
+async function startThreads(
+  { config, logger, stops }: Starting,
+  { database, callers, pools, evidenceLog }: Data,
+) {
   const authority = await watchAuthority(pools.authority, { onError: logFailure(logger, 'authority') })
   // Loaded where it is wanted: its library takes 20 MB.
   const metrics =
@@ -219,6 +224,7 @@ async function startThreads({ config, logger, stops }: Starting, { database, cal
       config,
       database,
       callers,
+      evidenceLog,
       authority: authority.current(),
       storeFaultMemory: storeFault.memory,
       reportChannel: metrics?.reportChannel,

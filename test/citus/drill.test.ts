@@ -6,7 +6,6 @@ import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { referenceChecks } from '../../src/cli/fsck/references.ts'
 import { CHECKS } from '../../src/cli/fsck/run.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { executeKinds, expectKinds, startFor, unfinalized } from '../drills/kinds.ts'
 import { run } from '../drills/server.ts'
 import { readStored } from '../evidence.ts'
@@ -16,6 +15,7 @@ import { until, type TestService } from '../service.ts'
 import { describeWithCitus } from './installed.ts'
 import { distributed } from './distributed.ts'
 import { aNode, shown, type Node } from './nodes.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
@@ -51,7 +51,7 @@ describeWithCitus('on a Citus cluster', () => {
       `${join(import.meta.dirname, '..', '..', 'migrations')}/`,
     )
     await run(create, operator())
-    generateKeys({ dir: signingKeyDir, now: new Date() })
+    makeKeys(signingKeyDir)
     service = await startFor({ databaseUrl: url(), signingKeyDir })
     pool = new Pool({ connectionString: url(), max: 2 })
     pool.on('error', () => undefined)
@@ -117,6 +117,23 @@ describeWithCitus('on a Citus cluster', () => {
       expect(rows).toEqual([{ enable_seqscan: 'off' }])
       await client.end()
     }
+  })
+
+  test('a commit of one transaction and its entry in the log is two-phase: the worker has both or none', async () => {
+    const client = new Client({ connectionString: url() })
+    await client.connect()
+    const said: string[] = []
+    client.on('notice', ({ message }) => said.push(message ?? ''))
+    await client.query('SET citus.log_remote_commands = on')
+    await client.query('BEGIN')
+    await client.query(
+      `DELETE FROM business_transactions WHERE business_transaction_id = '00000000-0000-4000-8000-000000000000'`,
+    )
+    await client.query(`INSERT INTO log_queue (batch, entries) VALUES (gen_random_uuid(), '[]')`)
+    await client.query('COMMIT')
+    await client.query(`DELETE FROM log_queue WHERE entries = '[]'`)
+    await client.end()
+    expect(said.filter((one) => one.startsWith('issuing PREPARE TRANSACTION'))).toHaveLength(1)
   })
 
   test('no statement of fsck joins what it would have to copy to the coordinator', async () => {

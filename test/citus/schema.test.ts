@@ -37,7 +37,9 @@ test('nothing about a distributed table is of a kind that stays on one node: for
     `SELECT conname AS what FROM pg_constraint WHERE contype = 'f'
      UNION ALL SELECT tgname FROM pg_trigger
        WHERE NOT tgisinternal AND tgrelid::regclass::text = ANY($1) AND tgname NOT LIKE 'truncate%'
-     UNION ALL SELECT relname FROM pg_class WHERE relkind = 'S' AND relnamespace = 'public'::regnamespace
+     UNION ALL SELECT s.relname FROM pg_class AS s LEFT JOIN pg_depend AS d ON d.objid = s.oid AND d.deptype IN ('a', 'i')
+       WHERE s.relkind = 'S' AND s.relnamespace = 'public'::regnamespace
+         AND (d.refobjid IS NULL OR d.refobjid::regclass::text = ANY($1))
      UNION ALL SELECT attname FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
        WHERE (attidentity <> '' OR attgenerated <> '') AND relname = ANY($1)
      UNION ALL SELECT relname FROM pg_class WHERE relpersistence <> 'p' AND relname = ANY($1)`,

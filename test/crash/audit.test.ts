@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { aCaller, startService, until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const KILLS = 3
 const CONNECTIONS = 16
@@ -16,7 +16,7 @@ const CONNECTIONS = 16
 test(`after each of ${KILLS} kills every refusal that was answered is there, once, and verifies`, async () => {
   const database = await createDatabase()
   const signingKeyDir = `${aFolder()}/keys`
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const scoped = aCaller('scoped', { allowedPrincipalIds: ['nobody'] })
   const human = aCaller('human', { credentialHolderType: 'USER' })
   const start = () =>

@@ -139,6 +139,7 @@ const anEvidence = (body: string): Evidence => ({
   record: { body, seal: '' },
   verification: '',
   receipt: '',
+  logEntry: { kind: 'receipt', hash: '', id: '', streams: {} },
   lateEventId: randomUUID(),
 })
 
@@ -146,7 +147,7 @@ const anEvidence = (body: string): Evidence => ({
 function addAll(evidence: readonly Evidence[]) {
   const pool = openPool('postgres://nobody@127.0.0.1:1/none', 1)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  const pending = openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault() })
+  const pending = openPendingEvidence({ ...openSteps(), pool, count, fault: openStoreFault() })
   const away = new Error('Connection terminated')
   const lost = pending.add(new Map(evidence.map((item) => [item, away])))
   return { pending, lost, count }
@@ -191,7 +192,7 @@ test('a thread that starts while evidence is refused tries what a store does, ke
   let refused = 0
   pool.on('remove', () => refused++)
   const count = new Int32Array(new SharedArrayBuffer(4))
-  openPendingEvidence({ pool, key: openSteps().key, count, fault: openStoreFault(found.memory) })
+  openPendingEvidence({ ...openSteps(), pool, count, fault: openStoreFault(found.memory) })
   await until(() => refused > 0, 'an attempt')
   expect(found.sqlState()).toBe('42P01')
   await database.pool.query('ALTER TABLE receipts_away RENAME TO receipts')

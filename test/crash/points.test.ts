@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { aPolicyFolder } from '../policies.ts'
@@ -19,6 +19,7 @@ import { addCrashPolicies, kinds, storeCrashRows, type Kind, type Sent } from '.
 import { never } from './points/never.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from './points/plan.ts'
 import { openReceiver, type Receiver } from './points/receiver.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const PRELOAD = pathToFileURL(join(import.meta.dirname, 'points', 'preload.ts')).href
@@ -41,7 +42,7 @@ let database: TestDatabase
 let executions: ReadonlyMap<Kind, readonly Reached[]>
 
 beforeAll(async () => {
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   addCrashPolicies(policyDir)
   await bundlePrograms(marked, withMarks)
   receiver = await openReceiver()

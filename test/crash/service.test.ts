@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { aCluster, processesOf } from '../embedded/drive.ts'
 import { look } from '../embedded/look.ts'
 import { expectEvidence, readStored } from '../evidence.ts'
 import { forEach, startLoad, type Outcome } from '../load.ts'
 import { startService, until, type TestService } from '../service.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const KILLS = 4
 
@@ -16,7 +17,7 @@ const KILLS = 4
 test(`after each of ${KILLS} kills at a random moment the service comes back with everything it acknowledged`, async () => {
   const dataDir = aCluster()
   const signingKeyDir = join(dataDir, 'keys')
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const identity = { signingKeyDir, key: makeRawKey(), env: { DATA_DIR: dataDir } }
   const outcomes: Outcome[] = []
 

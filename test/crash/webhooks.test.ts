@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase } from '../database.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { startService, until } from '../service.ts'
 import { aDelivery, auditedDetails, deliver, env, storedEvents, type Delivery } from '../webhooks.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const KILLS = 3
 const CONNECTIONS = 16
@@ -15,7 +15,7 @@ const CONNECTIONS = 16
 test(`after each of ${KILLS} kills every acknowledged delivery is there and is processed once`, async () => {
   const database = await createDatabase()
   const signingKeyDir = `${aFolder()}/keys`
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const key = makeRawKey()
   const start = () => startService({ databaseUrl: database.url, signingKeyDir, key, env })
 

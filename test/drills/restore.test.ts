@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { expectEvidence, readStored, type Members } from '../evidence.ts'
 import { describeWithPostgres } from '../debian-postgres.ts'
 import { blocks, chapters, forHere } from '../handbook.ts'
@@ -27,6 +27,7 @@ import {
   unfinalized,
   type Acknowledged,
 } from './kinds.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
@@ -70,7 +71,7 @@ describeWithPostgres('a restored service', () => {
       cwd: folder,
       env: { URL: server.url('postgres') },
     })
-    generateKeys({ dir: signingKeyDir, now: new Date() })
+    makeKeys(signingKeyDir)
     const service = await start(server, signingKeyDir)
 
     const first = await executeKinds(service)
@@ -83,7 +84,7 @@ describeWithPostgres('a restored service', () => {
     beforeDump = acknowledgedSoFar()
     await run(shown('pg_dump'), operator)
     afterDump = await Promise.all([acknowledged(service), acknowledged(service)])
-    await run(shown('cp -p "$SIGNING_KEY_DIR"/*.pem', service.url), operator)
+    await run(shown('cp -pR "$SIGNING_KEY_DIR"/.', service.url), operator)
     writeFileSync(join(folder, 'dana.json'), (await service.get('/keys/dana:k1')).text)
 
     const client = new Client({ connectionString: server.url(DATABASE) })
@@ -157,7 +158,7 @@ describeWithPostgres('a restored service', () => {
   function keysFromBackup(name: string): string {
     const keys = join(folder, `keys-${name}`)
     mkdirSync(keys)
-    expect(chapters.get(CHAPTER)).toContain('`cp -p /backup/keys/*.pem "$SIGNING_KEY_DIR"/`')
+    expect(chapters.get(CHAPTER)).toContain('`cp -pR /backup/keys/. "$SIGNING_KEY_DIR"/`')
     return keys
   }
 
@@ -166,7 +167,7 @@ describeWithPostgres('a restored service', () => {
     { keys, before, lost }: { keys: string; before: readonly Acknowledged[]; lost: readonly Acknowledged[] },
   ): Promise<void> {
     const operator = terminal(server, keys)
-    await run(`cp -p ${backup}/keys/*.pem "$SIGNING_KEY_DIR"/`, operator)
+    await run(`cp -pR ${backup}/keys/. "$SIGNING_KEY_DIR"/`, operator)
     const pool = new Pool({ connectionString: server.url(DATABASE), max: 1 })
     pool.on('error', () => undefined) // where a test fails, its server goes before its connections
     const stored = await readStored(pool)
@@ -280,7 +281,7 @@ test('a copy of the embedded DATA_DIR is everything: what was executed is there,
   const folder = mkdtempSync(join(tmpdir(), 'countersign-drill-'))
   chmodSync(folder, 0o755)
   const dataDir = join(folder, 'data')
-  generateKeys({ dir: join(dataDir, 'keys'), now: new Date() })
+  makeKeys(join(dataDir, 'keys'))
   const first = await startFor({ dataDir, signingKeyDir: join(dataDir, 'keys') })
   const executed = await acknowledged(first)
   expect(await first.stop()).toBe(0)

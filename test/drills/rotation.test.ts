@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, proposed, resolved, type Human } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -18,6 +17,7 @@ import { startService, until, type Called, type TestService } from '../service.t
 import { aTransaction } from '../transactions.ts'
 import { aDelivery, deliver } from '../webhooks.ts'
 import { run } from './server.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const SAMPLE = 200
 
@@ -129,7 +129,7 @@ beforeAll(async () => {
   await onServer(`CREATE ROLE ${owner}_a LOGIN PASSWORD '${oldPassword}' IN ROLE ${owner}`)
   await onServer(`ALTER ROLE ${owner}_a SET role = ${owner}`)
   await onServer(`ALTER DATABASE ${name} OWNER TO ${owner}`)
-  generateKeys({ dir: keyDirs[0], now: new Date(Date.now() - 60_000) })
+  makeKeys(keyDirs[0], new Date(Date.now() - 60_000))
   cpSync(keyDirs[0], keyDirs[1], { recursive: true })
   instances = await Promise.all([start(keyDirs[0]), start(keyDirs[1])])
   reachable = [...instances]

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readConfig } from '../../src/core/config.ts'
 import { provision } from '../../src/server/embedded/provision.ts'
 import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import { readLogKeys } from '../../src/core/signing/log-keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 
 let dataDir: string
@@ -25,6 +26,12 @@ test('the first start makes local-dev with capability * and a key of each algori
   expect(readSigningKeys(signingKeyDir, ['ed25519', 'ml-dsa-65']).receipt).toHaveLength(2)
 })
 
+test("it makes the log's keys too, but not with LOG=off", () => {
+  expect(readLogKeys(start().signingKeyDir).publicKeys).toHaveLength(2)
+  rmSync(join(dataDir, 'keys'), { recursive: true })
+  expect(readdirSync(start({ LOG: 'off' }).signingKeyDir)).not.toContain('log')
+})
+
 test('only the hash of the raw key is kept, readable by the owner only', () => {
   const { printed } = start()
   expect(readFileSync(callersFile(), 'utf8')).not.toContain(printed?.rawKey)
@@ -38,7 +45,8 @@ test('the next start finds both and tells nothing', () => {
   expect(second.callers).toEqual(first.callers)
   expect(second.printed).toBeUndefined()
   expect(second.callersFile).toBe(callersFile())
-  expect(readdirSync(second.signingKeyDir)).toHaveLength(4)
+  expect(readdirSync(second.signingKeyDir)).toHaveLength(5)
+  expect(readdirSync(join(second.signingKeyDir, 'log'))).toHaveLength(4)
 })
 
 test('a start after a crash completes what is missing', () => {

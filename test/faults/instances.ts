@@ -3,7 +3,6 @@ import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { aHuman, putInEffect } from '../authority.ts'
 import { json, serve } from '../connectors/loopback.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -12,6 +11,7 @@ import { readStored } from '../evidence.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { startService, until, type Called, type ServiceOptions, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const maker = aHuman('maker')
 export const checker = aHuman('checker')
@@ -46,7 +46,7 @@ type StartOptions = Pick<ServiceOptions, 'databaseUrl' | 'env'>
 export async function openFleet(template?: string): Promise<Fleet> {
   const database = await createDatabase(template)
   const signingKeyDir = aFolder()
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const policies = aPolicyFolder()
   addPolicy(policies, { name: 'counted', version: '1.0.0', capability: CAPABILITY })
   const key = makeRawKey()

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { migrate } from '../../src/core/tables/migrate.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 import { bundledEnvironment } from '../run/environment.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const ORPHAN = '00000000-0000-4000-8000-000000000000'
@@ -18,7 +18,7 @@ const keys = join(folder, 'keys')
 
 let database: TestDatabase
 beforeAll(async () => {
-  generateKeys({ dir: keys, now: new Date() })
+  makeKeys(keys)
   database = await createDatabase()
 })
 afterAll(async () => {

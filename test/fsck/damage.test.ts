@@ -7,12 +7,13 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
-import { generateKeys, readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { describeWithPostgres } from '../debian-postgres.ts'
 import { flipBitOf } from '../faults/damage.ts'
 import { startServer, type Server } from '../faults/database-server.ts'
 import { startService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const EXECUTIONS = 60
@@ -45,7 +46,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
   beforeAll(async () => {
     server = await startServer({}, { initdb: ['--data-checksums'] })
     signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
-    generateKeys({ dir: signingKeyDir, now: new Date() })
+    makeKeys(signingKeyDir)
     keys = readPublicKeys(signingKeyDir)
     const service = await startService({ databaseUrl: server.url, signingKeyDir })
     const all = await Promise.all(

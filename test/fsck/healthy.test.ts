@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase } from '../database.ts'
 import { startLoad } from '../load.ts'
 import { until } from '../service.ts'
 import { checked, startMixed } from './mix.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 test.each(['ed25519', 'ed25519,ml-dsa-65'])(
   'everything that a service stores with %s holds, while it runs, under load and when it has stopped',
   async (receiptAlgorithms) => {
     const database = await createDatabase()
     const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
-    generateKeys({ dir: signingKeyDir, now: new Date() })
+    makeKeys(signingKeyDir)
     const { service, mix, remove } = await startMixed(database, { receiptAlgorithms, signingKeyDir })
     const running = await checked(database, signingKeyDir)
     expect(running.lines).toEqual([])

@@ -249,7 +249,8 @@ export async function keepTables(database: TestDatabase): Promise<{ putBack: () 
   const copies = rows.map(({ name }) => `CREATE TABLE kept.${name} AS TABLE public.${name};`)
   await database.pool.query(`CREATE SCHEMA kept; ${copies.join(' ')}`)
   const back = rows.map(
-    ({ name }) => `TRUNCATE public.${name}; INSERT INTO public.${name} TABLE kept.${name};`,
+    ({ name }) =>
+      `TRUNCATE public.${name}; INSERT INTO public.${name} OVERRIDING SYSTEM VALUE TABLE kept.${name};`,
   )
   return {
     async putBack() {

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { checked, keepTables, startMixed, type Mix } from './mix.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
 let database: TestDatabase
@@ -14,7 +14,7 @@ let putBack: () => Promise<void>
 
 beforeAll(async () => {
   database = await createDatabase()
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const { service, remove, ...mixed } = await startMixed(database, { signingKeyDir })
   mix = mixed.mix
   await service.stop()
@@ -50,6 +50,21 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `business_transactions ${approved}: execution authorization does not verify (The execution authorization is not bound to this transaction)`,
       `trust_records ${approved}: does not verify (The stored transaction differs from the one in the trust record)`,
     ],
+  },
+  'the place in the log of a receipt': {
+    sql: `UPDATE receipts SET log_batch = gen_random_uuid() WHERE business_transaction_id = :approved`,
+    lines: ({ approved }) => [`receipts ${approved} 1: is neither in the log nor in its queue`],
+  },
+  'the place of a refusal in its commit': {
+    sql: `UPDATE refusal_records SET log_ordinal = 100 WHERE business_transaction_id = :rejected`,
+    lines: ({ rejected }) => [`refusal_records ${rejected}: is neither in the log nor in its queue`],
+  },
+  'an entry that is gone from the log': {
+    sql: `
+      DELETE FROM log_queue WHERE batch = (SELECT log_batch FROM webhook_events WHERE event_id = 'poison_waits');
+      DELETE FROM log_batches WHERE batch = (SELECT log_batch FROM webhook_events WHERE event_id = 'poison_waits')`,
+    find: { event: `SELECT event_key AS key FROM webhook_events WHERE event_id = 'poison_waits'` },
+    lines: (_, { event }) => [`webhook_events ${event}: is neither in the log nor in its queue`],
   },
   'a space in a transaction': {
     sql: `UPDATE business_transactions SET body = body || ' ' WHERE business_transaction_id = :unknownPolicy`,

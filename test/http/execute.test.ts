@@ -126,6 +126,10 @@ describe('POST /execute 200', () => {
           issuedAt: time,
           algorithm: 'ed25519',
           keyId,
+          transparency: {
+            log: expect.stringMatching(/^countersign-[0-9a-f]{8}\/log\/1$/),
+            by: new Date(Date.parse(body.receipts[0].issuedAt) + 60_000).toISOString(),
+          },
           signature,
         },
       ],

@@ -8,13 +8,13 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { putInDoubt } from '../intents.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { bundledEnvironment } from '../run/environment.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const POLICIES = join(import.meta.dirname, '..', '..', 'policies')
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   mine = join(folder, 'mine')
   mkdirSync(mine)
   signingKeyDir = join(folder, 'signing-keys')
-  generateKeys({ dir: signingKeyDir, now: new Date(Date.now() - 60_000) })
+  makeKeys(signingKeyDir, new Date(Date.now() - 60_000))
   database = await createDatabase()
   const [transaction = ''] = blocks('executions.md', 'json')
   const [payment = ''] = blocks('approving.md', 'json')

@@ -8,6 +8,7 @@ import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 /** Retired: only its public half is still there. */
 const HISTORICAL = '20200101T000000Z-ed25519'
@@ -20,7 +21,7 @@ beforeAll(async () => {
   signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
   generateKeys({ dir: signingKeyDir, now: new Date('2020-01-01T00:00:00Z'), algorithms: ['ed25519'] })
   rmSync(join(signingKeyDir, `${HISTORICAL}.private.pem`))
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   database = await createDatabase()
   service = await startService({ databaseUrl: database.url, signingKeyDir })
 })

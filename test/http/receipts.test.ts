@@ -91,6 +91,10 @@ describe('POST /receipt 200', () => {
       issuedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       algorithm: 'ed25519',
       keyId: expect.any(String),
+      transparency: {
+        log: expect.stringMatching(/^countersign-[0-9a-f]{8}\/log\/1$/),
+        by: new Date(Date.parse(body.issuedAt) + 60_000).toISOString(),
+      },
       signature: expect.stringMatching(/^[A-Za-z0-9+/]{86}==$/),
     })
     await expectValid(text)

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
-import { generateKeys } from '../../src/core/signing/keys.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aHuman } from '../authority.ts'
 import { openDatabaseProxy } from '../proxy.ts'
@@ -25,6 +24,7 @@ import {
   storedEvents,
   type Delivery,
 } from '../webhooks.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 const BYTES_MAX = 1_000_000
 const OLD_SECRET = 'whsec_before-the-rotation'
@@ -39,7 +39,7 @@ let second: TestService
 
 beforeAll(async () => {
   database = await createDatabase()
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   const start = () =>
     startService({
       databaseUrl: database.url,

@@ -14,7 +14,7 @@ import { canonicalize } from '../../src/core/json/canonical.ts'
 import { inDoubtExamples } from '../../src/server/routes/execution-intents.ts'
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
-import { generateKeys, readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
+import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'
@@ -22,6 +22,7 @@ import { aCaller, startService, type TestService } from '../service.ts'
 import { putInDoubt } from '../intents.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aDelivery, env } from '../webhooks.ts'
+import { makeKeys } from '../signing-keys.ts'
 
 /** Of the human who resolves the example changes; the private half is gone. */
 const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
@@ -40,7 +41,7 @@ let database: TestDatabase
 let service: TestService
 
 beforeAll(async () => {
-  generateKeys({ dir: signingKeyDir, now: new Date() })
+  makeKeys(signingKeyDir)
   // The key of the example evidence, as one that signs no more.
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
   database = await createDatabase()

@@ -1,6 +1,8 @@
 // A batch of audit events (decisions §9): one that cannot be signed keeps no other from being stored.
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { recordAuditEvents } from '../../workers/evidence/audit.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
@@ -36,4 +38,22 @@ test('a batch of which nothing can be signed is answered, and stores nothing', a
   const answered = await recordAuditEvents([aRequest(anEvent('\ud800'))], thread)
   expect(answered.map(({ status }) => status)).toEqual([500])
   expect(await storedIds()).toEqual(stored)
+})
+
+const statuses = async (events: readonly object[]) =>
+  (await recordAuditEvents(events.map(aRequest), thread)).map(({ status }) => status)
+
+test('an event that is sent again, because its commit was not heard of, is stored and logged once, and its neighbours too', async () => {
+  const [heard, again, next] = [anEvent('a'), anEvent('b'), anEvent('c')]
+  expect(await statuses([heard, again])).toEqual([200, 200])
+  expect(await statuses([again, next])).toEqual([200, 200])
+  expect(await statuses([again])).toEqual([200])
+  const { rows } = await database.pool.query<{ id: string; hash: string }>(
+    `SELECT entry ->> 2 AS id, entry ->> 1 AS hash FROM log_queue, json_array_elements(entries::json) AS entry`,
+  )
+  const logged = rows.filter(({ id }) => [heard, again, next].some(({ eventId }) => eventId === id))
+  expect(logged).toHaveLength(3)
+  for (const event of [heard, again, next])
+    expect(logged).toContainEqual({ id: event.eventId, hash: sha256Hex(canonicalize(event)) })
+  expect(await storedIds()).toEqual(expect.arrayContaining(logged.map(({ id }) => id)))
 })

@@ -1,12 +1,13 @@
 // Another process that consumes a nonce. Takes the database's URL, the id and the nonce; prints the ids released.
 import { Pool } from 'pg'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
+import { unlogged } from '../../src/core/tables/log-queue.ts'
 import { isTaken } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })
-const intent = { businessTransactionId, nonce, inDoubtAfterMs: 0 }
+const intent = { businessTransactionId, nonce, inDoubtAfterMs: 0, ...unlogged }
 try {
   await inTransaction(pool, (transaction) => transaction.run(releaseIntents([intent])))
   console.log(JSON.stringify([businessTransactionId]))

@@ -6,6 +6,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { readPolicies } from '../../src/core/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
+import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { openPool } from '../../src/core/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
@@ -43,6 +44,9 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     approvers: openApprovers([]),
     signingKeys: receipt,
     batchSignatures: true,
+    originName: 'countersign.example',
+    logOrigin: 'countersign.example/log/1',
+    startLogBatch,
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
     crypto,
@@ -55,7 +59,7 @@ export function openThread(databaseUrl: string, receiptAlgorithms?: readonly Alg
   const pool = openPool(databaseUrl, 4)
   const storeFault = openStoreFault()
   const count = new Int32Array(new SharedArrayBuffer(4))
-  const pendingEvidence = openPendingEvidence({ pool, key: steps.key, count, fault: storeFault })
+  const pendingEvidence = openPendingEvidence({ ...steps, pool, count, fault: storeFault })
   return { ...steps, pool, pendingEvidence, storeFault, semaphores: openSemaphores() }
 }
 

@@ -27,7 +27,11 @@ function together(
   keys: readonly SigningKey[],
   batchSignatures = true,
 ) {
-  return signTogether(artifact, texts, keys, { batchSignatures, verified: openVerifiedSignatures() })
+  return signTogether(artifact, texts, keys, {
+    batchSignatures,
+    originName: 'countersign.example',
+    verified: openVerifiedSignatures(),
+  })
 }
 
 /** Whether it holds, to the service and to the verifier, which must say the same. */

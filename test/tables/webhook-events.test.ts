@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
 import { openPool } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { insertWebhookEvents, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
@@ -48,7 +49,7 @@ function anEvent(text: string, members: Partial<WebhookEventRow> = {}): WebhookE
   }
 }
 
-const store = (rows: readonly WebhookEventRow[]) => storeWithJobs(pool, jobs, rows)
+const store = (rows: readonly WebhookEventRow[]) => storeWithJobs({ pool, startLogBatch }, jobs, rows)
 
 const jobsOf = (eventKey: string) => boss.findJobs(WEBHOOK_QUEUE, { data: { id: eventKey } })
 
@@ -76,7 +77,7 @@ test('an event is stored with its job, which has the settings of the queue', asy
 test('of a transaction that fails behind the job, neither the event nor the job is stored', async () => {
   const event = anEvent('undone')
   const undone = inTransaction(pool, async (transaction) => {
-    await insertWebhookEvents(transaction, [event])
+    await insertWebhookEvents(transaction, [{ ...event, ...unlogged }])
     await jobs.add(transaction, [{ id: event.eventKey, bytes: 6 }])
     await transaction.query('SELECT 1 / 0')
   })
@@ -124,7 +125,7 @@ test('without its queue an event is not stored: nobody would ever process it', a
   // As a thread finds it that knew the queue, and as one that starts now.
   await expect(store([event])).rejects.toThrow('no queue webhook-events')
   const joined = openWebhookJobs(pool)()
-  await expect(joined.then((late) => storeWithJobs(pool, late, [event]))).rejects.toThrow(
+  await expect(joined.then((late) => storeWithJobs({ pool, startLogBatch }, late, [event]))).rejects.toThrow(
     'Queue webhook-events does not exist',
   )
   expect(await isStored(event.eventKey)).toBe(false)

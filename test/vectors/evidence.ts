@@ -219,6 +219,11 @@ export function receiptOf(record: Members, verification: Members): Members {
   }
 }
 
+/** A receipt's content where the service has an evidence log. */
+export function promised(content: Members): Members {
+  return { ...content, transparency: { log: 'countersign.example.com/log/1', by: time(60_020) } }
+}
+
 /** Signs what a receipt says; `receiptHash` for one that does not have its own hash. */
 export function aReceipt(
   content: Members,

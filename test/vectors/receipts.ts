@@ -6,12 +6,14 @@ import {
   aReceipt,
   aRecordBody,
   aVerification,
+  promised,
   receiptBy,
   receiptMembers,
   receiptOf,
   seal,
   sealRefusal,
   aRefusalBody,
+  time,
   uuid,
 } from './evidence.ts'
 import { hybridTampering } from './hybrid.ts'
@@ -46,6 +48,8 @@ export function receiptCases(): Case[] {
     'The order of members means nothing.',
     Object.fromEntries(Object.entries(receipt).toReversed()),
   )
+
+  promises(all, content)
 
   const other: Record<string, Json> = {
     receiptId: uuid('another'),
@@ -233,6 +237,44 @@ export function receiptCases(): Case[] {
   all.addUnusable('text-trailing', 'Text stands after the receipt.', `${text} {}`)
   all.addUnusable('text-truncated', 'The end is missing.', text.slice(0, -1))
   return all.cases
+}
+
+/** What the service signs where it has an evidence log. The member is signed like any other, and its form is no check's. */
+function promises(all: Cases, content: Members): void {
+  const note =
+    'It is promised to the log "countersign.example.com/log/1" by 2026-11-21T01:01:00.020Z; no proof of inclusion was given.'
+  for (const mode of Object.keys(modes) as Mode[])
+    all.addNoted(
+      `noted-promised-${mode}`,
+      `A receipt that promises its inclusion in a log, ${mode}.`,
+      aReceipt(promised(content), modes[mode]),
+      [note],
+    )
+  const receipt = aReceipt(promised(content), modes.ed25519)
+  for (const [id, what, path, value] of [
+    ['log', 'The log', 'transparency.log', 'other.example.com/log/1'],
+    ['by', 'The time', 'transparency.by', time(120_020)],
+  ] as const)
+    all.add(`promised-changed-${id}`, `${what} of its promise was changed.`, put(receipt, path, value), BOTH)
+  all.add('promised-stripped', 'Its promise was taken out.', drop(receipt, 'transparency'), BOTH)
+  all.add(
+    'promised-added',
+    'A promise was added.',
+    put(aReceipt(content, modes.ed25519), 'transparency', receipt['transparency'] as Json),
+    BOTH,
+  )
+  for (const [id, what, transparency] of [
+    ['text', 'a text', 'countersign.example.com/log/1'],
+    ['no-log', 'a time without a log', { by: time(60_020) }],
+    ['no-time', 'a log without a time', { log: 'countersign.example.com/log/1' }],
+    ['bad-time', 'a log and a time that is none', { log: 'countersign.example.com/log/1', by: 'soon' }],
+  ] as const)
+    all.addNoted(
+      `noted-promised-${id}`,
+      `The right key signed a promise that is ${what}: there is nothing to look up.`,
+      aReceipt({ ...content, transparency }, modes.ed25519),
+      [],
+    )
 }
 
 /** By batch ML-DSA-65 alone signs receipts, and only in the second place of the list. */

@@ -53,20 +53,26 @@ const RECORD_CHECKS = [
 ]
 const REFUSAL_CHECKS = ['refusal hash', 'refusal signature', 'decision binding', 'approvals']
 
-test.each<[Kind, string, string[]]>([
-  ['record', 'trust-record', RECORD_CHECKS],
-  ['receipt', 'receipt', ['receipt hash', 'receipt signature']],
-  ['refusal', 'refusal-record', REFUSAL_CHECKS],
-  ['denial', 'refusal-record', REFUSAL_CHECKS],
-  ['event', 'audit-event', ['event signature']],
-])('a genuine %s of every mode is valid, by every check of its kind', (kind, artifact, names) => {
+/** Of what promises its inclusion in a log. */
+const promised = (subject: string): unknown =>
+  expect.stringMatching(
+    `^${subject} is promised to the log "countersign\\.example/log/1" by \\S+; no proof of inclusion was given\\.$`,
+  )
+
+test.each<[Kind, string, string[], unknown[]]>([
+  ['record', 'trust-record', RECORD_CHECKS, [promised('Its latest receipt')]],
+  ['receipt', 'receipt', ['receipt hash', 'receipt signature'], [promised('It')]],
+  ['refusal', 'refusal-record', REFUSAL_CHECKS, []],
+  ['denial', 'refusal-record', REFUSAL_CHECKS, []],
+  ['event', 'audit-event', ['event signature'], []],
+])('a genuine %s of every mode is valid, by every check of its kind', (kind, artifact, names, notes) => {
   for (const source of [ed25519, mlDsa65, hybrid]) {
     const evidence = source[kind]
     const report = verifyEvidence(JSON.stringify(evidence), JSON.stringify(source.keySet))
     expect(report.checks).toEqual(names.map((name) => ({ name, problem: undefined })))
     const { trustRecordId, receiptId, refusalRecordId, event } = evidence
     const subject = (trustRecordId ?? receiptId ?? refusalRecordId ?? event?.eventId) as string
-    expect(report).toMatchObject({ artifact, subject, valid: true, notes: [] })
+    expect(report).toMatchObject({ artifact, subject, valid: true, notes })
     expect(report.notProven.length).toBeGreaterThan(3)
   }
 })
@@ -213,7 +219,10 @@ describe('a record', () => {
 
   test('a member that nothing signs is pointed out', () => {
     const report = verifyEvidence(JSON.stringify({ ...ed25519.record, approvedBy: 'CEO' }), ed25519.keySet)
-    expect(report).toMatchObject({ valid: true, notes: ['Nothing signs its member "approvedBy".'] })
+    expect(report).toMatchObject({
+      valid: true,
+      notes: [promised('Its latest receipt'), 'Nothing signs its member "approvedBy".'],
+    })
   })
 })
 

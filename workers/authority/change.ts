@@ -7,6 +7,7 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import type { LogBatch, LogPosition, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { shownOf } from '../../src/core/verifier/governance-change.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { auditEvent, type RoutePattern } from '../evidence/audit.ts'
@@ -40,6 +41,23 @@ export function signChange(change: Change, key: SigningKey): Sealed {
   const body = canonicalize({ ...change })
   const signature = { ...signEd25519('governance-change', body, key), signedAt: new Date().toISOString() }
   return { body, seal: canonicalize({ signature }) }
+}
+
+/** Each signed state of a change is an entry of its own. */
+export function logChange({ changeId, kind, target }: Change, { body }: Sealed, log: LogBatch): LogPosition {
+  return log.add({
+    kind: 'governance-change',
+    hash: sha256Hex(body),
+    id: changeId,
+    streams: streamOf(kind, target),
+  })
+}
+
+/** Targets are `<name>/<version>` of a policy and `<approverId>:<keyId>` of an approver. */
+function streamOf(kind: ChangeKindName, target: string): QueuedEntry['streams'] {
+  if (kind === 'policy') return { policy: target.slice(0, target.indexOf('/')) }
+  if (kind === 'approver') return { approver: target.slice(0, target.indexOf(':')) }
+  return {}
 }
 
 /**

@@ -6,15 +6,15 @@ import { SignedApproval } from '../../src/core/schemas/approval.ts'
 import { approvalText } from '../../src/core/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { verifySignature } from '../../src/core/signing/signature.ts'
 import { insertApproval } from '../../src/core/tables/approvals.ts'
 import { readApprover } from '../../src/core/tables/approvers.ts'
-import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'
-import { auditEvent } from '../evidence/audit.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 
@@ -27,7 +27,7 @@ export function deliverApprovals(batch: readonly InFlight[], thread: ThreadConte
   return answerEach(batch, (request) => deliver(request, thread))
 }
 
-async function deliver({ caller, body }: WorkerRequest, { pool, key }: Pick<ThreadContext, 'pool' | 'key'>) {
+async function deliver({ caller, body }: WorkerRequest, { pool, key, startLogBatch }: ThreadContext) {
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
   const now = new Date()
@@ -57,9 +57,16 @@ async function deliver({ caller, body }: WorkerRequest, { pool, key }: Pick<Thre
     key,
   )
   return allOrNothing(pool, async (sql) => {
-    if (!(await insertApproval(sql, row)))
+    const log = startLogBatch()
+    const position = log.add({
+      kind: 'approval',
+      hash: sha256Hex(canonicalize(payload)),
+      id: approvalId,
+      streams: { capability, approver: approverId },
+    })
+    if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
-    await sql.run(insertAuditEvents([event]))
+    await sql.run([...storeAuditEvents([event], log), ...log.steps()])
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }

@@ -1,21 +1,18 @@
 // Proposes a change of any kind (decisions §7): body → what is proposed → against what stands → signed and stored.
-import type { Pool } from 'pg'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
 import { changeText } from '../../src/core/sealed.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import { storeAuditEvents } from '../evidence/audit.ts'
 import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
-import { changeEvent, openChange, signChange } from './change.ts'
+import { changeEvent, logChange, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
-interface ProposeWith {
-  readonly pool: Pool
-  readonly key: SigningKey
+interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'> {
   readonly changeKinds: ChangeKinds
 }
 
@@ -23,7 +20,7 @@ export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): 
   return answerEach(batch, (request) => propose(request, tools))
 }
 
-async function propose(request: WorkerRequest, { pool, key, changeKinds }: ProposeWith) {
+async function propose(request: WorkerRequest, { pool, key, startLogBatch, changeKinds }: ProposeWith) {
   const kindName = request.params['kind'] as ChangeKindName
   const kind = changeKinds[kindName]
   const proposal = kind.read(request.body, request.params)
@@ -45,9 +42,10 @@ async function propose(request: WorkerRequest, { pool, key, changeKinds }: Propo
       proposedAt: new Date().toISOString(),
     })
     const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }
-    if (!(await insertChange(sql, { ...change, ...stored })))
+    const log = startLogBatch()
+    if (!(await insertChange(sql, { ...change, ...stored, ...logChange(change, stored, log) })))
       return failures.conflict(`A change of ${change.target} is open already.`)
-    await sql.run(insertAuditEvents([changeEvent(change, key)]))
+    await sql.run([...storeAuditEvents([changeEvent(change, key)], log), ...log.steps()])
     return { status: 201, body: changeText(stored) }
   })
 }

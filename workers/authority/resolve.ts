@@ -1,13 +1,10 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
-import type { Pool } from 'pg'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/core/schemas/governance.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { changeText } from '../../src/core/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { advanceEpoch } from '../../src/core/tables/authority-epoch.ts'
 import {
   consumeStepUpNonce,
@@ -16,17 +13,15 @@ import {
   storeResolution,
 } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import { storeAuditEvents } from '../evidence/audit.ts'
 import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
-import { changeEvent, readSigned, signChange, type Change } from './change.ts'
+import { changeEvent, logChange, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
 
-interface ResolveWith {
-  readonly pool: Pool
-  readonly key: SigningKey
-  readonly crypto: Crypto
+interface ResolveWith extends Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'> {
   readonly changeKinds: ChangeKinds
 }
 
@@ -40,7 +35,7 @@ export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): 
 
 async function resolve(
   { caller, body, params }: WorkerRequest,
-  { pool, key, crypto, changeKinds }: ResolveWith,
+  { pool, key, crypto, startLogBatch, changeKinds }: ResolveWith,
 ) {
   const action = params['action'] as Action
   const given: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
@@ -91,8 +86,10 @@ async function resolve(
       stepUpAuthorization: stepUp,
     }
     const sealed = signChange(resolved, key)
-    await storeResolution(sql, { changeId, status: resolved.status, ...sealed })
-    await sql.run(insertAuditEvents([changeEvent(resolved, key)]))
+    const log = startLogBatch()
+    const position = logChange(resolved, sealed, log)
+    await storeResolution(sql, { changeId, status: resolved.status, ...sealed, ...position })
+    await sql.run([...storeAuditEvents([changeEvent(resolved, key)], log), ...log.steps()])
     return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
 }

@@ -3,8 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import type { AuditType } from '../../src/core/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { findAuditEvents, insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import type { LogBatch } from '../../src/core/tables/log-queue.ts'
+import { isTaken } from '../../src/core/tables/sql.ts'
+import type { Step } from '../../src/core/tables/statement-batch.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
@@ -19,12 +23,37 @@ export type RoutePattern = `${'GET' | 'POST'} /${string}`
  */
 export async function recordAuditEvents(
   batch: readonly InFlight[],
-  { pool, key }: ThreadContext,
+  { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ): Promise<Finished[]> {
   const signed = runStep(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
   const rows = stillGoing(signed).map(({ row }) => row)
-  await inTransaction(pool, (transaction) => transaction.runLast(insertAuditEvents(rows)))
+  const store = (some: readonly AuditEventRow[]) =>
+    inTransaction(pool, (transaction) => {
+      const log = startLogBatch()
+      transaction.runLast([...storeAuditEvents(some, log), ...log.steps()])
+    })
+  try {
+    await store(rows)
+  } catch (error) {
+    if (!isTaken(error)) throw error
+    // The front end sends an event again where it did not hear of its commit.
+    const stored = await findAuditEvents(
+      pool,
+      rows.map(({ eventId }) => eventId),
+    )
+    await store(rows.filter(({ eventId }) => !stored.has(eventId)))
+  }
   return finishWithText(signed)
+}
+
+/** @returns the steps that store the events, whose entries are now in `log` */
+export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Step[] {
+  return insertAuditEvents(
+    rows.map((row) => {
+      const entry = { kind: 'audit-event', hash: sha256Hex(row.body), id: row.eventId, streams: {} } as const
+      return { ...row, ...log.add(entry) }
+    }),
+  )
 }
 
 function signedRow(bytes: Uint8Array, key: SigningKey): AuditEventRow {

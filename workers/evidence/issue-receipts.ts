@@ -2,8 +2,16 @@
 import { failures } from '../../src/core/errors.ts'
 import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
-import { appendRows, lockRecords, readLast, type AppendedRow } from '../../src/core/tables/trust-records.ts'
+import {
+  appendReceipts,
+  lockRecords,
+  readLast,
+  type AppendedRow,
+} from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
+import type { Sealed } from '../../src/core/sealed.ts'
+import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import { receiptEntry } from '../execute/log-entries.ts'
 import { describeReceipt, signReceipts } from '../execute/receipt.ts'
 import {
   finishWithText,
@@ -46,16 +54,30 @@ async function receiptLocked(
     const latest = latestOf(verifications.get(item.id))
     if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
       return failures.receiptNotVerified() // 409
-    return { ...item, ...describeReceipt(item.id, latest, thread.signingKeys) }
+    return { ...item, ...describeReceipt(item.id, latest, thread) }
   })
   const receipted = await runTogether(unsigned, async (items) => {
     const texts = await signReceipts(items, { ...thread, verified: openVerifiedSignatures() })
     return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
   const numbered = runStep(receipted, numbering('receipts', receipts)) // 409
-  const rows = stillGoing(numbered).map(({ row }) => row)
-  sql.runLast(appendRows('receipts', rows))
+  const log = thread.startLogBatch()
+  const rows = stillGoing(numbered).map((item) => ({
+    ...item.row,
+    ...log.add(receiptEntry(item, streamsOfRecord(item.stored))),
+  }))
+  sql.runLast([...appendReceipts(rows), ...log.steps()])
   return finishWithText(numbered)
+}
+
+/** @param record verified */
+function streamsOfRecord({ body }: Sealed): QueuedEntry['streams'] {
+  const { authorization, transaction } = JSON.parse(body) as {
+    authorization: { payload: { callerId: string; policyName: string } }
+    transaction: { intent: { action: string } }
+  }
+  const { callerId: caller, policyName: policy } = authorization.payload
+  return { caller, capability: transaction.intent.action, policy }
 }
 
 /** Undefined where there is none, or where the row was changed until it is none. */

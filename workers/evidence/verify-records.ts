@@ -1,7 +1,7 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
 import { failures } from '../../src/core/errors.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import { appendRows, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
+import { appendVerifications, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 import { verifyStored } from '../../src/core/verification.ts'
@@ -25,7 +25,7 @@ export async function verifyRecords(
     const last = await readLast(sql, 'verifications', ids)
     const numbered = runStep(verified, numbering('verifications', last)) // 409
     const rows = stillGoing(numbered).map(({ row }) => row)
-    sql.runLast(appendRows('verifications', rows))
+    sql.runLast(appendVerifications(rows))
     return finishWithText(numbered)
   })
 }

@@ -1,6 +1,5 @@
 // Fourth step, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
-import type pg from 'pg'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
 import type { Step } from '../../src/core/tables/statement-batch.ts'
@@ -10,9 +9,10 @@ import { insertHistoryEntries } from '../../src/core/tables/history-entries.ts'
 import { insertRefusals } from '../../src/core/tables/refusal-records.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import type { Authorized, Decided } from './authorize.ts'
-import type { StoreFault } from '../../src/core/store-fault.ts'
+import type { ThreadContext } from '../context.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { Finished, stillGoing } from '../in-flight.ts'
+import { authorizationEntry, refusalEntry } from './log-entries.ts'
 
 /** How long after its connector's time-out an intent that is still RELEASED is in doubt (decisions §8). */
 const DEADLINE_MARGIN_MS = 2_000
@@ -25,7 +25,7 @@ const DEADLINE_MARGIN_MS = 2_000
  */
 export async function admit(
   decided: readonly (Decided | Finished)[],
-  { pool, storeFault, now }: { pool: pg.Pool; storeFault: StoreFault; now: Date },
+  { storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
 ): Promise<(Authorized | Finished)[]> {
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined)
@@ -33,7 +33,7 @@ export async function admit(
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
   const firsts = firstOfEachId(stillGoing(decided))
-  const refusals = await claim([...firsts.values()], pool, now)
+  const refusals = await claim([...firsts.values()], tools)
   return decided.map((item) => {
     if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
@@ -62,11 +62,18 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+interface ClaimWith extends Pick<ThreadContext, 'startLogBatch'> {
+  readonly now: Date
+}
+
 /** The failures of those that could not be claimed. */
-function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map<Decided, Failure>> {
+function claim(
+  items: readonly Decided[],
+  { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
+): Promise<Map<Decided, Failure>> {
   return togetherOrAlone(items, {
     work: async (some) => {
-      const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, some, now))
+      const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, some, tools))
       const taken = some.filter((item) => !claimed.has(item.transaction.businessTransactionId))
       return new Map(
         taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
@@ -84,12 +91,12 @@ function claim(items: readonly Decided[], pool: pg.Pool, now: Date): Promise<Map
 export async function claimAll(
   transaction: Transaction,
   items: readonly Decided[],
-  now: Date,
+  tools: ClaimWith,
 ): Promise<Set<string>> {
   const ids = await claimTransactions(transaction, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
-  await transaction.run(released(claimed, now))
+  await transaction.run(released(claimed, tools))
   return ids
 }
 
@@ -97,15 +104,17 @@ export async function claimAll(
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
-function released(claimed: readonly Decided[], now: Date): Step[] {
+function released(claimed: readonly Decided[], { now, startLogBatch }: ClaimWith): Step[] {
+  const log = startLogBatch()
   const authorized = claimed.filter((item) => item.outcome === 'authorized')
   const refused = claimed.filter((item) => item.outcome === 'refused')
   return [
     ...releaseIntents(
-      authorized.map(({ transaction, authorization, connector }) => ({
-        businessTransactionId: transaction.businessTransactionId,
-        nonce: authorization.nonce,
-        inDoubtAfterMs: connector.timeoutMs + DEADLINE_MARGIN_MS,
+      authorized.map((item) => ({
+        businessTransactionId: item.transaction.businessTransactionId,
+        nonce: item.authorization.nonce,
+        inDoubtAfterMs: item.connector.timeoutMs + DEADLINE_MARGIN_MS,
+        ...log.add(authorizationEntry(item)),
       })),
     ),
     ...insertHistoryEntries(
@@ -117,7 +126,10 @@ function released(claimed: readonly Decided[], now: Date): Step[] {
           releasedAt: now.toISOString(),
         })),
     ),
-    ...insertRefusals(refused.map((item) => ({ ...ownership(item), ...item.refusal }))),
+    ...insertRefusals(
+      refused.map((item) => ({ ...ownership(item), ...item.refusal, ...log.add(refusalEntry(item)) })),
+    ),
+    ...log.steps(),
   ]
 }
 

@@ -23,6 +23,8 @@ export interface UnsignedAuthorization {
 export interface Authorization {
   readonly authorizationId: string
   readonly nonce: string
+  /** Canonical text of what is signed. */
+  readonly payload: string
   /** Canonical text of `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
   readonly text: Canonical
 }
@@ -91,7 +93,7 @@ function signedBy(
   { value: signature, ...by }: Signature,
 ): Authorization {
   const text = canonicalize({ ...by, payload: new Canonical(payload), signature })
-  return { authorizationId, nonce, text: new Canonical(text) }
+  return { authorizationId, nonce, payload, text: new Canonical(text) }
 }
 
 const NONCE_BYTES = 16

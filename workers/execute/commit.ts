@@ -1,16 +1,17 @@
 // The evidence of executions whose effect has happened, and the one commit that stores it: record, verification, receipt, closed intent.
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
 import { sealedText, type Sealed } from '../../src/core/sealed.ts'
 import { insertBatchSignatures } from '../../src/core/tables/batch-signatures.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { findAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { closeIntents, findIntents } from '../../src/core/tables/execution-intents.ts'
+import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { isTaken, isUnavailable, refusedBy, type Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/core/tables/trust-records.ts'
-import { auditEvent } from '../evidence/audit.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
+import { receiptEntry, streamsOf } from './log-entries.ts'
 import type { ReceiptedExecution } from './receipt.ts'
 
 /** What is to be stored of one execution, and no more: it may have to be kept for a while. */
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly record: Sealed
   readonly verification: string
   readonly receipt: string
+  /** Of the receipt, for the log. */
+  readonly logEntry: QueuedEntry
   /** The id of the audit event that keeps the evidence where its intent was closed by somebody else: one event, however often it is tried. */
   readonly lateEventId: string
 }
@@ -36,6 +39,7 @@ export function evidenceOf(execution: ReceiptedExecution): Evidence {
     record: execution.record,
     verification: execution.verification.text,
     receipt: execution.receipt,
+    logEntry: receiptEntry(execution, streamsOf(execution)),
     lateEventId: randomUUID(),
   }
 }
@@ -83,24 +87,34 @@ async function mustBeVisible(evidence: readonly Evidence[], sql: Sql): Promise<v
 
 type Again = <T>(work: () => Promise<T>) => Promise<T>
 
-export interface CommitWith {
-  readonly pool: Pool
-  readonly key: SigningKey
-}
+export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
 /** Returns the ids whose stored record is ours. */
-function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Promise<Set<string>> {
+function commitAll(
+  evidence: readonly Evidence[],
+  { pool, key, startLogBatch }: CommitWith,
+): Promise<Set<string>> {
   return inTransaction(pool, async (transaction) => {
+    const log = startLogBatch()
     const closed = await close(evidence, transaction)
     const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
-    transaction.runLast(
-      storeRecords(rowsOf(evidence.filter((item) => closed.has(item.businessTransactionId)))),
-    )
-    if (others.length === 0) return closed
+    const ours = evidence.filter((item) => closed.has(item.businessTransactionId))
+    transaction.runLast(storeRecords(rowsOf(ours, log)))
+    if (others.length === 0) {
+      transaction.runLast(log.steps())
+      return closed
+    }
     const stored = closed.union(await storedBefore(others, transaction))
     const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
     await mustBeVisible(unstored, transaction)
-    transaction.runLast(insertAuditEvents(unstored.map((item) => lateEvent(item, key))))
+    // As with its own record: what an attempt before this one has stored is not stored, nor logged, a second time.
+    const told = await findAuditEvents(
+      transaction,
+      unstored.map(({ lateEventId }) => lateEventId),
+    )
+    const late = unstored.filter(({ lateEventId }) => !told.has(lateEventId))
+    const events = late.map((item) => lateEvent(item, key))
+    transaction.runLast([...storeAuditEvents(events, log), ...log.steps()])
     return stored
   })
 }
@@ -110,16 +124,19 @@ function commitAll(evidence: readonly Evidence[], { pool, key }: CommitWith): Pr
  * @param id a transaction whose evidence was refused: the same places in the indexes are tried
  * @returns undefined where it would be stored, else the error
  */
-export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<unknown> {
+export async function whyNotStorable(id: string, { pool, startLogBatch }: CommitWith): Promise<unknown> {
   const rolledBack = new Error('rolled back')
   try {
     return await inTransaction(pool, async (transaction) => {
       await closeIntents(transaction, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
+      const log = startLogBatch()
+      const receipt = { ...row, ...log.add({ kind: 'receipt', hash: '', id: '', streams: {} }) }
       const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
       await transaction.run([
         ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
-        ...storeRecords({ records: [record], verifications: [row], receipts: [row] }),
+        ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
+        ...log.steps(),
       ])
       throw rolledBack
     })
@@ -135,7 +152,7 @@ export async function whyNotStorable(id: string, { pool }: CommitWith): Promise<
  */
 function lateEvent(
   { businessTransactionId, end, record, lateEventId: eventId }: Evidence,
-  key: SigningKey,
+  key: CommitWith['key'],
 ): AuditEventRow {
   return auditEvent(
     {
@@ -157,7 +174,7 @@ function close(evidence: readonly Evidence[], transaction: Transaction): Promise
   return closeIntents(transaction, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
 }
 
-function rowsOf(evidence: readonly Evidence[]) {
+function rowsOf(evidence: readonly Evidence[], log: LogBatch) {
   const appended = (item: Evidence, body: string) => ({
     businessTransactionId: item.businessTransactionId,
     ordinal: 1,
@@ -171,7 +188,7 @@ function rowsOf(evidence: readonly Evidence[]) {
       ...record,
     })),
     verifications: evidence.map((item) => appended(item, item.verification)),
-    receipts: evidence.map((item) => appended(item, item.receipt)),
+    receipts: evidence.map((item) => ({ ...appended(item, item.receipt), ...log.add(item.logEntry) })),
   }
 }
 

@@ -92,7 +92,7 @@ export async function finish(
   { lap }: Stopwatch = openStopwatch(),
 ): Promise<Finished[]> {
   if (performed.length === 0) return []
-  const { pool, key, pendingEvidence } = thread
+  const { pool } = thread
   const { outcomeUnknown } = failures
   const tools = { ...thread, verified: openVerifiedSignatures() }
   const sealed = await seal(performed, tools) // record
@@ -101,7 +101,7 @@ export async function finish(
   lap('verify')
   const receipted = await receipt(verified, tools) // receipt
   lap('receipt')
-  const answered = await store(receipted, { pool, key, pendingEvidence }) // one transaction; 200 500 502
+  const answered = await store(receipted, thread) // one transaction; 200 500 502
   lap('store')
   await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
   return answered

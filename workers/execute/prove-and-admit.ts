@@ -83,7 +83,7 @@ async function admitOne(
   const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const claimed = await claimAll(sql, [gated], now)
+  const claimed = await claimAll(sql, [gated], { ...thread, now })
   if (!claimed.has(businessTransactionId)) return failures.duplicateTransaction(businessTransactionId)
   if (gated.outcome !== 'authorized') return gated.failure
   const used = await consumeApprovals(sql, {

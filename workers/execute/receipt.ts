@@ -7,9 +7,10 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Verification } from '../../src/core/verification.ts'
 import { runStep, runTogether, type Finished } from '../in-flight.ts'
+import type { ReceiptIdentity } from './log-entries.ts'
 import type { VerifiedExecution } from './verify.ts'
 
-export interface ReceiptedExecution extends VerifiedExecution {
+export interface ReceiptedExecution extends VerifiedExecution, ReceiptIdentity {
   /** Canonical text of the Receipt. */
   readonly receipt: string
 }
@@ -17,7 +18,12 @@ export interface ReceiptedExecution extends VerifiedExecution {
 interface ReceiptWith extends SignTogether {
   /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
   readonly signingKeys: readonly SigningKey[]
+  /** Undefined: no inclusion is promised. */
+  readonly logOrigin: string | undefined
 }
+
+/** How long after its issue a receipt is in the log at the latest, as it promises (docs/handbook/evidence.md "Receipts"). */
+const INCLUSION_DELAY_MS = 60_000
 
 /** A verification that did not succeed is a 502: nothing that did not verify is ever receipted (interface §3). */
 export async function receipt(
@@ -36,16 +42,13 @@ export async function receipt(
   )
 }
 
-function describe(
-  item: VerifiedExecution,
-  { signingKeys }: ReceiptWith,
-): VerifiedExecution & UnsignedReceipt {
+function describe(item: VerifiedExecution, tools: ReceiptWith): VerifiedExecution & UnsignedReceipt {
   const { transaction, verification } = item
-  return { ...item, ...describeReceipt(transaction.businessTransactionId, verification, signingKeys) }
+  return { ...item, ...describeReceipt(transaction.businessTransactionId, verification, tools) }
 }
 
 /** A receipt that is to be signed. */
-interface UnsignedReceipt {
+interface UnsignedReceipt extends ReceiptIdentity {
   readonly unsigned: { readonly [member: string]: Json }
 }
 
@@ -53,23 +56,32 @@ interface UnsignedReceipt {
 export function describeReceipt(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
-  keys: readonly SigningKey[],
+  { signingKeys: keys, logOrigin }: Pick<ReceiptWith, 'signingKeys' | 'logOrigin'>,
 ): UnsignedReceipt {
   if (verification.status !== 'VERIFIED')
     throw new Error(`the record of ${businessTransactionId} does not verify`)
   const [first] = keys
   if (first === undefined) throw new Error('no signing key')
+  const receiptId = randomUUID()
+  const issuedAt = new Date()
   const unhashed = {
-    receiptId: randomUUID(),
+    receiptId,
     businessTransactionId,
     verificationId: verification.verificationId,
     trustRecordHash: verification.trustRecordHash,
-    issuedAt: new Date().toISOString(),
+    issuedAt: issuedAt.toISOString(),
     algorithm: first.public.algorithm,
     keyId: first.public.keyId,
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
+    ...(logOrigin === undefined ? {} : { transparency: promised(logOrigin, issuedAt) }),
   }
-  return { unsigned: { ...unhashed, receiptHash: sha256Hex(canonicalize(unhashed)) } }
+  const receiptHash = sha256Hex(canonicalize(unhashed))
+  return { receiptId, receiptHash, unsigned: { ...unhashed, receiptHash } }
+}
+
+/** Signed with the receipt: that its hash will be in the log by then. */
+function promised(log: string, issuedAt: Date) {
+  return { log, by: new Date(issuedAt.getTime() + INCLUSION_DELAY_MS).toISOString() }
 }
 
 /** @returns the canonical texts of the receipts, in the order of `receipts` */

@@ -13,6 +13,8 @@ export interface Refusal {
   readonly body: string
   /** The members beside them, see src/core/sealed.ts. */
   readonly seal: string
+  /** refusalRecordHash. */
+  readonly hash: string
 }
 
 export function refuse(
@@ -34,5 +36,6 @@ export function refuse(
     createdAt: accepted.createdAt,
   })
   const signature = { ...signEd25519('refusal-record', body, key), signedAt: now.toISOString() }
-  return { body, seal: canonicalize({ refusalRecordHash: sha256Hex(body), signature }) }
+  const hash = sha256Hex(body)
+  return { body, seal: canonicalize({ refusalRecordHash: hash, signature }), hash }
 }

@@ -2,13 +2,13 @@
 import { Failure, failures } from '../../src/core/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { endIntent, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
 import { forget } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransition } from '../../src/core/tables/intent-transitions.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { auditEvent } from '../evidence/audit.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { signTransition, type End } from './transition.ts'
@@ -28,7 +28,7 @@ type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failu
  */
 export async function closeIntent(
   request: WorkerRequest,
-  { pool, key }: ThreadContext,
+  { pool, key, startLogBatch }: ThreadContext,
   { type, endOf }: { type: keyof typeof ROUTES; endOf: EndOf },
 ): Promise<{ body: string } | Failure> {
   const id = request.params['id']?.toLowerCase()
@@ -47,7 +47,14 @@ export async function closeIntent(
     const transition = signTransition({ id, from: locked.state, end, by, at }, key)
     const closed = { id, state: end.state, resolution: end.resolution ?? null, closedAt: at }
     if (!(await endIntent(sql, closed))) throw new Error('a locked intent was closed by somebody else')
-    await insertTransition(sql, transition)
+    const log = startLogBatch()
+    const position = log.add({
+      kind: 'intent-transition',
+      hash: sha256Hex(transition.body),
+      id: transition.transitionId,
+      streams: {},
+    })
+    await insertTransition(sql, { ...transition, ...position })
     await forget(sql, id)
     const body = await readIntentText(sql, id, null)
     // Released by the gateway for a direct caller: no transaction of ours says what it was.
@@ -64,7 +71,7 @@ export async function closeIntent(
       },
       key,
     )
-    await sql.run(insertAuditEvents([event]))
+    await sql.run([...storeAuditEvents([event], log), ...log.steps()])
     return { body }
   })
 }

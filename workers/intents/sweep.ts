@@ -1,23 +1,20 @@
 // The sweep (decisions §8): finds intents that are still RELEASED after their deadline, notes them as in doubt and tells the audit; and
 // takes out those that have been closed since. It changes no intent: an effect that may have happened is never tried again.
 // Each sweep looks at every intent that is open, so what one passes over, because somebody is closing it, the next one finds.
-import type { Pool } from 'pg'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/core/tables/execution-intents.ts'
 import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import { auditEvent } from '../evidence/audit.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
 
-interface SweepWith {
-  readonly pool: Pool
-  readonly key: SigningKey
-}
+type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
 /**
  * Sweeps once for all requests of the batch.
@@ -46,12 +43,13 @@ async function sweep(tools: SweepWith): Promise<number> {
 }
 
 /** Takes sorted ids, and resolves to how many of them this call noted. */
-function notice(ids: readonly string[], { pool, key }: SweepWith): Promise<number> {
+function notice(ids: readonly string[], { pool, key, startLogBatch }: SweepWith): Promise<number> {
   return inTransaction(pool, async (sql) => {
     const locked = await lockInDoubt(sql, ids)
     const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
-    sql.runLast(insertAuditEvents(events))
+    const log = startLogBatch()
+    sql.runLast([...storeAuditEvents(events, log), ...log.steps()])
     return noted.size
   })
 }

@@ -1,15 +1,13 @@
 // Runs the jobs of deliveries (decisions §10): one transaction writes a signed audit event of what the delivery is about, marks the
 // delivery processed and deletes the job. A job that runs twice finds nothing left to do.
-import type { Pool } from 'pg'
 import { errorText } from '../../src/core/error-text.ts'
 import type { DueWebhooks, FailedWebhooks } from '../../src/core/thread-messages.ts'
-import type { SigningKey } from '../../src/core/signing/keys.ts'
-import { insertAuditEvents } from '../../src/core/tables/audit-events.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
-import { auditEventRow, type AuditEvent } from '../evidence/audit.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEventRow, storeAuditEvents, type AuditEvent } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
@@ -18,10 +16,8 @@ const PIECE_BYTES_MAX = 4_000_000
 /** A provider chooses these texts. */
 const TEXT_MAX = 256
 
-interface ProcessWith {
-  readonly pool: Pool
+interface ProcessWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'> {
   readonly webhookJobs: () => Promise<WebhookJobs>
-  readonly key: SigningKey
 }
 
 type Job = DueWebhooks['jobs'][number]
@@ -77,7 +73,8 @@ async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<[s
   return Array.from(failed, ([{ jobId }, why]) => [jobId, why])
 }
 
-async function processAll(jobs: readonly Job[], { pool, webhookJobs, key }: ProcessWith): Promise<void> {
+async function processAll(jobs: readonly Job[], tools: ProcessWith): Promise<void> {
+  const { pool, webhookJobs, key, startLogBatch } = tools
   const queue = await webhookJobs()
   await inTransaction(pool, async (transaction) => {
     const at = new Date().toISOString()
@@ -86,7 +83,9 @@ async function processAll(jobs: readonly Job[], { pool, webhookJobs, key }: Proc
       jobs.map(({ eventKey }) => eventKey),
       at,
     )
-    transaction.runLast(insertAuditEvents(events.map((event) => auditEventRow(processed(event, at), key))))
+    const log = startLogBatch()
+    const rows = events.map((event) => auditEventRow(processed(event, at), key))
+    transaction.runLast([...storeAuditEvents(rows, log), ...log.steps()])
     await queue.remove(
       transaction,
       jobs.map(({ jobId }) => jobId),

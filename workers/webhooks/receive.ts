@@ -1,7 +1,6 @@
 // A batch of deliveries (decisions §10): signature, then event id, and nothing of the body. New events and their jobs are one commit:
 // an acknowledged delivery is processed, whichever process crashes.
 import { randomUUID } from 'node:crypto'
-import type { Pool } from 'pg'
 import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -14,12 +13,14 @@ import {
 } from '../../src/core/tables/webhook-events.ts'
 import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
+import type { ThreadContext } from '../context.ts'
 import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { isSigned } from './signature.ts'
 
-interface WebhookTools {
-  readonly pool: Pool
+type StoreWith = Pick<ThreadContext, 'pool' | 'startLogBatch'>
+
+interface WebhookTools extends StoreWith {
   readonly webhookJobs: () => Promise<WebhookJobs>
   readonly webhookSecrets: WebhookSecrets
 }
@@ -40,7 +41,7 @@ export async function receiveWebhooks(batch: readonly InFlight[], tools: Webhook
     async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
       const jobs = await tools.webhookJobs()
       joined = true
-      return store(deliveries, tools.pool, jobs)
+      return store(deliveries, tools, jobs)
     },
     failed: failureOf,
     // Where the queue cannot be joined, no delivery can be stored, alone or together.
@@ -78,16 +79,16 @@ function deliveryOf(
 
 async function store(
   deliveries: readonly Delivery[],
-  pool: Pool,
+  tools: StoreWith,
   jobs: WebhookJobs,
 ): Promise<Map<Delivery, Outcome>> {
   // In one order for everybody: two batches with the same deliveries wait for each other and never both ways.
   const rows = deliveries
     .map(({ row }) => row)
     .toSorted((a, b) => (a.bodySha256 < b.bodySha256 ? -1 : Number(a.bodySha256 > b.bodySha256)))
-  const inserted = await storeWithJobs(pool, jobs, rows)
+  const inserted = await storeWithJobs(tools, jobs, rows)
   const left = rows.filter(({ eventKey }) => !inserted.has(eventKey))
-  const known = await findWebhookEventIds(pool, left)
+  const known = await findWebhookEventIds(tools.pool, left)
   return new Map(
     deliveries.map((delivery): [Delivery, Outcome] => {
       const { eventKey, provider, eventId } = delivery.row
@@ -104,13 +105,23 @@ async function store(
  * @returns keys of the deliveries that were stored
  */
 export function storeWithJobs(
-  pool: Pool,
+  { pool, startLogBatch }: StoreWith,
   jobs: WebhookJobs,
   rows: readonly WebhookEventRow[],
 ): Promise<Set<string>> {
   return inTransaction(pool, async (transaction) => {
-    const inserted = await insertWebhookEvents(transaction, rows)
+    // A batch of the log for each: only the insertion says which of them are new.
+    const logged = rows.map((row) => {
+      const log = startLogBatch()
+      const entry = { kind: 'webhook', hash: row.bodySha256, id: row.eventKey, streams: {} } as const
+      return { log, row: { ...row, ...log.add(entry) } }
+    })
+    const inserted = await insertWebhookEvents(
+      transaction,
+      logged.map(({ row }) => row),
+    )
     const stored = rows.filter(({ eventKey }) => inserted.has(eventKey))
+    transaction.runLast(logged.flatMap(({ row, log }) => (inserted.has(row.eventKey) ? log.steps() : [])))
     if (stored.length > 0)
       await jobs.add(
         transaction,

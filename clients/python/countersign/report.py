@@ -8,6 +8,7 @@ from typing import Any, Iterator, List, Mapping, Sequence, Tuple, Union
 from .canonical import json_string, number_text, parse
 from .evidence import Check, Keys, Unreadable
 from .governance_change import notes_on_change
+from .instant import instant
 from .verifier import evidence_in, kind_of
 
 #: Every check holds, and there was at least one.
@@ -91,7 +92,21 @@ def _subject(artifact: str, evidence: Any) -> str:
 def _notes(artifact: str, evidence: Mapping[str, Any], keys: Keys) -> List[str]:
     if artifact == "governance-change":
         return notes_on_change(evidence, keys)
+    if artifact == "receipt":
+        return _notes_on_receipt(evidence)
     return _notes_on_record(evidence) if artifact == "trust-record" else []
+
+
+def _notes_on_receipt(receipt: Any, subject: str = "It") -> List[str]:
+    promised = receipt.get("transparency") if isinstance(receipt, dict) else None
+    log, by = (promised.get("log"), promised.get("by")) if isinstance(promised, dict) else (None, None)
+    try:
+        instant(by)
+    except Unreadable:
+        return []
+    if not isinstance(log, str):
+        return []
+    return [f"{subject} is promised to the log {json_string(log)} by {by}; no proof of inclusion was given."]
 
 
 def _notes_on_record(record: Mapping[str, Any]) -> List[str]:
@@ -106,6 +121,8 @@ def _notes_on_record(record: Mapping[str, Any]) -> List[str]:
         is_number = isinstance(count, (int, float)) and not isinstance(count, bool)
         if isinstance(held, list) and is_number and count > len(held):
             notes.append(f"It holds {len(held)} of the {number_text(float(count))} {name} that it says the record has.")
+    if isinstance(receipts, list) and receipts:
+        notes += _notes_on_receipt(receipts[-1], "Its latest receipt")
     return notes
 
 

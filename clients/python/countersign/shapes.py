@@ -125,6 +125,12 @@ class Verification(TypedDict, total=False):
     trustRecordHash: str
 
 
+class Promised(TypedDict):
+    #: Origin of the log.
+    log: str
+    by: str
+
+
 class Receipt(TypedDict, total=False):
     receiptId: str
     businessTransactionId: str
@@ -134,6 +140,7 @@ class Receipt(TypedDict, total=False):
     issuedAt: str
     algorithm: str
     keyId: str
+    transparency: Promised
     signature: str
     requiredAlgorithms: List[str]
     signatures: List[Signature]

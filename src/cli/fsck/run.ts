@@ -10,6 +10,7 @@ import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
 import { executions } from './executions.ts'
 import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
+import { loggedChecks } from './logged.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
 import { referenceChecks } from './references.ts'
 import { refusals } from './refusals.ts'
@@ -32,6 +33,7 @@ export const CHECKS: readonly Check[] = [
   intentTransitions,
   historyEntries,
   webhookEvents,
+  ...loggedChecks,
 ]
 
 /** Findings: some megabytes of text. */

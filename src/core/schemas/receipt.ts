@@ -3,6 +3,12 @@ import { Type } from 'typebox'
 import { Base64, Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
 import { Algorithm, hybridMembers } from './signature.ts'
 
+/** Where the service has an evidence log: that the receipt will be in it, and until when (decisions §12). Signed with the receipt. */
+const Promised = Type.Object({
+  log: Type.String({ pattern: '\\S', description: 'the origin of the log: `<name>/log/<number>`' }),
+  by: Instant,
+})
+
 export const Receipt = Type.Object({
   receiptId: Uuid,
   businessTransactionId: Uuid,
@@ -12,6 +18,7 @@ export const Receipt = Type.Object({
   issuedAt: Instant,
   algorithm: Algorithm,
   keyId: NonEmptyText,
+  transparency: Type.Optional(Promised),
   signature: Base64,
   ...hybridMembers,
 })

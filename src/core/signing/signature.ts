@@ -36,12 +36,11 @@ export async function sign(
 export interface SignTogether {
   /** BATCH_SIGNATURES: false signs each text by itself. */
   readonly batchSignatures: boolean
+  /** Stands before `/batch/` in the origin of a head. */
+  readonly originName: string
   /** Knows the heads that were verified after signing, so that whoever checks the artifacts need not verify them again. */
   readonly verified: VerifiedSignatures
 }
-
-/** The name before `/batch/` in the origin of a head. */
-const SERVICE = 'countersign'
 
 /**
  * Signs texts of one kind by one signature per key, over the head of the Merkle tree of all of them. A single text is signed by itself.
@@ -52,7 +51,7 @@ export async function signTogether(
   artifact: Artifact,
   canonicalTexts: readonly string[],
   keys: readonly SigningKey[],
-  { batchSignatures, verified }: SignTogether,
+  { batchSignatures, originName, verified }: SignTogether,
 ): Promise<Signature[][]> {
   if (!batchSignatures || canonicalTexts.length < 2)
     return Promise.all(canonicalTexts.map((text) => sign(artifact, text, keys)))
@@ -61,7 +60,7 @@ export async function signTogether(
     sha256,
   )
   const { size } = tree
-  const origin = `${SERVICE}/batch/${randomUUID()}`
+  const origin = `${originName}/batch/${randomUUID()}`
   const head = Buffer.from(headText({ origin, size, root: toBase64(tree.root) }))
   const heads = await Promise.all(keys.map((key) => signHead(head, key, verified)))
   return canonicalTexts.map((_, index) => {

@@ -1,8 +1,9 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
 import type { ApproverRow } from './approvers.ts'
+import type { LogPosition } from './log-queue.ts'
 import type { Sql } from './sql.ts'
 
-interface ApprovalRow {
+interface ApprovalRow extends LogPosition {
   readonly approvalId: string
   readonly nonce: string
   readonly approverId: string
@@ -25,9 +26,9 @@ export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolea
   const result = await sql.query({
     text: `
       INSERT INTO approvals (approval_id, nonce, approver_id, key_id, capability, target, parameters_hash,
-        issued_at, expires_at, body, delivered_by, delivered_at)
+        issued_at, expires_at, body, delivered_by, delivered_at, log_batch, log_ordinal)
       VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text,
-        $8::timestamptz, $9::timestamptz, $10::text, $11::text, $12::timestamptz)
+        $8::timestamptz, $9::timestamptz, $10::text, $11::text, $12::timestamptz, $13::uuid, $14::smallint)
       ON CONFLICT DO NOTHING`,
     values: [
       row.approvalId,
@@ -42,6 +43,8 @@ export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolea
       row.body,
       row.deliveredBy,
       row.deliveredAt,
+      row.logBatch,
+      row.logOrdinal,
     ],
   })
   return result.rowCount === 1

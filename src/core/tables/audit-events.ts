@@ -1,5 +1,6 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
+import type { LogPosition } from './log-queue.ts'
 import type { Step } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
@@ -12,16 +13,31 @@ export interface AuditEventRow extends Sealed {
   readonly type: string
 }
 
-const insert: RowsStatement<AuditEventRow> = {
+type LoggedEvent = AuditEventRow & LogPosition
+
+const insert: RowsStatement<LoggedEvent> = {
   name: 'audit_events_insert',
-  text: `INSERT INTO audit_events (event_id, occurred_at, type, body, seal) VALUES $rows ON CONFLICT DO NOTHING`,
-  types: ['uuid', 'timestamptz', 'text', 'text', 'text'],
-  values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal],
+  text: `INSERT INTO audit_events (event_id, occurred_at, type, body, seal, log_batch, log_ordinal) VALUES $rows`,
+  types: ['uuid', 'timestamptz', 'text', 'text', 'text', 'uuid', 'smallint'],
+  values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal, row.logBatch, row.logOrdinal],
 }
 
-/** Stores events. One that stands already is the same one, sent again because its commit was not heard of. */
-export function insertAuditEvents(rows: readonly AuditEventRow[]): Step[] {
+/**
+ * Stores events.
+ * @returns steps that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
+ */
+export function insertAuditEvents(rows: readonly LoggedEvent[]): Step[] {
   return stepsOf(insert, rows)
+}
+
+/** @returns which of the ids are those of stored events */
+export async function findAuditEvents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql.query<{ event_id: string }>({
+    name: 'audit_events_find',
+    text: `SELECT event_id FROM audit_events WHERE event_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  return new Set(rows.map(({ event_id }) => event_id))
 }
 
 /** A page of events, newest first. `since` is included, `until` is not. */

@@ -2,6 +2,7 @@
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
 import type { Step } from './statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
+import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
@@ -14,7 +15,8 @@ import type { Transaction } from './transaction.ts'
 export const deadlineHasPassed = `(i.deadline <= now() OR i.deadline > now() + interval '1 minute')`
 const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
 
-interface ExecutionIntentRow {
+/** With the place in the log of its authorization. */
+interface ExecutionIntentRow extends LogPosition {
   readonly businessTransactionId: string
   /** The nonce of the execution authorization, which this row consumes. */
   readonly nonce: string
@@ -25,9 +27,17 @@ interface ExecutionIntentRow {
 // Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
 const release: RowsStatement<ExecutionIntentRow> = {
   name: 'execution_intents_release',
-  text: `INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline) VALUES $rows`,
-  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + statement_timestamp()`],
-  values: (row) => [row.businessTransactionId, row.nonce, 'RELEASED', row.inDoubtAfterMs],
+  text: `
+    INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, log_batch, log_ordinal) VALUES $rows`,
+  types: ['uuid', 'text', 'text', `integer * interval '1 ms' + statement_timestamp()`, 'uuid', 'smallint'],
+  values: (row) => [
+    row.businessTransactionId,
+    row.nonce,
+    'RELEASED',
+    row.inDoubtAfterMs,
+    row.logBatch,
+    row.logOrdinal,
+  ],
 }
 
 /**

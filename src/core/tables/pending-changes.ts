@@ -1,6 +1,7 @@
 // pending_changes and step_up_nonces: maker/checker changes as they were proposed and as they were resolved (decisions §7).
 import type { ChangeStatus } from '../schemas/governance.ts'
 import type { Sealed } from '../sealed.ts'
+import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import type { Sql } from './sql.ts'
 
@@ -18,14 +19,25 @@ interface WhichChange {
 /** @returns false where another change of this target is open: nothing is inserted then */
 export async function insertChange(
   sql: Sql,
-  row: WhichChange & StoredChange & { readonly target: string; readonly proposedAt: string },
+  row: WhichChange & StoredChange & LogPosition & { readonly target: string; readonly proposedAt: string },
 ): Promise<boolean> {
   const result = await sql.query({
     text: `
-      INSERT INTO pending_changes (change_id, kind, target, proposed_at, status, body, seal, advice)
-      VALUES ($1::uuid, $2::text, $3::text, $4::timestamptz, 'PENDING_APPROVAL', $5::text, $6::text, $7::text)
+      INSERT INTO pending_changes (change_id, kind, target, proposed_at, status, body, seal, advice, log_batch, log_ordinal)
+      VALUES ($1::uuid, $2::text, $3::text, $4::timestamptz, 'PENDING_APPROVAL', $5::text, $6::text, $7::text,
+        $8::uuid, $9::smallint)
       ON CONFLICT (kind, target) WHERE status = 'PENDING_APPROVAL' DO NOTHING`,
-    values: [row.changeId, row.kind, row.target, row.proposedAt, row.body, row.seal, row.advice],
+    values: [
+      row.changeId,
+      row.kind,
+      row.target,
+      row.proposedAt,
+      row.body,
+      row.seal,
+      row.advice,
+      row.logBatch,
+      row.logOrdinal,
+    ],
   })
   return result.rowCount === 1
 }
@@ -75,16 +87,25 @@ export async function lockChange(sql: Sql, changeId: string): Promise<ChangeStat
   return result.rows[0]?.status
 }
 
-/** In the transaction that locked it. What was proposed stays beside it, with its own signature. */
+interface Resolution extends Sealed, LogPosition {
+  readonly changeId: string
+  readonly status: ChangeStatus
+}
+
+/**
+ * In the transaction that locked it. What was proposed stays beside it, with its own signature; the place in the log is that of the
+ * resolution from now on.
+ */
 export async function storeResolution(
   sql: Sql,
-  { changeId, status, body, seal }: Sealed & { readonly changeId: string; readonly status: ChangeStatus },
+  { changeId, status, body, seal, logBatch, logOrdinal }: Resolution,
 ): Promise<void> {
   await sql.query({
     text: `
-      UPDATE pending_changes SET status = $2::text, resolved_body = $3::text, resolved_seal = $4::text
+      UPDATE pending_changes SET status = $2::text, resolved_body = $3::text, resolved_seal = $4::text,
+        log_batch = $5::uuid, log_ordinal = $6::smallint
       WHERE change_id = $1::uuid AND status = 'PENDING_APPROVAL'`,
-    values: [changeId, status, body, seal],
+    values: [changeId, status, body, seal, logBatch, logOrdinal],
   })
 }
 

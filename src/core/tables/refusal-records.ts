@@ -1,18 +1,29 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
 import type { Step } from './statement-batch.ts'
+import type { LogPosition } from './log-queue.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
-const insert: RowsStatement<SealedRow> = {
+const insert: RowsStatement<SealedRow & LogPosition> = {
   name: 'refusal_records_insert',
-  text: `INSERT INTO refusal_records (business_transaction_id, caller_id, created_at, body, seal) VALUES $rows`,
-  types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
-  values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
+  text: `
+    INSERT INTO refusal_records (business_transaction_id, caller_id, created_at, body, seal, log_batch, log_ordinal)
+    VALUES $rows`,
+  types: ['uuid', 'text', 'timestamptz', 'text', 'text', 'uuid', 'smallint'],
+  values: (row) => [
+    row.businessTransactionId,
+    row.callerId,
+    row.createdAt,
+    row.body,
+    row.seal,
+    row.logBatch,
+    row.logOrdinal,
+  ],
 }
 
 /** In the transaction that claims their ids. */
-export function insertRefusals(rows: readonly SealedRow[]): Step[] {
+export function insertRefusals(rows: readonly (SealedRow & LogPosition)[]): Step[] {
   return stepsOf(insert, rows)
 }
 

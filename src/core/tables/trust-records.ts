@@ -1,6 +1,7 @@
 // trust_records, verifications and receipts: what an execution leaves behind (interface §2.2 to §2.4).
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
+import type { LogPosition } from './log-queue.ts'
 import type { Step } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
@@ -22,20 +23,27 @@ const insertRecords: RowsStatement<SealedRow> = {
   values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
 }
 
-const insertAppended = (table: AppendedTable): RowsStatement<AppendedRow> => ({
-  name: `${table}_insert`,
-  text: `INSERT INTO ${table} (business_transaction_id, ordinal, body) VALUES $rows`,
+const insertVerifications: RowsStatement<AppendedRow> = {
+  name: 'verifications_insert',
+  text: `INSERT INTO verifications (business_transaction_id, ordinal, body) VALUES $rows`,
   types: ['uuid', 'integer', 'text'],
   values: (row) => [row.businessTransactionId, row.ordinal, row.body],
-})
-const insertVerifications = insertAppended('verifications')
-const insertReceipts = insertAppended('receipts')
+}
+
+type ReceiptRow = AppendedRow & LogPosition
+
+const insertReceipts: RowsStatement<ReceiptRow> = {
+  name: 'receipts_insert',
+  text: `INSERT INTO receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal) VALUES $rows`,
+  types: ['uuid', 'integer', 'text', 'uuid', 'smallint'],
+  values: (row) => [row.businessTransactionId, row.ordinal, row.body, row.logBatch, row.logOrdinal],
+}
 
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
 export function storeRecords(rows: {
   records: SealedRow[]
   verifications: AppendedRow[]
-  receipts: AppendedRow[]
+  receipts: ReceiptRow[]
 }): Step[] {
   const shared = shareSignatures()
   const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
@@ -279,8 +287,11 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export function appendRows(table: AppendedTable, rows: readonly AppendedRow[]): Step[] {
-  if (table === 'verifications') return stepsOf(insertVerifications, rows)
+export function appendVerifications(rows: readonly AppendedRow[]): Step[] {
+  return stepsOf(insertVerifications, rows)
+}
+
+export function appendReceipts(rows: readonly ReceiptRow[]): Step[] {
   const shared = shareSignatures()
   const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
   return [...shared.steps(), ...stepsOf(insertReceipts, receipts)]

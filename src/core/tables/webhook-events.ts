@@ -1,4 +1,5 @@
 // webhook_events: deliveries as they were received, each once (decisions §10); and the state of their jobs.
+import type { LogPosition } from './log-queue.ts'
 import type { Sql } from './sql.ts'
 
 export interface WebhookEventRow {
@@ -18,15 +19,20 @@ export interface WebhookEventRow {
  * @param rows in an order that is the same for everybody, so that two batches never wait for each other both ways
  * @returns keys of those that were stored
  */
-export async function insertWebhookEvents(sql: Sql, rows: readonly WebhookEventRow[]): Promise<Set<string>> {
+export async function insertWebhookEvents(
+  sql: Sql,
+  rows: readonly (WebhookEventRow & LogPosition)[],
+): Promise<Set<string>> {
   let end = 0
   const { rows: stored } = await sql.query<{ event_key: string }>({
     name: 'webhook_events_insert',
     text: `
-      INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at)
-      SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes), received_at
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[])
-        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at)
+      INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at, log_batch, log_ordinal)
+      SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes),
+        received_at, log_batch, log_ordinal
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[], $9::uuid[],
+          $10::smallint[])
+        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at, log_batch, log_ordinal)
       ON CONFLICT DO NOTHING RETURNING event_key`,
     values: [
       rows.map(({ eventKey }) => eventKey),
@@ -38,6 +44,8 @@ export async function insertWebhookEvents(sql: Sql, rows: readonly WebhookEventR
       rows.map(({ body }) => body.byteLength),
       rows.map(({ body }) => (end += body.byteLength)),
       rows.map(({ receivedAt }) => receivedAt),
+      rows.map(({ logBatch }) => logBatch),
+      rows.map(({ logOrdinal }) => logOrdinal),
     ],
   })
   return new Set(stored.map(({ event_key }) => event_key))

@@ -9,7 +9,7 @@ import { checkIntentTransition } from './intent-transition.ts'
 import { readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
 import { parseEvidence } from './parse.ts'
-import { checkReceipt } from './receipt.ts'
+import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkRefusalRecord } from './refusal-record.ts'
 import { notesOnUnsigned } from './unsigned.ts'
 import { Unusable } from './unusable.ts'
@@ -158,7 +158,12 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
     check: checkWholeRecord,
     notesOn: notesOnRecord,
   },
-  receipt: { marks: ['receiptId'], idOf: ({ receiptId }) => receiptId, check: checkReceipt },
+  receipt: {
+    marks: ['receiptId'],
+    idOf: ({ receiptId }) => receiptId,
+    check: checkReceipt,
+    notesOn: (receipt) => notesOnReceipt(receipt),
+  },
   'refusal-record': {
     marks: ['refusalRecordId'],
     idOf: ({ refusalRecordId }) => refusalRecordId,

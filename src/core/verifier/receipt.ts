@@ -2,7 +2,8 @@
 // asked by whole-record.ts.
 import type { Json } from '../json/canonical.ts'
 import { canonicalText, check, checkSigned, isMembers, string } from './evidence.ts'
-import type { Check, Crypto } from './evidence.ts'
+import type { Check, Crypto, Members } from './evidence.ts'
+import { instantMs } from './instant.ts'
 import { requiredSignatures } from './signatures.ts'
 
 /**
@@ -26,5 +27,16 @@ export function checkReceipt(evidence: Json, given: Crypto): Check[] {
       const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
       return requiredSignatures(receipt, first).every((one) => crypto.verifySignature('receipt', signed, one))
     }),
+  ]
+}
+
+/** What no check fails on and a reader should know: that a log was to hold it, which this evidence does not show. */
+export function notesOnReceipt(receipt: Members, subject = 'It'): readonly string[] {
+  const { transparency } = receipt
+  if (!isMembers(transparency)) return []
+  const { log, by } = transparency
+  if (typeof log !== 'string' || typeof by !== 'string' || Number.isNaN(instantMs(by))) return []
+  return [
+    `${subject} is promised to the log ${JSON.stringify(log)} by ${by}; no proof of inclusion was given.`,
   ]
 }

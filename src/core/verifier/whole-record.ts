@@ -3,7 +3,7 @@
 import type { Json } from '../json/canonical.ts'
 import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
-import { checkReceipt } from './receipt.ts'
+import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
 
 /**
@@ -79,12 +79,15 @@ function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
 /** What no check fails on and a reader should know. */
 export function notesOnRecord(record: Members): readonly string[] {
   const { verifications, receipts } = record
-  const latest = Array.isArray(verifications) ? (verifications.at(-1) as Json | undefined) : undefined
+  const [latest, receipt] = [verifications, receipts].map((entries) =>
+    Array.isArray(entries) ? (entries.at(-1) as Json | undefined) : undefined,
+  )
   return [
     ...(Array.isArray(receipts) && receipts.length > 0 ? [] : ['The record carries no receipt.']),
     ...(isMembers(latest) && latest['status'] === 'FAILED'
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
     ...(['verifications', 'receipts'] as const).flatMap((name) => cutNote(record, name)),
+    ...(isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
   ]
 }

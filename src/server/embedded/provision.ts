@@ -1,10 +1,11 @@
-// First start without a database of its own: one local caller and one key of each algorithm (decisions §1 "Embedded start").
+// First start without a database of its own: one local caller, and one key of each algorithm for evidence and for the log (decisions §1 "Embedded start").
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeRawKey, parseCallers, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { LOCAL_CALLER, type FirstKey } from '../first-steps.ts'
 import { generateMissingKeys } from '../../core/signing/keys.ts'
+import { generateMissingLogKeys } from '../../core/signing/log-keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { writeWholeFile } from '../../core/signing/whole-file.ts'
 
@@ -25,7 +26,11 @@ interface Provisioned {
  */
 export function provision({ config, dataDir }: { config: Config; dataDir: string }): Provisioned {
   const { signingKeyDir } = config
-  if (!config.signingKeyDirGiven) generateMissingKeys({ dir: signingKeyDir, now: new Date() })
+  if (!config.signingKeyDirGiven) {
+    const made = { dir: signingKeyDir, now: new Date() }
+    generateMissingKeys(made)
+    if (config.evidenceLog !== undefined) generateMissingLogKeys(made)
+  }
   if (config.callers !== undefined) return { callers: config.callers, signingKeyDir }
   if (config.authDisabled) return { callers: [], signingKeyDir }
 

@@ -5,6 +5,7 @@ import { sha256Hex } from '../../../src/core/signing/sha256.ts'
 import { insertApproval } from '../../../src/core/tables/approvals.ts'
 import { enrolApprover } from '../../../src/core/tables/approvers.ts'
 import { registerExternalConnector } from '../../../src/core/tables/external-connectors.ts'
+import { unlogged } from '../../../src/core/tables/log-queue.ts'
 import { anApprover, aSignedApproval } from '../../authority.ts'
 import type { TestDatabase } from '../../database.ts'
 import { addPolicy } from '../../policies.ts'
@@ -142,6 +143,7 @@ async function approve({ pool }: TestDatabase, { intent }: Sent): Promise<void> 
     body: canonicalize(approval),
     deliveredBy: 'tester',
     deliveredAt: new Date().toISOString(),
+    ...unlogged,
   })
 }
 

@@ -7,7 +7,11 @@ export const never: Readonly<Record<string, readonly string[]>> = {
     ['src/core/signing/signature.ts:signTogether:1', 'src/core/signing/signature.ts:signHead:1'],
 
   'The answer of a commit is lost, or somebody else has closed the intent: test/pipeline/lost-commit.test.ts, batch.test.ts.':
-    ['workers/execute/commit.ts:commitAll:2', 'workers/execute/commit.ts:storedBefore:1'],
+    [
+      'workers/execute/commit.ts:commitAll:2',
+      'workers/execute/commit.ts:commitAll:4',
+      'workers/execute/commit.ts:storedBefore:1',
+    ],
 
   'A node of Citus ended in the moment of a commit: test/citus/drill.test.ts.': [
     'workers/execute/commit.ts:commitAll:3',

@@ -1,7 +1,7 @@
 // What is appended to a record outside its signature: verifications and receipts of something else, or of nothing.
 import type { Cases } from '../case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from '../edit.ts'
-import { aReceipt, aRecord, aVerification, receiptOf, uuid } from '../evidence.ts'
+import { aReceipt, aRecord, aVerification, promised, receiptOf, uuid } from '../evidence.ts'
 import { keys, modes, sha256, unpublished } from '../keys.ts'
 
 const VERIFICATIONS = ['verifications']
@@ -232,6 +232,14 @@ function notes(all: Cases, record: Members): void {
     'receiptCount',
     2,
     'It holds 1 of the 2 receipts that it says the record has.',
+  )
+  const verification = membersAt(record, 'verifications.0')
+  noted(
+    'promised-latest',
+    'Its latest receipt promises its inclusion in a log, and so does an earlier one.',
+    'receipts',
+    [1, 2].map(() => aReceipt(promised(receiptOf(record, verification)), modes.ed25519)),
+    'Its latest receipt is promised to the log "countersign.example.com/log/1" by 2026-11-21T01:01:00.020Z; no proof of inclusion was given.',
   )
   noted('not-cut', 'It says how many verifications it has, and holds all.', 'verificationCount', 1)
   for (const [id, count] of [

@@ -1,0 +1,79 @@
+// An entry of the evidence log: one line of ASCII without a newline. It names nobody: an artifact stands in it by its hash, and whom it
+// concerns by salted tags. Browser-safe.
+import type { Sha256 } from '../merkle/tree.ts'
+
+/** The streams of the log, in the order of an entry's text: an entry is counted in each that it names. */
+export const streamNames = ['caller', 'capability', 'policy', 'approver'] as const
+export type StreamName = (typeof streamNames)[number]
+
+/** An entry's number in a stream. */
+export interface StreamNumber {
+  readonly stream: StreamName
+  /** 16 lowercase hex digits, see `streamTag`. */
+  readonly tag: string
+  /** From 1. */
+  readonly n: number
+}
+
+export interface LogEntry {
+  /** What was hashed: `receipt`, or `heads` for the entries that the log adds itself. */
+  readonly kind: string
+  /** SHA-256, 64 lowercase hex digits. */
+  readonly hash: string
+  /** In the order of `streamNames`. */
+  readonly streams: readonly StreamNumber[]
+}
+
+/** `countersign/1 <kind> <hash>[ <stream>=<tag>:<n>]…` */
+export function formatEntry({ kind, hash, streams }: LogEntry): string {
+  let text = `countersign/1 ${kind} ${hash}`
+  for (const { stream, tag, n } of streams) text += ` ${stream}=${tag}:${n}`
+  return text
+}
+
+const KIND = /^[a-z]+(-[a-z]+)*$/
+const HASH = /^[0-9a-f]{64}$/
+const STREAM = /^([a-z]+)=([0-9a-f]{16}):([1-9][0-9]{0,15})$/
+
+/** @throws Error that names the part which is wrong. A kind that is not known here is none: later versions have more */
+export function parseEntry(text: string): LogEntry {
+  const [version, kind = '', hash = '', ...rest] = text.split(' ')
+  if (version !== 'countersign/1') throw new Error('the entry does not begin with countersign/1')
+  if (!KIND.test(kind)) throw new Error('the kind of the entry is not in lowercase letters')
+  if (!HASH.test(hash)) throw new Error('the hash of the entry is not 64 lowercase hex digits')
+  const streams = rest.map(parseStream)
+  const order = streams.map(({ stream }) => streamNames.indexOf(stream))
+  if (order.some((position, i) => i > 0 && position <= order[i - 1]!))
+    throw new Error('the streams of the entry are not each once and in order')
+  return { kind, hash, streams }
+}
+
+function parseStream(text: string): StreamNumber {
+  const [, name = '', tag = '', digits = ''] = STREAM.exec(text) ?? []
+  const stream = streamNames.find((known) => known === name)
+  const n = Number(digits)
+  if (stream === undefined || !Number.isSafeInteger(n))
+    throw new Error('a stream of the entry is not a known name, a tag of 16 hex digits and a number')
+  return { stream, tag, n }
+}
+
+/**
+ * What stands for a value in entries: the first 8 bytes of SHA-256(salt ‖ stream name ‖ 0x00 ‖ value), in hex. Without the salt nobody
+ * can try names.
+ * @param salt the log's, 32 bytes
+ */
+export function streamTag(
+  { salt, stream, value }: { salt: Uint8Array; stream: StreamName; value: string },
+  sha256: Sha256,
+): string {
+  const name = new TextEncoder().encode(`${stream}\0${value}`)
+  const input = new Uint8Array(salt.length + name.length)
+  input.set(salt)
+  input.set(name, salt.length)
+  return toHex(sha256(input).subarray(0, 8))
+}
+
+/** Lowercase. */
+export function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}

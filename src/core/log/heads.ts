@@ -1,0 +1,109 @@
+// The heads of the log's streams: how many entries each has and where the last one is. Their tree is the last entry of every checkpoint,
+// so that a list of a stream's entries can be shown to be complete. Browser-safe.
+import { half, leafHash, nodeHash, type Sha256 } from '../merkle/tree.ts'
+
+export interface StreamHead {
+  /** 16 lowercase hex digits. */
+  readonly tag: string
+  /** How many entries the stream has, 1 or more. */
+  readonly n: number
+  /** The index of the last of them. */
+  readonly lastIndex: number
+}
+
+/** The data of a leaf: tag, n and index, 8 bytes each. */
+export function headData({ tag, n, lastIndex }: StreamHead): Uint8Array {
+  const bytes = new Uint8Array(24)
+  const view = new DataView(bytes.buffer)
+  view.setBigUint64(0, BigInt(`0x${tag}`))
+  view.setBigUint64(8, BigInt(n))
+  view.setBigUint64(16, BigInt(lastIndex))
+  return bytes
+}
+
+/** The heads in the order of their leaves: by tag. */
+export function sortedHeads(heads: Iterable<StreamHead>): StreamHead[] {
+  return [...heads].toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
+}
+
+/** All heads of a log, and the root of their tree, which costs a path for each head that has changed since it was last asked for. */
+export class Heads {
+  private readonly heads = new Map<string, StreamHead>()
+  private readonly changed = new Set<string>()
+  /** Of the sorted tags, as they were when the root was last asked for. */
+  private positions = new Map<string, number>()
+  /** The hashes of the tree from the leaves up. */
+  private levels: Uint8Array[][] = [[]]
+  private readonly sha256: Sha256
+
+  constructor(heads: Iterable<StreamHead>, sha256: Sha256) {
+    this.sha256 = sha256
+    for (const head of heads) this.set(head)
+  }
+
+  get(tag: string): StreamHead | undefined {
+    return this.heads.get(tag)
+  }
+
+  set(head: StreamHead): void {
+    this.heads.set(head.tag, head)
+    this.changed.add(head.tag)
+  }
+
+  /** Without any head, SHA-256 of nothing. */
+  root(): Uint8Array {
+    if (this.heads.size > this.positions.size) this.rebuild()
+    else this.update()
+    this.changed.clear()
+    return this.levels.at(-1)?.[0] ?? this.sha256(new Uint8Array(0))
+  }
+
+  /** A new stream moves those behind it. Their hashes stay. */
+  private rebuild(): void {
+    const [before = []] = this.levels
+    const tags = [...this.heads.keys()].toSorted()
+    const leaves = tags.map((tag) => {
+      const position = this.positions.get(tag)
+      return position === undefined || this.changed.has(tag) ? this.hashOf(tag) : before[position]!
+    })
+    this.positions = new Map(tags.map((tag, i) => [tag, i]))
+    this.levels = levelsOf(leaves, this.sha256)
+  }
+
+  private update(): void {
+    const [leaves] = this.levels
+    let positions = new Set<number>()
+    for (const tag of this.changed) {
+      const position = this.positions.get(tag)!
+      leaves![position] = this.hashOf(tag)
+      positions.add(position)
+    }
+    for (const [height, above] of this.levels.entries()) {
+      if (height === 0) continue
+      const below = this.levels[height - 1]!
+      positions = new Set(Array.from(positions, half))
+      for (const position of positions) above[position] = parentOf(below, position, this.sha256)
+    }
+  }
+
+  private hashOf(tag: string): Uint8Array {
+    return leafHash(headData(this.heads.get(tag)!), this.sha256)
+  }
+}
+
+function levelsOf(leaves: Uint8Array[], sha256: Sha256): Uint8Array[][] {
+  const levels = [leaves]
+  for (let below = leaves; below.length > 1;) {
+    const above = Array.from({ length: Math.ceil(below.length / 2) }, (_, i) => parentOf(below, i, sha256))
+    levels.push(above)
+    below = above
+  }
+  return levels
+}
+
+/** The last of an odd number stands in the next level as it is, as in `buildTree`. */
+function parentOf(below: readonly Uint8Array[], position: number, sha256: Sha256): Uint8Array {
+  const left = below[position * 2]!
+  const right = below[position * 2 + 1]
+  return right === undefined ? left : nodeHash(left, right, sha256)
+}

@@ -1,0 +1,173 @@
+// C2SP tlog-tiles: the tree in runs of 256 hashes, and the entries in bundles of 256. Browser-safe: hashing and reading are arguments.
+import { consistencyRanges } from '../merkle/consistency.ts'
+import type { LeafRange } from '../merkle/subtree.ts'
+import { buildTree, nodeHash, type Sha256 } from '../merkle/tree.ts'
+
+/** The hashes of a full tile, and the entries of a full bundle. */
+export const TILE_WIDTH = 256
+const HASH_BYTES = 32
+
+/** Hash i of tile n at a level is the root of the leaves from (256n + i) · 256^level up to 256^level later. */
+export interface Tile {
+  /** From 0, whose hashes are those of the leaves. */
+  readonly level: number
+  readonly n: number
+  /** 1 to 256: how many hashes, from the first. */
+  readonly width: number
+}
+
+/** How many hashes a tile has in a tree of this size, 0 to 256. With level 0: how many entries a bundle has. */
+export function widthOf({ level, n }: Omit<Tile, 'width'>, size: number): number {
+  const hashes = Math.floor(size / TILE_WIDTH ** level)
+  return Math.min(Math.max(hashes - n * TILE_WIDTH, 0), TILE_WIDTH)
+}
+
+/** Below `<prefix>/tile/`: `1/x001/234`, with `.p/<width>` where it is not full. */
+export function tilePath({ level, n, width }: Omit<Tile, 'level'> & { level: number | 'entries' }): string {
+  const digits = String(n).padStart(Math.ceil(String(n).length / 3) * 3, '0')
+  const groups = digits.match(/.{3}/g)!.map((group, i, all) => (i < all.length - 1 ? `x${group}` : group))
+  return `${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
+}
+
+const PATH = /^(entries|0|[1-9][0-9]?)\/((?:x[0-9]{3}\/)*[0-9]{3})(?:\.p\/([1-9][0-9]{0,2}))?$/
+
+/** @returns undefined for what `tilePath` does not make */
+export function parseTilePath(
+  path: string,
+): (Omit<Tile, 'level'> & { level: number | 'entries' }) | undefined {
+  const [, level = '', groups = '', width] = PATH.exec(path) ?? []
+  const tile = {
+    level: level === 'entries' ? level : Number(level),
+    n: Number(groups.replaceAll(/[x/]/g, '')),
+    width: width === undefined ? TILE_WIDTH : Number(width),
+  } as const
+  if (groups === '' || !Number.isSafeInteger(tile.n) || (tile.level !== 'entries' && tile.level > 63))
+    return undefined
+  // Leading groups of zeros, and a width of 256 or more that is spelled out, are other names for the same.
+  return tilePath(tile) === path ? tile : undefined
+}
+
+/**
+ * A bundle: each entry after its length in two bytes.
+ * @throws Error for an entry above 65,535 bytes
+ */
+export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(entries.reduce((sum, entry) => sum + 2 + entry.length, 0))
+  let at = 0
+  for (const entry of entries) {
+    if (entry.length > 0xff_ff) throw new Error(`an entry has ${entry.length} bytes; at most 65535 fit`)
+    bytes[at] = entry.length >> 8
+    bytes[at + 1] = entry.length & 0xff
+    bytes.set(entry, at + 2)
+    at += 2 + entry.length
+  }
+  return bytes
+}
+
+/** @throws Error where it ends within an entry */
+export function decodeBundle(bytes: Uint8Array): Uint8Array[] {
+  const entries: Uint8Array[] = []
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 2 + (bytes[at]! << 8) + (bytes[at + 1] ?? 0)
+    if (at + 2 > bytes.length || end > bytes.length) throw new Error('the bundle ends within an entry')
+    entries.push(bytes.subarray(at + 2, end))
+    at = end
+  }
+  return entries
+}
+
+/** Reads tiles, all at once, in their order: `width` · 32 bytes each. It throws where one is missing or of another length. */
+export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[]>
+
+/**
+ * The roots of subtrees of a log: what a consistency or inclusion proof is made of.
+ * @param ranges subtrees as `assertSubtree` defines them, none beyond `size`
+ * @param size of the tree, which says how wide the tiles at its edge are
+ */
+export async function subtreeRoots(
+  ranges: readonly LeafRange[],
+  size: number,
+  readTiles: ReadTiles,
+  sha256: Sha256,
+): Promise<Uint8Array[]> {
+  const parts = ranges.map(completeSubtrees)
+  const wanted = new Map<string, Tile>()
+  for (const { tile } of parts.flat()) {
+    const width = widthOf(tile, size)
+    if (width === 0)
+      throw new Error(`the tree of ${size} leaves has no tile ${tilePath({ ...tile, width: 256 })}`)
+    wanted.set(nameOf(tile), { ...tile, width })
+  }
+  const read = await readTiles([...wanted.values()])
+  const tiles = new Map([...wanted.keys()].map((name, i) => [name, read[i]!]))
+  const rootOfPart = ({ tile, from, count }: CompleteSubtree) => {
+    const bytes = tiles.get(nameOf(tile))!
+    const hashes = Array.from({ length: count }, (_, i) => hashAt(bytes, from + i))
+    return buildTree(hashes, sha256).root
+  }
+  return parts.map((subtrees) =>
+    subtrees.map(rootOfPart).reduceRight((right, left) => nodeHash(left, right, sha256)),
+  )
+}
+
+/** RFC 9162 §2.1.3.1: the path of a leaf, from the leaf up. */
+export function inclusionProof(
+  { index, size }: { index: number; size: number },
+  readTiles: ReadTiles,
+  sha256: Sha256,
+): Promise<Uint8Array[]> {
+  // A leaf is a subtree, and the proof that a tree holds it is its path.
+  const ranges = consistencyRanges({ start: index, end: index + 1, size })
+  return subtreeRoots(ranges, size, readTiles, sha256)
+}
+
+/** RFC 9162 §2.1.4.1: the proof that the tree of `to` leaves begins with that of `from`, 1 or more. */
+export function consistencyProof(
+  { from, to }: { from: number; to: number },
+  readTiles: ReadTiles,
+  sha256: Sha256,
+): Promise<Uint8Array[]> {
+  return subtreeRoots(consistencyRanges({ start: 0, end: from, size: to }), to, readTiles, sha256)
+}
+
+/** The complete subtrees of the first `size` leaves, largest first: their roots are the peaks of a frontier. */
+export function peakRanges(size: number): LeafRange[] {
+  return size === 0 ? [] : completeRanges({ start: 0, end: size })
+}
+
+/** A subtree of 2^k leaves: some hashes of one tile. */
+interface CompleteSubtree {
+  readonly tile: Omit<Tile, 'width'>
+  readonly from: number
+  readonly count: number
+}
+
+function completeSubtrees(range: LeafRange): CompleteSubtree[] {
+  return completeRanges(range).map(({ start, end }) => {
+    let [level, leavesOfHash] = [0, 1]
+    for (; leavesOfHash * TILE_WIDTH <= end - start; leavesOfHash *= TILE_WIDTH) level++
+    const first = start / leavesOfHash
+    const n = Math.floor(first / TILE_WIDTH)
+    return { tile: { level, n }, from: first - n * TILE_WIDTH, count: (end - start) / leavesOfHash }
+  })
+}
+
+/** Cuts a subtree into complete ones, largest first. */
+function completeRanges({ start, end }: LeafRange): LeafRange[] {
+  const ranges: LeafRange[] = []
+  for (let at = start; at < end;) {
+    let width = 1
+    while (width * 2 <= end - at) width *= 2
+    ranges.push({ start: at, end: at + width })
+    at += width
+  }
+  return ranges
+}
+
+function hashAt(tile: Uint8Array, i: number): Uint8Array {
+  const hash = tile.subarray(i * HASH_BYTES, (i + 1) * HASH_BYTES)
+  if (hash.length !== HASH_BYTES) throw new Error('a tile has fewer hashes than the tree')
+  return hash
+}
+
+const nameOf = ({ level, n }: Omit<Tile, 'width'>) => `${level}/${n}`
