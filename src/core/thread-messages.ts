@@ -172,6 +172,14 @@ export interface FailedWebhooks {
   readonly failed: Readonly<Record<string, string>>
 }
 
+/** The reply of `sequence-log`. */
+export interface LogReport {
+  /** Why nothing is appended or signed any more; null: it is. */
+  readonly frozen: string | null
+  /** Another sentence for the operator. */
+  readonly problem: string | null
+}
+
 /** One request as the dispatcher hands it to a thread. */
 export interface ThreadRequest {
   readonly operation: Operation
