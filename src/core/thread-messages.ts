@@ -55,6 +55,7 @@ export type Operation =
   | 'resolve-change'
   | 'deliver-approval'
   | 'sweep-intents'
+  | 'sequence-log'
   | 'finalize-intent'
   | 'resolve-intent'
   | 'evaluate'

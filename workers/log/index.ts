@@ -5,6 +5,7 @@ import type { LogKeys } from '../../src/core/signing/log-keys.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { freezeOpenLog, readLogStatus, type LogStatus } from '../../src/core/tables/log-state.ts'
 import type { LogReport } from '../../src/core/thread-messages.ts'
+import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { publish, REPUBLISH_EVERY_MS } from './publish.ts'
 import { CHECKPOINT_EVERY_MS, openSequencer } from './sequence.ts'
@@ -73,6 +74,16 @@ export function openLogWork({
       return { frozen: after?.frozen ?? null, problem: clockProblem(status, nowMs()) }
     },
   }
+}
+
+/**
+ * Ticks once for all requests of the batch.
+ * @param log undefined with LOG=off
+ * @returns a LogReport each
+ */
+export async function sequenceLog(batch: readonly InFlight[], log: LogWork | undefined): Promise<Finished[]> {
+  const report: LogReport = (await log?.tick()) ?? { frozen: null, problem: null }
+  return batch.map(({ request }) => new Finished(request, { body: JSON.stringify(report) }))
 }
 
 /** Heads are due: as `isDue` of the sequencer, without its lock. */
