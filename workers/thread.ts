@@ -7,6 +7,7 @@ import { readableOwner } from '../src/core/callers.ts'
 import { failures, type Failure } from '../src/core/errors.ts'
 import { failureOf } from '../src/core/failure-of.ts'
 import { watchLateness } from '../src/core/lateness.ts'
+import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
@@ -34,6 +35,7 @@ import { Finished, packReplies, type ScopedCaller, type InFlight } from './in-fl
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
+import { openLogWork, sequenceLog } from './log/index.ts'
 import { openPolicies } from './policies.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
@@ -173,7 +175,7 @@ function openThread(given: Boot) {
 
 /** One handler for each operation: the list to add one to. */
 function handlersOf(
-  { config }: Boot,
+  { lane, config, evidenceLog }: Boot,
   thread: Thread,
   deferredExecutions: ReturnType<typeof openDeferred>,
 ): Readonly<Record<Operation, Handler>> {
@@ -186,6 +188,15 @@ function handlersOf(
     webhookJobs: openWebhookJobs(thread.pool),
     webhookSecrets: config.webhookSecrets,
   }
+  // The lane that sequences: no other thread needs the log's private keys.
+  const log =
+    lane === 'background' && evidenceLog !== undefined
+      ? openLogWork({
+          pool: thread.pool,
+          keys: readLogKeys(config.signingKeyDir),
+          dataDir: config.dataDir,
+        })
+      : undefined
   return {
     async execute(batch, watch) {
       const { answered, deferred } = await execute(batch, thread, watch)
@@ -204,6 +215,7 @@ function handlersOf(
     evaluate: async (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
+    'sequence-log': (batch) => sequenceLog(batch, log),
     'resolve-intent': (batch) => resolveIntents(batch, thread),
     'finalize-intent': (batch) => finalizeIntents(batch, thread),
     'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),

@@ -55,6 +55,7 @@ export type Operation =
   | 'resolve-change'
   | 'deliver-approval'
   | 'sweep-intents'
+  | 'sequence-log'
   | 'finalize-intent'
   | 'resolve-intent'
   | 'evaluate'
@@ -170,6 +171,14 @@ export interface DueWebhooks {
 /** Its reply: the jobs that failed, by their id, and why. */
 export interface FailedWebhooks {
   readonly failed: Readonly<Record<string, string>>
+}
+
+/** The reply of `sequence-log`. */
+export interface LogReport {
+  /** Why nothing is appended or signed any more; null: it is. */
+  readonly frozen: string | null
+  /** Another sentence for the operator. */
+  readonly problem: string | null
 }
 
 /** One request as the dispatcher hands it to a thread. */

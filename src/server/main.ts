@@ -27,6 +27,7 @@ import {
   readyText,
   type FirstKey,
 } from './first-steps.ts'
+import { startLogging } from './jobs/log.ts'
 import { startSweeping } from './jobs/sweep.ts'
 import { openLog, type Log } from './log.ts'
 import { openSpans } from './metrics/spans.ts'
@@ -133,9 +134,9 @@ async function start(starting: Starting): Promise<void> {
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  const webhookWork = await startJobs(starting, data, threads)
+  const { webhookWork, logging } = await startJobs(starting, data, threads)
   signal.throwIfAborted()
-  const front = await listenForRequests(starting, data, threads)
+  const front = await listenForRequests(starting, data, threads, logging)
   const { server, port } = front.listener
   const { metrics } = threads
   if (metrics !== undefined && config.metrics !== undefined) {
@@ -239,24 +240,29 @@ async function startThreads(
   return { dispatcher, authority, storeFault, compute, metrics }
 }
 
-/** @returns the webhook jobs; undefined where no provider is configured */
+/** @returns the webhook jobs, undefined where no provider is configured, and those of the evidence log, undefined with LOG=off */
 async function startJobs(
   { config, logger, stops }: Starting,
-  { database }: Data,
+  { database, evidenceLog }: Data,
   { dispatcher: { submit } }: Threads,
 ) {
   const sweeping = startSweeping({ submit, log: logger })
   stops.push(() => sweeping.close())
-  if (Object.keys(config.webhookSecrets).length === 0) return undefined
+  const logging = evidenceLog && startLogging({ submit, log: logger })
+  if (logging !== undefined) stops.push(() => logging.close())
+  if (Object.keys(config.webhookSecrets).length === 0) return { webhookWork: undefined, logging }
   const work = await startWebhookWork({ connectionString: database, submit, log: logger })
   stops.push(() => work.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
-  return work
+  return { webhookWork: work, logging }
 }
+
+type Jobs = Awaited<ReturnType<typeof startJobs>>
 
 async function listenForRequests(
   { config, logger, stops }: Starting,
   { pools, callers, policyDifferences }: Data,
   { compute, metrics, ...threads }: Threads,
+  logging: Jobs['logging'],
 ) {
   const { databaseUrl, rateLimits, shutdownTimeoutMs } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
@@ -280,7 +286,7 @@ async function listenForRequests(
       readyPool: pools.ready,
       keys: publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') }),
       openapi: openapiTexts(routes),
-      warnings: policyDifferences.map(({ message }) => message),
+      warnings: () => [...policyDifferences.map(({ message }) => message), ...(logging?.warnings() ?? [])],
       stopping: () => stopping,
       overload: openOverload(threads.dispatcher),
     },

@@ -51,15 +51,15 @@ test.each(['countersign', 'setup'] as const)('%s cannot write to its image nor g
   })
 })
 
-test('keys are kept in a volume that the image lets its user write to, and the service only reads them', () => {
+test('keys and data are kept in volumes that the image lets its user write to, and the service only reads the keys', () => {
   const { SIGNING_KEY_DIR } = setup.environment
-  expect([countersign.volumes, setup.volumes]).toEqual([['keys:/keys:ro'], ['keys:/keys']])
+  expect([countersign.volumes, setup.volumes]).toEqual([['keys:/keys:ro', 'data:/data'], ['keys:/keys']])
   expect([SIGNING_KEY_DIR, countersign.environment['SIGNING_KEY_DIR']]).toEqual(['/keys', '/keys'])
-  expect(Object.keys(volumes)).toEqual(expect.arrayContaining(['keys', 'database']))
+  expect(Object.keys(volumes)).toEqual(expect.arrayContaining(['keys', 'data', 'database']))
   const made = readDockerfile()
     .at(-1)
     ?.find(({ rest }) => rest.includes('install -d -o countersign'))
-  expect(made?.rest).toMatch(/install -d .* \/keys( |$)/)
+  expect(made?.rest).toMatch(/install -d .* \/data \/keys( |$)/)
 })
 
 test('a stop is not cut short, and a start waits for the database', () => {

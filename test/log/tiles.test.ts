@@ -136,6 +136,9 @@ describe('a bundle', () => {
   })
 })
 
+/** Tiles of one hash. */
+const short: ReadTiles = async (tiles) => tiles.map(() => new Uint8Array(32))
+
 describe('proofs from tiles', () => {
   test('are those of the tree for every leaf of every size to 130', async () => {
     for (const size of SIZES) {
@@ -184,7 +187,6 @@ describe('proofs from tiles', () => {
     await expect(subtreeRoots([{ start: 256, end: 257 }], 256, grown.reader(256), sha256)).rejects.toThrow(
       'the tree of 256 leaves has no tile 0/001',
     )
-    const short: ReadTiles = async (tiles) => tiles.map(() => new Uint8Array(32))
     await expect(inclusionProof({ index: 2, size: 3 }, short, sha256)).rejects.toThrow(
       'a tile has fewer hashes than the tree',
     )

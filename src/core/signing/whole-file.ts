@@ -1,6 +1,6 @@
-// A file that is there whole or not at all and is never replaced: how keys and local callers are written.
+// A file that is there whole or not at all: how keys, local callers and the last checkpoint are written.
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -25,6 +25,27 @@ export function writeWholeFile(path: string, content: string, mode: number): boo
   }
   syncFolder(dirname(path))
   return true
+}
+
+/**
+ * Writes a file durably in place of the one of that name, if there is one: a crash at any point leaves the old or the new one.
+ * @param mode permission bits
+ * @throws the file system's error, which names the path
+ */
+export function replaceWholeFile(path: string, content: string, mode: number): void {
+  const draft = `${path}.${randomUUID()}.draft`
+  const file = openSync(draft, 'wx', mode)
+  try {
+    writeSync(file, content)
+    fsyncSync(file)
+    renameSync(draft, path)
+  } catch (error) {
+    unlinkSync(draft)
+    throw error
+  } finally {
+    closeSync(file)
+  }
+  syncFolder(dirname(path))
 }
 
 /** Makes durable which names stand in a folder: a new file, a rename. */

@@ -34,6 +34,7 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   'receive-webhook': { lane: 'background', ...STORED, ...ONE },
   'record-audit-event': { lane: 'background', ...STORED, ...ONE },
   'sweep-intents': { lane: 'background', ...COMPUTED, ...ONE },
+  'sequence-log': { lane: 'background', ...COMPUTED, ...ONE },
   'process-webhooks': { lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
 
   'deliver-approval': { lane: 'administration', ...COMPUTED },

@@ -37,7 +37,7 @@ export interface Service {
   readonly storeFault: StoreFault
   readonly openapi: OpenApiTexts
   /** Problems that an operator should look at, shown by GET /ready. */
-  readonly warnings: readonly string[]
+  readonly warnings: () => readonly string[]
   /** True from the first stop signal on. */
   readonly stopping: () => boolean
   /** @returns a sentence that says why this instance cannot keep up now; undefined where it can */

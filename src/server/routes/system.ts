@@ -101,7 +101,7 @@ async function readiness(_request: RouteRequest, service: Service): Promise<Answ
   }
   const overload = service.overload()
   if (overload !== undefined) return { ...notReady(service, overload), log: { cause: overload } }
-  const { warnings } = service
+  const warnings = service.warnings()
   return json({
     status: 'READY',
     authDisabled: service.config.authDisabled,

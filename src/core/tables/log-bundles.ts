@@ -1,0 +1,90 @@
+// log_bundles: full bundles of 256 entries, compressed with gzip.
+import { gunzipSync } from 'node:zlib'
+import { undamaged } from '../log/damaged.ts'
+import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
+import { byteaText } from './log-state.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Step } from './statement-batch.ts'
+
+export interface BundleRow {
+  readonly log: number
+  readonly n: number
+  /** Compressed. */
+  readonly entries: Uint8Array
+}
+
+const insert: RowsStatement<BundleRow> = {
+  name: 'log_bundles_insert',
+  text: 'INSERT INTO log_bundles (log, n, entries) VALUES $rows',
+  types: ['integer', 'bigint', 'bytea'],
+  values: ({ log, n, entries }) => [log, n, byteaText(entries)],
+}
+
+export function insertBundles(rows: readonly BundleRow[]): Step[] {
+  return stepsOf(insert, rows)
+}
+
+/** A bundle as it goes out: a full one as it is stored. */
+export interface Bundle {
+  readonly bytes: Buffer
+  readonly encoding: 'gzip' | 'identity'
+}
+
+/**
+ * The first entries of a bundle, read as of one moment.
+ * @param width 1 to 256
+ * @returns undefined where there are not so many
+ */
+export async function readBundle(
+  sql: Sql,
+  { log, n, width }: { readonly log: number; readonly n: number; readonly width: number },
+): Promise<Bundle | undefined> {
+  const { rows } = await sql.query<{ whole: Buffer | null; tail: Buffer | null }>({
+    name: 'log_bundles_read',
+    text: `
+      SELECT (SELECT entries FROM log_bundles WHERE log = $1::integer AND n = $2::bigint) AS whole,
+        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
+         WHERE log = $1::integer AND start >= $2::bigint * 256 AND start < ($2::bigint + 1) * 256) AS tail`,
+    values: [log, n],
+  })
+  const { whole = null, tail = null } = rows[0] ?? {}
+  if (whole !== null && width === TILE_WIDTH) return { bytes: whole, encoding: 'gzip' }
+  const bytes = whole === null ? tail : gunzipSync(whole)
+  if (bytes === null) return undefined
+  const entries = decodeBundle(bytes)
+  if (entries.length < width) return undefined
+  const first = width === entries.length ? bytes : Buffer.from(encodeBundle(entries.slice(0, width)))
+  return { bytes: first, encoding: 'identity' }
+}
+
+/** The entry at an index; undefined where there is none. */
+export async function readEntry(
+  sql: Sql,
+  { log, index }: { readonly log: number; readonly index: number },
+): Promise<Buffer | undefined> {
+  const n = Math.floor(index / TILE_WIDTH)
+  const width = index - n * TILE_WIDTH + 1
+  const bundle = await readBundle(sql, { log, n, width })
+  if (bundle === undefined) return undefined
+  const bytes = bundle.encoding === 'gzip' ? gunzipSync(bundle.bytes) : bundle.bytes
+  return Buffer.from(decodeBundle(bytes)[width - 1]!)
+}
+
+/** Full bundles from `n` on, uncompressed and in order; those that are not stored are left out. */
+export async function readFullBundles(
+  sql: Sql,
+  { log, n, count }: { readonly log: number; readonly n: number; readonly count: number },
+): Promise<{ n: number; entries: Buffer }[]> {
+  const { rows } = await sql.query<{ n: string; entries: Buffer }>({
+    name: 'log_bundles_read_full',
+    text: `
+      SELECT n, entries FROM log_bundles
+      WHERE log = $1::integer AND n >= $2::bigint AND n < $2::bigint + $3::integer ORDER BY n`,
+    values: [log, n, count],
+  })
+  return rows.map((row) => ({
+    n: Number(row.n),
+    entries: undamaged(`Bundle ${row.n} of the log`, () => gunzipSync(row.entries)),
+  }))
+}

@@ -1,0 +1,96 @@
+// log_tiles: full tiles of 256 hashes. Those at the edge of the tree are read from what is below them.
+import { leafHash } from '../merkle/tree.ts'
+import { DamagedLog, undamaged } from '../log/damaged.ts'
+import { joinHashes } from '../log/frontier.ts'
+import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
+import { sha256 } from '../signing/sha256.ts'
+import { byteaText } from './log-state.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
+import type { Sql } from './sql.ts'
+import type { Step } from './statement-batch.ts'
+
+export interface TileRow {
+  readonly log: number
+  readonly level: number
+  readonly n: number
+  /** The hash of the whole tile. */
+  readonly root: Uint8Array
+  /** 256, joined. */
+  readonly hashes: Uint8Array
+}
+
+const insert: RowsStatement<TileRow> = {
+  name: 'log_tiles_insert',
+  text: 'INSERT INTO log_tiles (log, level, n, root, hashes) VALUES $rows',
+  types: ['integer', 'smallint', 'bigint', 'bytea', 'bytea'],
+  values: ({ log, level, n, root, hashes }) => [log, level, n, byteaText(root), byteaText(hashes)],
+}
+
+export function insertTiles(rows: readonly TileRow[]): Step[] {
+  return stepsOf(insert, rows)
+}
+
+/** Full tiles of a level from `n` on, in order; tiles that are not stored are left out. */
+export async function readFullTiles(
+  sql: Sql,
+  { log, level, n, count }: Omit<TileRow, 'root' | 'hashes'> & { readonly count: number },
+): Promise<TileRow[]> {
+  const { rows } = await sql.query<{ n: string; root: Buffer; hashes: Buffer }>({
+    name: 'log_tiles_read_full',
+    text: `
+      SELECT n, root, hashes FROM log_tiles
+      WHERE log = $1::integer AND level = $2::smallint AND n >= $3::bigint AND n < $3::bigint + $4::bigint ORDER BY n`,
+    values: [log, level, n, count],
+  })
+  return rows.map((row) => ({ ...row, log, level, n: Number(row.n) }))
+}
+
+/** Reads the tiles of a log, all by one statement and so as of one moment. It throws DamagedLog for tiles that are not there, or not so wide. */
+export function tileReader(sql: Sql, log: number): ReadTiles {
+  return async (tiles) => {
+    const found = await readTiles(sql, log, tiles)
+    return found.map((bytes, i) => {
+      if (bytes === undefined)
+        throw new DamagedLog(
+          `Tile ${tilePath(tiles[i]!)} of log ${log} is missing or not as wide as the tree.`,
+        )
+      return bytes
+    })
+  }
+}
+
+/** @returns in the order of `tiles`; undefined for one that is not there, or not so wide */
+export async function readTiles(
+  sql: Sql,
+  log: number,
+  tiles: readonly Tile[],
+): Promise<(Uint8Array | undefined)[]> {
+  if (tiles.length === 0) return []
+  const { rows } = await sql.query<{ hashes: Buffer | null; tail: Buffer | null }>({
+    name: 'log_tiles_read',
+    text: `
+      SELECT coalesce(substring(whole.hashes FROM 1 FOR wanted.width * 32), below.roots) AS hashes, below.tail
+      FROM unnest($2::smallint[], $3::bigint[], $4::integer[]) WITH ORDINALITY AS wanted (level, n, width, position)
+      LEFT JOIN log_tiles AS whole ON whole.log = $1::integer AND whole.level = wanted.level AND whole.n = wanted.n
+      LEFT JOIN LATERAL (
+        SELECT
+          (SELECT string_agg(root, ''::bytea ORDER BY n) FROM log_tiles
+           WHERE log = $1::integer AND level = wanted.level - 1
+             AND n >= wanted.n * 256 AND n < wanted.n * 256 + wanted.width) AS roots,
+          (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
+           WHERE log = $1::integer AND wanted.level = 0
+             AND start >= wanted.n * 256 AND start < wanted.n * 256 + wanted.width) AS tail
+      ) AS below ON whole.log IS NULL
+      ORDER BY wanted.position`,
+    values: [log, tiles.map(({ level }) => level), tiles.map(({ n }) => n), tiles.map(({ width }) => width)],
+  })
+  return rows.map(({ hashes, tail }, i) => {
+    const bytes = tail === null ? hashes : hashesOfTail(tail, tiles[i]!.width)
+    return bytes?.length === tiles[i]!.width * 32 ? bytes : undefined
+  })
+}
+
+function hashesOfTail(tail: Buffer, width: number): Uint8Array {
+  const entries = undamaged('The tail of the log', () => decodeBundle(tail)).slice(0, width)
+  return joinHashes(entries.map((entry) => leafHash(entry, sha256)))
+}

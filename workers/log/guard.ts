@@ -1,0 +1,117 @@
+// The guard against a database that went back, after a failover or from a backup: the newest checkpoint that this instance has seen lies
+// in its DATA_DIR too. A log that no longer holds it would sign a second history, so it is frozen before anything is signed.
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorText } from '../../src/core/error-text.ts'
+import { parseCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
+import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
+import { parseNote } from '../../src/core/log/note.ts'
+import { subtreeRoots } from '../../src/core/log/tiles.ts'
+import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
+import { sha256 } from '../../src/core/signing/sha256.ts'
+import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
+import { tileReader } from '../../src/core/tables/log-tiles.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+
+export interface Guard {
+  /**
+   * The newest checkpoint that was seen; undefined where none was.
+   * @throws Error that names the file, where it is not a checkpoint
+   */
+  readonly seen: () => Checkpoint | undefined
+  /** Keeps a checkpoint durably in place of the one before. */
+  readonly keep: (note: string) => void
+}
+
+export function openGuard(dataDir: string): Guard {
+  const file = join(dataDir, 'log-checkpoint')
+  return {
+    seen() {
+      const note = readIfThere(file)
+      if (note === undefined) return undefined
+      try {
+        return readCheckpoint(note)
+      } catch (error) {
+        throw new Error(
+          `${file} is damaged (${errorText(error)}). Restore it, or delete it once the log of the ` +
+            'database is known to hold every checkpoint that was published.',
+          { cause: error },
+        )
+      }
+    },
+    keep(note) {
+      mkdirSync(dataDir, { recursive: true })
+      replaceWholeFile(file, note, 0o600)
+    },
+  }
+}
+
+/** @throws DamagedLog where a stored checkpoint is not one of this log and size; its signatures are not looked at */
+export function readStored({ size, note }: CheckpointRow, origin: string): Checkpoint {
+  const what = `The checkpoint of ${size} entries`
+  const read = undamaged(what, () => readCheckpoint(note))
+  if (read.origin === origin && read.size === size) return read
+  throw new DamagedLog(`${what} is one of ${read.origin} with ${read.size} entries.`)
+}
+
+/** What a signed note says of the tree. */
+export function readCheckpoint(note: string): Checkpoint {
+  return parseCheckpoint(parseNote(note).text)
+}
+
+/** A log as the database has it now. */
+interface StoredLog {
+  readonly log: number
+  readonly origin: string
+  /** The size of the newest checkpoint, signed or about to be. */
+  readonly checkpointSize: number
+}
+
+/** @returns a sentence where the database has less than was seen; undefined where it may go on */
+export function whyBehind(
+  { log, origin, checkpointSize }: StoredLog,
+  seen: Checkpoint | undefined,
+): string | undefined {
+  if (seen === undefined || nameOf(seen.origin) !== nameOf(origin)) return undefined
+  const seenLog = Number(seen.origin.slice(nameOf(seen.origin).length + LOG.length))
+  if (seenLog < log || (seenLog === log && seen.size <= checkpointSize)) return undefined
+  return (
+    `This instance has seen a signed checkpoint of ${seen.origin} with ${seen.size} entries, and the database has no more than ` +
+    `${checkpointSize} of ${origin}: the database is older than that checkpoint.`
+  )
+}
+
+/**
+ * Looks at what is stored, after `whyBehind`.
+ * @param size of the stored tree now
+ * @returns a sentence where the stored log does not begin with what was seen; undefined where it does
+ */
+export async function whyForked(
+  sql: Sql,
+  { log, origin, size }: { readonly log: number; readonly origin: string; readonly size: number },
+  seen: Checkpoint | undefined,
+): Promise<string | undefined> {
+  if (seen === undefined || seen.origin !== origin || seen.size === 0) return undefined
+  const [root] = await subtreeRoots([{ start: 0, end: seen.size }], size, tileReader(sql, log), sha256)
+  if (Buffer.compare(root!, seen.root) === 0) return undefined
+  return (
+    `This instance has seen a signed checkpoint of ${origin} with ${seen.size} entries, and the first ${seen.size} entries in the database ` +
+    'are others: the log went on from an older state of the database.'
+  )
+}
+
+const LOG = '/log/'
+
+/** LOG_ORIGIN of an origin. */
+export function nameOf(origin: string): string {
+  return origin.slice(0, Math.max(origin.lastIndexOf(LOG), 0))
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,62 @@
+// Signs the checkpoints of the log: the tree that ends with the newest heads entry, after it was read back from the database and compared
+// with everything that was signed before.
+import type { Pool } from 'pg'
+import { DamagedLog } from '../../src/core/log/damaged.ts'
+import { signCheckpoint, type LogKeys } from '../../src/core/signing/log-keys.ts'
+import { latestCheckpoint, publishCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
+import { freezeOpenLog, lockOpenLog } from '../../src/core/tables/log-state.ts'
+import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { readStored, whyBehind, whyForked, type Guard } from './guard.ts'
+import { readBack } from './read-back.ts'
+
+/** A log that does not grow has its last checkpoint signed again, so that its time says that the log is alive. */
+export const REPUBLISH_EVERY_MS = 600_000
+
+export interface PublishWith {
+  readonly pool: Pool
+  readonly keys: LogKeys
+  readonly guard: Guard
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number
+}
+
+/**
+ * Publishes the next checkpoint, or the last one again where that is due. A log of which anything stored is not as it was is frozen, and
+ * nothing is signed.
+ */
+export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promise<void> {
+  try {
+    await inTransaction(pool, sign)
+  } catch (error) {
+    if (!(error instanceof DamagedLog)) throw error
+    await freezeOpenLog(pool, error.message)
+  }
+
+  async function sign(sql: Transaction): Promise<void> {
+    const state = await lockOpenLog(sql)
+    if (state === undefined) return
+    const { log, origin, checkpoint, frontier } = state
+    const { size, root } = checkpoint
+    const last = await latestCheckpoint(sql, log)
+    const publishedAtMs = nowMs()
+    const isNew = size > (last?.size ?? 0)
+    if (root === undefined || !(isNew || isOld(last, publishedAtMs))) return
+    // The time in a signature never goes back: a clock that is behind the last signer's waits until it is not.
+    if (last !== undefined && publishedAtMs < last.publishedAtMs) return
+    const seen = guard.seen()
+    const behind = whyBehind({ log, origin, checkpointSize: size }, seen)
+    if (behind !== undefined) throw new DamagedLog(behind)
+    await readBack(sql, state, last && readStored(last, origin))
+    const forked = await whyForked(sql, { log, origin, size: frontier.size }, seen)
+    if (forked !== undefined) throw new DamagedLog(forked)
+    const timeSeconds = Math.floor(publishedAtMs / 1000)
+    const note = await signCheckpoint(keys, { origin, size, root, timeSeconds })
+    // Before anybody else can see it: what is signed and lost by the database is known here.
+    guard.keep(note)
+    sql.runLast(publishCheckpoint({ log, size, note, publishedAtMs }))
+  }
+}
+
+function isOld(last: { readonly publishedAtMs: number } | undefined, nowMs: number): boolean {
+  return last !== undefined && nowMs - last.publishedAtMs >= REPUBLISH_EVERY_MS
+}
