@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { parseCallers } from '../src/core/callers.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
+import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { baseEnvironment } from './run/environment.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -35,16 +36,35 @@ function run(command: string, args: string[], env: Record<string, string>, cwd =
 const madeIds = (stdout: string) => Array.from(stdout.matchAll(/^Made (\S+) in /gm), ([, keyId]) => keyId)
 
 describe('keys generate', () => {
-  test('makes one key of each algorithm in the folder named, which it creates', () => {
+  test('makes one key of each algorithm in the folder named, which it creates, and those of the log in a folder within', () => {
     const dir = join(folder, 'a', 'b')
     const { status, stdout } = countersign(['keys', 'generate', '--dir', dir])
     expect(status).toBe(0)
     expect(madeIds(stdout)).toEqual([
       expect.stringMatching(/^\d{8}T\d{6}Z-ed25519$/),
       expect.stringMatching(/^\d{8}T\d{6}Z-ml-dsa-65$/),
+      expect.stringMatching(/^\d{8}T\d{6}Z-ed25519$/),
+      expect.stringMatching(/^\d{8}T\d{6}Z-ml-dsa-44$/),
     ])
+    expect(stdout).toMatch(/^Made \S+-ml-dsa-44 in .*\/a\/b\/log$/m)
     expect(readSigningKeys(dir, ['ed25519', 'ml-dsa-65']).receipt).toHaveLength(2)
-    expect(statSync(dir).mode & 0o777).toBe(0o700)
+    expect(readLogKeys(dir).publicKeys).toHaveLength(2)
+    for (const made of [dir, join(dir, 'log')]) expect(statSync(made).mode & 0o777).toBe(0o700)
+  })
+
+  test("--log makes the log's keys alone, once", () => {
+    const dir = join(folder, 'k')
+    const first = countersign(['keys', 'generate', '--log', '--dir', dir])
+    expect(first.status).toBe(0)
+    expect(madeIds(first.stdout)).toEqual([
+      expect.stringMatching(/-ed25519$/),
+      expect.stringMatching(/-ml-dsa-44$/),
+    ])
+    expect(readdirSync(dir)).toEqual(['log'])
+    const second = countersign(['keys', 'generate', '--log', '--dir', dir])
+    expect(second.status).toBe(0)
+    expect(second.stdout).toMatch(/\/k\/log has a key of each algorithm\.\n$/)
+    expect(readdirSync(join(dir, 'log'))).toHaveLength(4)
   })
 
   test.each([
@@ -53,7 +73,8 @@ describe('keys generate', () => {
     ['.data/keys', {}, '.data/keys'],
   ])('without a folder it takes %s', (_, env, expected) => {
     expect(countersign(['keys', 'generate'], env).status).toBe(0)
-    expect(readdirSync(join(folder, expected))).toHaveLength(4)
+    expect(readdirSync(join(folder, expected))).toHaveLength(5)
+    expect(readdirSync(join(folder, expected, 'log'))).toHaveLength(4)
   })
 
   test('needs no other configuration and minds none', () => {
@@ -66,7 +87,7 @@ describe('keys generate', () => {
     const { status, stdout } = countersign(['keys', 'generate'])
     expect(status).toBe(0)
     expect(stdout).toContain('countersign keys rotate')
-    expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(4)
+    expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(5)
   })
 
   test('runs as npx countersign from a clone, whatever Node the machine has', () => {
@@ -80,7 +101,7 @@ describe('keys generate', () => {
     }
     const args = ['--no-install', 'countersign', 'keys', 'generate', '--dir', join(folder, 'k')]
     const { status, stdout } = run('npx', args, env, root)
-    expect(madeIds(stdout)).toHaveLength(2)
+    expect(madeIds(stdout)).toHaveLength(4)
     expect(status).toBe(0)
   })
 })

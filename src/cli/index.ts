@@ -15,7 +15,8 @@ import {
   keyIds,
   readPublicKeys,
 } from '../core/signing/keys.ts'
-import type { Algorithm, PublicKey } from '../core/signing/keys.ts'
+import type { Algorithm } from '../core/signing/keys.ts'
+import { generateMissingLogKeys, logKeyDir } from '../core/signing/log-keys.ts'
 import { defineVerify } from './verify-program.ts'
 
 const program = new Command('countersign')
@@ -54,12 +55,18 @@ const folder = (dir: string | undefined) => (dir === undefined ? signingKeyDir(p
 
 keys
   .command('generate')
-  .description('make a key of each algorithm that has none')
+  .description('make the signing keys and the keys of the evidence log: one of each algorithm that has none')
   .option(...dirOption)
-  .action((options: { dir?: string }) => {
+  .option('--log', "only the log's keys, in the folder `log` within")
+  .action((options: { dir?: string; log?: true }) => {
     const dir = folder(options.dir)
-    const made = generateMissingKeys({ dir, now: new Date() })
-    if (made.length > 0) printMade(made, dir)
+    const now = new Date()
+    const made = options.log === true ? [] : generateMissingKeys({ dir, now })
+    printMade(made, dir)
+    const madeForLog = generateMissingLogKeys({ dir, now })
+    printMade(madeForLog, logKeyDir(dir))
+    if (made.length + madeForLog.length > 0) return
+    if (options.log === true) console.log(`${logKeyDir(dir)} has a key of each algorithm.`)
     else console.log(`${dir} has a key of each algorithm. To add new ones: countersign keys rotate`)
   })
 
@@ -251,7 +258,7 @@ function noKeys(dir: string): Error {
   return new Error(`No keys in ${dir}. To make them: countersign keys generate --dir ${dir}`)
 }
 
-function printMade(made: readonly PublicKey[], dir: string): void {
+function printMade(made: readonly { readonly keyId: string }[], dir: string): void {
   for (const { keyId } of made) console.log(`Made ${keyId} in ${dir}`)
 }
 

@@ -3,13 +3,20 @@ import { createPrivateKey, createPublicKey, randomBytes, type KeyObject } from '
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as ed25519 from './ed25519.ts'
+import * as mlDsa44 from './ml-dsa-44.ts'
 import * as mlDsa65 from './ml-dsa-65.ts'
 import { writeWholeFile } from './whole-file.ts'
 
 /** Another algorithm is a file beside this one and two rows here. */
 export const algorithms = ['ed25519', 'ml-dsa-65'] as const
 export type Algorithm = (typeof algorithms)[number]
-const implementations: Readonly<Record<Algorithm, Implementation>> = { ed25519, 'ml-dsa-65': mlDsa65 }
+/** Of every folder of keys: the log's (src/core/signing/log-keys.ts) holds other ones. */
+export type KeyAlgorithm = Algorithm | 'ml-dsa-44'
+const implementations: Readonly<Record<KeyAlgorithm, Implementation>> = {
+  ed25519,
+  'ml-dsa-44': mlDsa44,
+  'ml-dsa-65': mlDsa65,
+}
 
 interface Implementation {
   /** Hex of the PKCS#8 DER up to the 32-byte seed that ends it. */
@@ -20,25 +27,25 @@ interface Implementation {
   readonly verifier: (publicKey: { key: KeyObject; bytes: Buffer }) => PublicKey['verifies']
 }
 
-export interface PublicKey {
+export interface PublicKey<Known extends KeyAlgorithm = Algorithm> {
   readonly keyId: string
   /** Read from the key material, never from a name or a claim (interface §2.7). */
-  readonly algorithm: Algorithm
+  readonly algorithm: Known
   readonly use: 'sig'
   /** SPKI. */
   readonly pem: string
   /** OKP (RFC 8037) or AKP (RFC 9964), with kid, alg and use. */
   readonly jwk: Readonly<Record<string, string>>
-  /** 32 bytes (Ed25519) or 1952 (ML-DSA-65). */
+  /** 32 bytes (Ed25519), 1312 (ML-DSA-44) or 1952 (ML-DSA-65). */
   readonly bytes: Uint8Array
   /** False for whatever is not this key's signature of the message, a wrong length included; never throws. */
   readonly verifies: (message: Buffer, signature: Buffer) => boolean
 }
 
 /** The secret stands only in the closure of `sign`: there is nothing to log, to serialise or to post to another thread. */
-export interface SigningKey {
-  readonly public: PublicKey
-  /** Ed25519 answers at once, ML-DSA-65 by a promise. */
+export interface SigningKey<Known extends KeyAlgorithm = Algorithm> {
+  readonly public: PublicKey<Known>
+  /** Ed25519 answers at once, ML-DSA by a promise. */
   readonly sign: (message: Buffer) => Buffer | Promise<Buffer>
 }
 
@@ -55,11 +62,7 @@ export interface SigningKeys {
  *   a key when an algorithm has none
  */
 export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
-  const greatest = new Map(
-    keyIds(dir, 'private')
-      .map((keyId) => readSigningKey(dir, keyId))
-      .map((key) => [key.public.algorithm, key]),
-  )
+  const greatest = readGreatestKeys(dir, algorithms)
   const signerOf = (algorithm: Algorithm): SigningKey => {
     const key = greatest.get(algorithm)
     if (key !== undefined) return key
@@ -68,9 +71,22 @@ export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorit
   return { ed25519: signerOf('ed25519'), receipt: receiptAlgorithms.map(signerOf) }
 }
 
+/**
+ * The private key with the greatest keyId of each algorithm.
+ * @param known the algorithms that a key of this folder may have
+ * @throws Error with the file's name when any private key cannot be read or does not belong to its public key
+ */
+export function readGreatestKeys<Known extends KeyAlgorithm>(
+  dir: string,
+  known: readonly Known[],
+): Map<Known, SigningKey<Known>> {
+  const keys = keyIds(dir, 'private').map((keyId) => readSigningKey(dir, keyId, known))
+  return new Map(keys.map((key) => [key.public.algorithm, key]))
+}
+
 /** Every public key of the folder, those no longer used for signing included, by keyId in ascending order. */
 export function readPublicKeys(dir: string): Map<string, PublicKey> {
-  return new Map(keyIds(dir, 'public').map((keyId) => [keyId, readPublicKey(dir, keyId)]))
+  return new Map(keyIds(dir, 'public').map((keyId) => [keyId, readPublicKey(dir, keyId, algorithms)]))
 }
 
 /** @returns the keyIds of all public or all private key files in ascending order; none where the folder does not exist */
@@ -81,13 +97,17 @@ export function keyIds(dir: string, half: 'public' | 'private'): string[] {
 }
 
 /** @throws Error with the file's name when it is not an SPKI key of a known algorithm, or its name does not fit the key */
-export function readPublicKey(dir: string, keyId: string): PublicKey {
+export function readPublicKey<Known extends KeyAlgorithm>(
+  dir: string,
+  keyId: string,
+  known: readonly Known[],
+): PublicKey<Known> {
   const file = join(dir, `${keyId}.public.pem`)
   const pem = readFileSync(file, 'utf8')
   // createPublicKey would take a private key or a certificate too, and derive the public key from it.
   if (!pem.includes('-----BEGIN PUBLIC KEY-----')) throw new Error(`${file} is not a PEM public key (SPKI).`)
   const key = parse(file, () => createPublicKey(pem))
-  const algorithm = algorithmOf(file, key)
+  const algorithm = algorithmOf(file, key, known)
   if (createdAt(keyId, algorithm) === undefined)
     throw new Error(
       `${file} holds an ${algorithm} key: its name must be like 20261121T010000Z-${algorithm}.public.pem.`,
@@ -112,7 +132,11 @@ export function ed25519PublicKey(keyId: string, pem: string): PublicKey {
   return publicKey
 }
 
-function publicKeyOf(keyId: string, algorithm: Algorithm, key: KeyObject): PublicKey {
+function publicKeyOf<Known extends KeyAlgorithm>(
+  keyId: string,
+  algorithm: Known,
+  key: KeyObject,
+): PublicKey<Known> {
   const { publicKeyBytes, jwk, verifier } = implementations[algorithm]
   const bytes = key.export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes)
   return {
@@ -136,8 +160,12 @@ export function ed25519SigningKey(keyId: string, pem: string): SigningKey {
   return { public: publicKeyOf(keyId, 'ed25519', createPublicKey(key)), sign: ed25519.signer(key) }
 }
 
-function readSigningKey(dir: string, keyId: string): SigningKey {
-  const publicKey = readPublicKey(dir, keyId)
+function readSigningKey<Known extends KeyAlgorithm>(
+  dir: string,
+  keyId: string,
+  known: readonly Known[],
+): SigningKey<Known> {
+  const publicKey = readPublicKey(dir, keyId, known)
   const file = join(dir, `${keyId}.private.pem`)
   const pem = readFileSync(file)
   const key = parse(file, () => createPrivateKey(pem))
@@ -155,38 +183,49 @@ function parse(file: string, read: () => KeyObject): KeyObject {
   }
 }
 
-function algorithmOf(file: string, key: KeyObject): Algorithm {
-  const algorithm = algorithms.find((known) => known === key.asymmetricKeyType)
+function algorithmOf<Known extends KeyAlgorithm>(
+  file: string,
+  key: KeyObject,
+  known: readonly Known[],
+): Known {
+  const algorithm = known.find((name) => name === key.asymmetricKeyType)
   if (algorithm !== undefined) return algorithm
-  throw new Error(
-    `${file} holds a key of type ${key.asymmetricKeyType}; known are ${algorithms.join(' and ')}.`,
-  )
+  throw new Error(`${file} holds a key of type ${key.asymmetricKeyType}; known are ${known.join(' and ')}.`)
+}
+
+interface NewKeys<Known extends KeyAlgorithm> {
+  readonly dir: string
+  /** The time in the keyIds; a newer key of the algorithm moves it on, so that the new key is the one that signs. */
+  readonly now: Date
+  /** By default those of `algorithms`. */
+  readonly algorithms?: readonly Known[]
 }
 
 /** `generateKeys` for every algorithm that has no private key yet: also completes what a crash left half done. */
-export function generateMissingKeys({ dir, now }: { dir: string; now: Date }): PublicKey[] {
-  const present = keyIds(dir, 'private')
-  const missing = algorithms.filter((name) => !present.some((keyId) => keyId.endsWith(`-${name}`)))
-  return generateKeys({ dir, now, algorithms: missing })
+export function generateMissingKeys<Known extends KeyAlgorithm = Algorithm>(
+  request: NewKeys<Known>,
+): PublicKey<Known>[] {
+  const present = keyIds(request.dir, 'private')
+  const missing = wanted(request).filter((name) => !present.some((keyId) => keyId.endsWith(`-${name}`)))
+  return generateKeys({ ...request, algorithms: missing })
 }
 
 /**
  * Makes a key of each algorithm and returns the public halves. Creates the folder, overwrites nothing.
- * @param request.now the time in the keyIds; a newer key of the algorithm moves it on, so that the new key is the one that signs
  * @throws the file system's error, which names the path
  */
-export function generateKeys(request: {
-  dir: string
-  now: Date
-  algorithms?: readonly Algorithm[]
-}): PublicKey[] {
+export function generateKeys<Known extends KeyAlgorithm = Algorithm>(
+  request: NewKeys<Known>,
+): PublicKey<Known>[] {
   mkdirSync(request.dir, { recursive: true, mode: 0o700 })
-  return (request.algorithms ?? algorithms).map((algorithm) =>
-    generateKey(request.dir, algorithm, request.now),
-  )
+  return wanted(request).map((algorithm) => generateKey(request.dir, algorithm, request.now))
 }
 
-function generateKey(dir: string, algorithm: Algorithm, now: Date): PublicKey {
+function wanted<Known extends KeyAlgorithm>(request: NewKeys<Known>): readonly Known[] {
+  return request.algorithms ?? (algorithms as readonly KeyAlgorithm[] as readonly Known[])
+}
+
+function generateKey<Known extends KeyAlgorithm>(dir: string, algorithm: Known, now: Date): PublicKey<Known> {
   const der = Buffer.concat([Buffer.from(implementations[algorithm].pkcs8Prefix, 'hex'), randomBytes(32)])
   const publicKey = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }))
   const taken = [...keyIds(dir, 'public'), ...keyIds(dir, 'private')].map(
@@ -208,12 +247,12 @@ function privatePem(der: Buffer): string {
   return ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----', ''].join('\n')
 }
 
-function keyIdOf(timeMs: number, algorithm: Algorithm): string {
+function keyIdOf(timeMs: number, algorithm: KeyAlgorithm): string {
   return `${new Date(timeMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z-${algorithm}`
 }
 
 /** Milliseconds; undefined for what is no keyId of this algorithm. */
-function createdAt(keyId: string, algorithm: Algorithm): number | undefined {
+function createdAt(keyId: string, algorithm: KeyAlgorithm): number | undefined {
   const time = Date.parse(keyId.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-.*$/, '$1-$2-$3T$4:$5:$6Z'))
   return !Number.isNaN(time) && keyIdOf(time, algorithm) === keyId ? time : undefined
 }

@@ -1,5 +1,5 @@
 // The keys that GET /keys/{keyId} and GET /.well-known/jwks.json answer (interface §4.1), kept in step with their folder.
-import { keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
+import { algorithms, keyIds, readPublicKey, readPublicKeys, type PublicKey } from './keys.ts'
 
 /** Interface §2.7, exactly. */
 export type PublicKeyJson = Pick<PublicKey, 'keyId' | 'algorithm' | 'use' | 'pem' | 'jwk'>
@@ -31,7 +31,7 @@ export function publishedKeys(
     const found = new Map<string, PublicKey>()
     for (const keyId of keyIds(dir, 'public')) {
       try {
-        found.set(keyId, keys.get(keyId) ?? readPublicKey(dir, keyId))
+        found.set(keyId, keys.get(keyId) ?? readPublicKey(dir, keyId, algorithms))
       } catch (error) {
         onError(error)
       }

@@ -20,3 +20,8 @@ export function base64url(text: string): Uint8Array | undefined {
   const padding = '='.repeat((4 - (text.length % 4)) % 4)
   return base64(text.replaceAll('-', '+').replaceAll('_', '/') + padding)
 }
+
+/** The padded text of RFC 4648 §4. */
+export function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}

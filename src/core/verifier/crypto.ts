@@ -6,7 +6,7 @@ import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { ml_dsa65 } from '@noble/post-quantum/ml-dsa.js'
 import { signedMessage, type Hashing } from '../merkle/batch-head.ts'
-import { base64 } from './base64.ts'
+import { base64, toBase64 } from './base64.ts'
 import { mayVerify, type Crypto, type SignedArtifact } from './evidence.ts'
 import type { KeySet, VerifyingKey } from './keys.ts'
 import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
@@ -44,7 +44,7 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
 const HASHING: Hashing = {
   sha256,
   fromBase64: base64,
-  toBase64: (bytes) => btoa(String.fromCharCode(...bytes)),
+  toBase64,
 }
 
 interface Signed {

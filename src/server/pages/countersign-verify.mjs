@@ -3721,7 +3721,7 @@ ${size}
 ${root}
 `;
 }
-function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64 }) {
+function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64: toBase642 }) {
   const { origin, size, index, path } = readPosition(batch);
   const hashes = path.map((text) => {
     const hash = fromBase64(text);
@@ -3729,7 +3729,7 @@ function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64 }) {
     return hash;
   });
   const root = rootOfInclusion({ leafHash: leafHash(encoded, sha2562), index, size, path: hashes }, sha2562);
-  return headText({ origin, size, root: toBase64(root) });
+  return headText({ origin, size, root: toBase642(root) });
 }
 function readPosition(value) {
   const { origin, size, index, path, ...others } = typeof value === "object" && value !== null ? value : {};
@@ -7390,6 +7390,9 @@ function base64url(text) {
   const padding = "=".repeat((4 - text.length % 4) % 4);
   return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
 }
+function toBase64(bytes) {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
 var init_base64 = __esm({
   "src/core/verifier/base64.ts"() {
     "use strict";
@@ -7452,7 +7455,7 @@ var init_crypto = __esm({
     HASHING = {
       sha256,
       fromBase64: base64,
-      toBase64: (bytes) => btoa(String.fromCharCode(...bytes))
+      toBase64
     };
     verifiers = {
       // RFC 8032, not the looser rules of ZIP-215, which are noble's default.

@@ -1,0 +1,87 @@
+// C2SP tlog-cosignature: what a cosigner signs, and how the time stands in its signature. The log's own ML-DSA-44 line is one too.
+
+/** The tree, or a part of it, that a cosigner states. */
+export interface CosignedTree {
+  /** The key name of the cosigner, 1 to 255 bytes of UTF-8. */
+  readonly cosigner: string
+  /** Seconds since 1970; 0 states no time. */
+  readonly timeSeconds: number
+  /** The origin line of the log, 1 to 255 bytes of UTF-8. */
+  readonly origin: string
+  /** The index of the first leaf: 0 for a checkpoint. */
+  readonly start: number
+  /** The index of the last leaf plus one: for a checkpoint its size. */
+  readonly end: number
+  /** 32 bytes. */
+  readonly hash: Uint8Array
+}
+
+const LABEL = 'subtree/v1\n\0'
+
+/**
+ * The message of an ML-DSA-44 cosignature (type 0x06), the structure `cosigned_message`.
+ * @throws Error that names the member that the structure cannot hold
+ */
+export function cosignedMessage(tree: CosignedTree): Uint8Array {
+  const { cosigner, timeSeconds, origin, start, end, hash } = tree
+  if (start !== 0 && timeSeconds !== 0)
+    throw new Error('a cosignature of a later part of the tree has no time')
+  if (hash.length !== 32) throw new Error(`the hash of a cosignature has ${hash.length} bytes, not 32`)
+  const names = [lengthAndName(cosigner, 'cosigner'), lengthAndName(origin, 'origin')] as const
+  const message = new Uint8Array(LABEL.length + names[0].length + 8 + names[1].length + 16 + 32)
+  const view = new DataView(message.buffer)
+  let at = 0
+  const add = (bytes: Uint8Array) => {
+    message.set(bytes, at)
+    at += bytes.length
+  }
+  const addInteger = (value: number, what: string) => {
+    view.setBigUint64(at, uint64(value, what))
+    at += 8
+  }
+  add(new TextEncoder().encode(LABEL))
+  add(names[0])
+  addInteger(timeSeconds, 'time')
+  add(names[1])
+  addInteger(start, 'start')
+  addInteger(end, 'end')
+  add(hash)
+  return message
+}
+
+/**
+ * The message of an Ed25519 cosignature (type 0x04).
+ * @param checkpointText the text of the note, extension lines included, with its last newline
+ */
+export function ed25519CosignedMessage(timeSeconds: number, checkpointText: string): Uint8Array {
+  return new TextEncoder().encode(`cosignature/v1\ntime ${uint64(timeSeconds, 'time')}\n${checkpointText}`)
+}
+
+/** The structure `timestamped_signature`: 8 bytes of time, then the signature. */
+export function timestampedSignature(timeSeconds: number, signature: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(8 + signature.length)
+  new DataView(bytes.buffer).setBigUint64(0, uint64(timeSeconds, 'time'))
+  bytes.set(signature, 8)
+  return bytes
+}
+
+/** @throws Error where there are no 8 bytes of time, or the time is after the year 285 million, which no number here holds exactly */
+export function readTimestampedSignature(bytes: Uint8Array): { timeSeconds: number; signature: Uint8Array } {
+  if (bytes.length < 8) throw new Error('the cosignature is shorter than its time')
+  const time = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0)
+  if (time > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error('the time of the cosignature is too great')
+  return { timeSeconds: Number(time), signature: bytes.subarray(8) }
+}
+
+function lengthAndName(name: string, what: string): Uint8Array {
+  const bytes = new TextEncoder().encode(name)
+  if (bytes.length < 1 || bytes.length > 255)
+    throw new Error(`the ${what} of a cosignature has ${bytes.length} bytes; it may have 1 to 255`)
+  return Uint8Array.of(bytes.length, ...bytes)
+}
+
+function uint64(value: number, what: string): bigint {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`the ${what} of a cosignature is not an integer of 0 or more`)
+  return BigInt(value)
+}
