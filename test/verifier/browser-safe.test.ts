@@ -17,6 +17,9 @@ function reached(file: string, files = new Set<string>(), packages = new Set<str
 }
 
 const { files, packages } = reached(join(CORE, 'verifier', 'index.ts'))
+const formats = ['note', 'checkpoint', 'cosignature', 'policy', 'proof']
+const log = reached(join(CORE, 'verifier', 'note-crypto.ts'))
+for (const name of formats) reached(join(CORE, 'log', `${name}.ts`), log.files, log.packages)
 
 test('it imports nothing of Node, and of the server what reads and writes JSON, Merkle trees and the states of an intent', () => {
   const outside = Array.from(files, (file) => relative(CORE, file)).filter(
@@ -33,8 +36,17 @@ test('it imports nothing of Node, and of the server what reads and writes JSON, 
   expect(Array.from(packages).toSorted()).toEqual(['@noble/curves', '@noble/hashes', '@noble/post-quantum'])
 })
 
+test('the formats of the evidence log import nothing of Node either', () => {
+  expect(log.files.size).toBeGreaterThan(formats.length)
+  expect(Array.from(log.packages).toSorted()).toEqual([
+    '@noble/curves',
+    '@noble/hashes',
+    '@noble/post-quantum',
+  ])
+})
+
 test('it uses no global of Node', () => {
-  for (const file of files) {
+  for (const file of [...files, ...log.files]) {
     const code = readFileSync(file, 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')
     expect(code.match(/\b(Buffer|process|require|global)\b/), file).toBeNull()
   }

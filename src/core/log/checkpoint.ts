@@ -84,7 +84,12 @@ export function openCheckpoint(
   return { ...checkpoint, signedBy, cosignedBy: signersOf(parsed, checkpoint, witnesses, crypto) }
 }
 
-function signersOf(
+/**
+ * The trusted keys that signed a checkpoint, in the order of its lines.
+ * @param checkpoint what the text of the note says
+ * @throws Error where the signature of one of the keys does not hold
+ */
+export function signersOf(
   note: Note,
   checkpoint: Checkpoint,
   keys: readonly VerifierKey[],

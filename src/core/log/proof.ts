@@ -1,0 +1,94 @@
+// C2SP tlog-proof: a file that proves, without any further answer of the log, that an entry is in it.
+import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
+import { base64, toBase64 } from '../verifier/base64.ts'
+import { parseInteger } from './checkpoint.ts'
+import { wellFormedText, type NoteCrypto } from './note.ts'
+import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from './policy.ts'
+
+export interface LogProof {
+  /** Of the entry, from 0. */
+  readonly index: number
+  /** From the leaf up, 32 bytes each. */
+  readonly path: readonly Uint8Array[]
+  /** The signed note, as the log published it. */
+  readonly checkpoint: string
+  /** Nothing signs it: what it says has to be proven otherwise, as an entry is by the path. */
+  readonly extra?: Uint8Array
+}
+
+const HEADER = 'c2sp.org/tlog-proof@v1'
+/** A tree with more levels has more leaves than a number here can count. */
+const MAX_PATH = 53
+
+/** The text of a `.tlog-proof` file. */
+export function formatProof({ index, path, checkpoint, extra }: LogProof): string {
+  const lines = [
+    HEADER,
+    ...(extra === undefined ? [] : [`extra ${toBase64(extra)}`]),
+    `index ${index}`,
+    ...path.map(toBase64),
+  ]
+  return `${lines.join('\n')}\n\n${checkpoint}`
+}
+
+/** @throws Error that says why it is no proof; what it proves is not looked at */
+export function parseProof(file: string | Uint8Array): LogProof {
+  const text = wellFormedText(file, 'the proof')
+  const blank = text.indexOf('\n\n')
+  if (blank === -1) throw new Error('the proof has no blank line before its checkpoint')
+  const [header, ...lines] = text.slice(0, blank).split('\n')
+  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`)
+  const extra = lines[0]?.startsWith('extra ') === true ? extraOf(lines.shift()!) : undefined
+  const [, index] = /^index (.*)$/.exec(lines.shift() ?? '') ?? []
+  if (index === undefined) throw new Error('the proof has no index line where it belongs')
+  if (lines.length > MAX_PATH)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`)
+  return {
+    index: parseInteger(index, 'the index of the proof'),
+    path: lines.map(hashOf),
+    checkpoint: text.slice(blank + 2),
+    ...(extra && { extra }),
+  }
+}
+
+function extraOf(line: string): Uint8Array {
+  const extra = base64(line.slice('extra '.length))
+  if (extra === undefined || extra.length === 0)
+    throw new Error('the extra line of the proof is not canonical base64')
+  return extra
+}
+
+function hashOf(line: string, height: number): Uint8Array {
+  const hash = base64(line)
+  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`)
+  return hash
+}
+
+export interface ProvenEntry extends TrustedCheckpoint {
+  readonly index: number
+}
+
+/**
+ * Checks that an entry is in a log, by RFC 9162 §2.1.3.2 and a checkpoint that the policy accepts. A policy that lists only the log's
+ * ML-DSA-44 key rests on that signature alone, whatever other lines the checkpoint has.
+ *
+ * @param request.entry its bytes as they are logged: the leaf of the tree, not its hash
+ * @param request.proof the file, or what `parseProof` made of it
+ * @throws Error that names what is wrong: the proof, its checkpoint, who signed it, or that its path does not lead to its root
+ */
+export function verifyProof(
+  { entry, proof, policy }: { entry: Uint8Array; proof: string | Uint8Array | LogProof; policy: LogPolicy },
+  crypto: NoteCrypto,
+): ProvenEntry {
+  const { index, path, checkpoint } =
+    typeof proof === 'string' || proof instanceof Uint8Array ? parseProof(proof) : proof
+  const trusted = openByPolicy(checkpoint, policy, crypto)
+  const { size, root } = trusted
+  const found = rootOfInclusion(
+    { leafHash: leafHash(entry, crypto.sha256), index, size, path },
+    crypto.sha256,
+  )
+  if (!found.every((byte, i) => byte === root[i]))
+    throw new Error(`the entry is not at index ${index} of the log: its path does not lead to the root`)
+  return { ...trusted, index }
+}
