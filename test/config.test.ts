@@ -41,7 +41,7 @@ test('without any variable the embedded service is configured with the defaults 
     signingKeyDirGiven: false,
     receiptAlgorithms: ['ed25519'],
     batchSignatures: true,
-    evidenceLog: { origin: undefined, access: 'readAll' },
+    evidenceLog: undefined,
     policyDir: resolve('policies'),
     callers: undefined,
     authDisabled: false,
@@ -260,6 +260,7 @@ describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) 
   const beside = {
     ...(name.startsWith('DATABASE_') ? database : {}),
     ...(name === 'METRICS_HOST' ? { METRICS_PORT: '9464' } : {}),
+    ...(name.startsWith('LOG_') ? { LOG: 'on' } : {}),
   }
 
   test.each(good)('takes %s', (value, expected) => {
@@ -289,6 +290,15 @@ describe('together', () => {
     const reported = problems(() => readConfig(env))
     for (const name of [...Object.keys(env), 'SIGNING_KEY_DIR'])
       expect(reported.filter((problem) => problem.startsWith(name)).length, name).toBeGreaterThan(0)
+  })
+
+  test('settings of the evidence log without LOG=on are a mistake, not ignored', () => {
+    for (const [name, value] of [
+      ['LOG_ORIGIN', 'countersign.example.com'],
+      ['LOG_ACCESS', 'open'],
+    ] as const)
+      for (const log of [{}, { LOG: 'off' }])
+        expect(problems(() => readConfig({ ...log, [name]: value }))).toEqual([`${name} needs LOG=on.`])
   })
 
   test('an unknown SERVICE_ variable stops the start: a misspelling must not weaken security', () => {

@@ -27,7 +27,7 @@ export interface Config {
   readonly receiptAlgorithms: readonly Algorithm[]
   /** Authorizations and records of a batch share a signature. */
   readonly batchSignatures: boolean
-  /** Undefined: LOG=off, nothing is logged. */
+  /** Undefined without LOG=on: nothing is logged. */
   readonly evidenceLog:
     | {
         /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
@@ -149,9 +149,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
     batchSignatures: values.BATCH_SIGNATURES !== 'false',
     evidenceLog:
-      values.LOG === 'off'
-        ? undefined
-        : { origin: values.LOG_ORIGIN, access: values.LOG_ACCESS ?? 'readAll' },
+      values.LOG === 'on' ? { origin: values.LOG_ORIGIN, access: values.LOG_ACCESS ?? 'readAll' } : undefined,
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
@@ -218,6 +216,8 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
     if (given[name] !== undefined && !isConnectionString(given[name]))
       problems.push(`${name} cannot be read: its host, port or path is malformed.`)
+  for (const name of ['LOG_ORIGIN', 'LOG_ACCESS'])
+    if (given[name] !== undefined && given['LOG'] !== 'on') problems.push(`${name} needs LOG=on.`)
   if (given['DATABASE_URL'] === undefined) {
     if (given['DATABASE_READ_URL'] !== undefined)
       problems.push('DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.')

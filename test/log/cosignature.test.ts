@@ -15,6 +15,12 @@ const tree = {
   hash: new Uint8Array(32).fill(7),
 }
 
+function uint64(value: number): Buffer {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64BE(BigInt(value))
+  return bytes
+}
+
 test('the message of an Ed25519 cosignature is the example of tlog-cosignature', () => {
   const text = 'example.com/behind-the-sofa\n20852163\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n'
   expect(new TextDecoder().decode(ed25519CosignedMessage(1_679_315_147, text))).toBe(
@@ -23,11 +29,6 @@ test('the message of an Ed25519 cosignature is the example of tlog-cosignature',
 })
 
 test('the message of an ML-DSA-44 cosignature is the structure `cosigned_message`', () => {
-  const uint64 = (value: number) => {
-    const bytes = Buffer.alloc(8)
-    bytes.writeBigUInt64BE(BigInt(value))
-    return bytes
-  }
   expect(Buffer.from(cosignedMessage(tree))).toEqual(
     Buffer.concat([
       Buffer.from('subtree/v1\n\0'),
