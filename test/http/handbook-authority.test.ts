@@ -13,7 +13,7 @@ import { blocks, forHere } from '../handbook.ts'
 import { putInDoubt } from '../intents.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
-import { bundledEnvironment } from '../run/environment.ts'
+import { baseEnvironment } from '../run/environment.ts'
 import { makeKeys } from '../signing-keys.ts'
 
 const POLICIES = join(import.meta.dirname, '..', '..', 'policies')
@@ -78,7 +78,7 @@ async function run(script: string, url = service.url): Promise<{ stdout: string;
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
     cwd: folder,
-    env: bundledEnvironment,
+    env: baseEnvironment,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const [stdout, stderr, [status]] = await Promise.all([

@@ -10,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, chapters, forHere } from '../handbook.ts'
 import { aCaller, startService, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
-import { bundledEnvironment } from '../run/environment.ts'
+import { baseEnvironment } from '../run/environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CLI = join(ROOT, 'src', 'cli', 'index.ts')
@@ -93,7 +93,7 @@ test('the export script saves every record in pages, which the command that is s
     spawnSync('sh', ['-c', script], {
       cwd: folder,
       encoding: 'utf8',
-      env: { ...bundledEnvironment, KEY: auditor.key },
+      env: { ...baseEnvironment, KEY: auditor.key },
     })
   // But the one that makes the auditor's key, and the one for an approver that there is not: handbook-authority.test.ts has one.
   const scripts = blocks('auditing.md', 'sh').filter((script) => !/callers issue|dana/.test(script))
@@ -121,7 +121,7 @@ test('the export script fails without ending the shell that it is pasted into', 
   const { stdout, stderr } = spawnSync('sh', ['-c', `${inSmallPages(script)}\necho "status $?"`], {
     cwd: folder,
     encoding: 'utf8',
-    env: { ...bundledEnvironment, KEY: 'csk_unknown' },
+    env: { ...baseEnvironment, KEY: 'csk_unknown' },
   })
   expect([stdout, stderr]).toEqual(['status 1\n', expect.stringContaining('error: 401')])
 })
