@@ -71,13 +71,21 @@ export async function rowsOf(database: TestDatabase, id?: string): Promise<Recor
   return rows[0] ?? {}
 }
 
-/** How many rows every table holds, whatever tables there are. */
+/** How many rows every table holds, whatever tables there are, once the evidence log has published all that was stored. */
 export async function rowsOfEveryTable(database: TestDatabase): Promise<Record<string, number>> {
+  await until(() => logIsAtRest(database), 'the evidence log to rest')
   const { rows } = await database.pool.query<{ name: string; rows: number }>(`
     SELECT tablename AS name,
       (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', tablename), true, true, '')))[1]::text::integer AS rows
     FROM pg_tables WHERE schemaname = 'public'`)
   return Object.fromEntries(rows.map(({ name, rows: count }) => [name, count]))
+}
+
+async function logIsAtRest({ pool }: TestDatabase): Promise<boolean> {
+  const { rows } = await pool.query<{ rests: boolean }>(`
+    SELECT NOT EXISTS (SELECT FROM log_queue) AND NOT EXISTS (
+      SELECT FROM log_state WHERE size > coalesce((SELECT max(size) FROM log_checkpoints), 0)) AS rests`)
+  return rows[0]?.rests === true
 }
 
 /** Undefined where nothing was released. */
