@@ -41,6 +41,6 @@ describe.skipIf(oldNode === undefined)("with the machine's own Node, older than 
       encoding: 'utf8',
     })
     expect(ended).toMatchObject({ status: 0, stderr: '' })
-    expect(ended.stdout.match(/^Made /gm)).toHaveLength(2)
+    expect(ended.stdout.match(/^Made /gm)).toHaveLength(4)
   })
 })
