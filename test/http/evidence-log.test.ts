@@ -52,11 +52,14 @@ async function start(variables: Record<string, string> = {}) {
     callers: [maker.entry, checker.entry, auditor.entry],
     env: { ...env, POLICY_DIR: policyDir, ...variables },
   })
-  await database.pool.query(`
-    CREATE TABLE queued (seq bigint, batch uuid, entries text);
-    CREATE FUNCTION keep_queued() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN INSERT INTO queued SELECT NEW.seq, NEW.batch, NEW.entries; RETURN NULL; END $$;
-    CREATE TRIGGER keep_queued AFTER INSERT ON log_queue FOR EACH ROW EXECUTE FUNCTION keep_queued()`)
+  // One by one: Citus refuses several commands in one query here.
+  for (const statement of [
+    `CREATE TABLE queued (seq bigint, batch uuid, entries text)`,
+    `CREATE FUNCTION keep_queued() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN INSERT INTO queued SELECT NEW.seq, NEW.batch, NEW.entries; RETURN NULL; END $$`,
+    `CREATE TRIGGER keep_queued AFTER INSERT ON log_queue FOR EACH ROW EXECUTE FUNCTION keep_queued()`,
+  ])
+    await database.pool.query(statement)
   return { database, service }
 }
 
