@@ -95,7 +95,6 @@ ALTER TABLE log_checkpoints ALTER COLUMN note SET STORAGE EXTERNAL;
 -- change's that of its newest state.
 ALTER TABLE execution_intents ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;
 ALTER TABLE receipts ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;
-ALTER TABLE trust_records ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;
 ALTER TABLE refusal_records ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;
 ALTER TABLE audit_events ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;
 ALTER TABLE pending_changes ADD COLUMN log_batch uuid, ADD COLUMN log_ordinal smallint;

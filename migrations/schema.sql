@@ -291,8 +291,6 @@ CREATE TABLE trust_records (
   created_at timestamp with time zone NOT NULL,
   body text STORAGE EXTERNAL NOT NULL,
   seal text STORAGE EXTERNAL NOT NULL,
-  log_batch uuid,
-  log_ordinal smallint,
   CONSTRAINT trust_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=4080);
 CREATE INDEX trust_records_by_caller ON public.trust_records USING btree (caller_id, created_at, business_transaction_id);

@@ -116,7 +116,7 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   LOG: {
     good: [
-      ['on', { evidenceLog: { origin: undefined, access: 'readAll' } }],
+      ['on', { evidenceLog: { origin: undefined } }],
       ['off', { evidenceLog: undefined }],
     ],
     bad: ['true', 'OFF', '0'],
@@ -124,20 +124,12 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   LOG_ORIGIN: {
     good: [
-      ['countersign.example.com', { evidenceLog: { origin: 'countersign.example.com', access: 'readAll' } }],
-      ['a.example:8443/b', { evidenceLog: { origin: 'a.example:8443/b', access: 'readAll' } }],
-      ['x'.repeat(200), { evidenceLog: { origin: 'x'.repeat(200), access: 'readAll' } }],
+      ['countersign.example.com', { evidenceLog: { origin: 'countersign.example.com' } }],
+      ['a.example:8443/b', { evidenceLog: { origin: 'a.example:8443/b' } }],
+      ['x'.repeat(200), { evidenceLog: { origin: 'x'.repeat(200) } }],
     ],
     bad: ['https://countersign.example.com', 'a b', 'a+b', 'a/', '/a', 'a//b', 'é', 'x'.repeat(201)],
     must: 'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
-  },
-  LOG_ACCESS: {
-    good: [
-      ['readAll', { evidenceLog: { origin: undefined, access: 'readAll' } }],
-      ['open', { evidenceLog: { origin: undefined, access: 'open' } }],
-    ],
-    bad: ['readall', 'closed'],
-    must: 'one of: readAll | open',
   },
   POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
   SERVICE_API_KEYS: {
@@ -260,7 +252,7 @@ describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) 
   const beside = {
     ...(name.startsWith('DATABASE_') ? database : {}),
     ...(name === 'METRICS_HOST' ? { METRICS_PORT: '9464' } : {}),
-    ...(name.startsWith('LOG_') ? { LOG: 'on' } : {}),
+    ...(name === 'LOG_ORIGIN' ? { LOG: 'on' } : {}),
   }
 
   test.each(good)('takes %s', (value, expected) => {
@@ -292,13 +284,11 @@ describe('together', () => {
       expect(reported.filter((problem) => problem.startsWith(name)).length, name).toBeGreaterThan(0)
   })
 
-  test('settings of the evidence log without LOG=on are a mistake, not ignored', () => {
-    for (const [name, value] of [
-      ['LOG_ORIGIN', 'countersign.example.com'],
-      ['LOG_ACCESS', 'open'],
-    ] as const)
-      for (const log of [{}, { LOG: 'off' }])
-        expect(problems(() => readConfig({ ...log, [name]: value }))).toEqual([`${name} needs LOG=on.`])
+  test('LOG_ORIGIN without LOG=on is a mistake, not ignored', () => {
+    for (const log of [{}, { LOG: 'off' }])
+      expect(problems(() => readConfig({ ...log, LOG_ORIGIN: 'countersign.example.com' }))).toEqual([
+        'LOG_ORIGIN needs LOG=on.',
+      ])
   })
 
   test('an unknown SERVICE_ variable stops the start: a misspelling must not weaken security', () => {

@@ -32,8 +32,6 @@ export interface Config {
     | {
         /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
         readonly origin: string | undefined
-        /** Who may read its entries: callers that read everything, or everybody. */
-        readonly access: 'readAll' | 'open'
       }
     | undefined
   readonly policyDir: string
@@ -82,7 +80,6 @@ export const Environment = Type.Partial(
       '^(?!.*//)[A-Za-z0-9]([A-Za-z0-9._~:/-]{0,198}[A-Za-z0-9])?$',
       'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
     ),
-    LOG_ACCESS: oneOf('readAll', 'open'),
     POLICY_DIR: Type.String(),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
@@ -148,8 +145,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
     batchSignatures: values.BATCH_SIGNATURES !== 'false',
-    evidenceLog:
-      values.LOG === 'on' ? { origin: values.LOG_ORIGIN, access: values.LOG_ACCESS ?? 'readAll' } : undefined,
+    evidenceLog: values.LOG === 'on' ? { origin: values.LOG_ORIGIN } : undefined,
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
@@ -216,8 +212,7 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
     if (given[name] !== undefined && !isConnectionString(given[name]))
       problems.push(`${name} cannot be read: its host, port or path is malformed.`)
-  for (const name of ['LOG_ORIGIN', 'LOG_ACCESS'])
-    if (given[name] !== undefined && given['LOG'] !== 'on') problems.push(`${name} needs LOG=on.`)
+  if (given['LOG_ORIGIN'] !== undefined && given['LOG'] !== 'on') problems.push('LOG_ORIGIN needs LOG=on.')
   if (given['DATABASE_URL'] === undefined) {
     if (given['DATABASE_READ_URL'] !== undefined)
       problems.push('DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.')

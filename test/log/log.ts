@@ -90,9 +90,9 @@ export function anEntry(streams: QueuedEntry['streams'] = { caller: 'tester' }):
 /** Commits entries as one batch. @returns its id */
 export async function queue(pool: Pool, entries: readonly QueuedEntry[]): Promise<string> {
   const batch = startLogBatch()
-  for (const entry of entries) batch.add(entry)
+  for (const entry of entries) batch.add(() => entry)
   await inTransaction(pool, (sql) => sql.runLast(batch.steps()))
-  return batch.add(anEntry()).logBatch!
+  return batch.add(anEntry).logBatch!
 }
 
 /** Ticks until the queue is empty and everything is under a checkpoint, each half a second after the one before. */

@@ -51,7 +51,7 @@ describe('what is committed', () => {
       for (let i = 0; i < 25; i++) {
         const entries = several((seed * 7 + i * 13) % 40)
         const batch = startLogBatch()
-        const positions = entries.map((entry) => batch.add(entry))
+        const positions = entries.map((entry) => batch.add(() => entry))
         const rollsBack = (seed + i) % 4 === 0
         const begun = moment++
         const done = inTransaction(writers, async (sql) => {
@@ -94,7 +94,7 @@ describe('what is committed', () => {
   test('late, behind others with greater numbers, is found', async () => {
     const late = startLogBatch()
     const entry = anEntry()
-    const { logBatch } = late.add(entry)
+    const { logBatch } = late.add(() => entry)
     const client = await log.pool.connect()
     await client.query('BEGIN')
     await client.query(

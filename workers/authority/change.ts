@@ -45,12 +45,12 @@ export function signChange(change: Change, key: SigningKey): Sealed {
 
 /** Each signed state of a change is an entry of its own. */
 export function logChange({ changeId, kind, target }: Change, { body }: Sealed, log: LogBatch): LogPosition {
-  return log.add({
+  return log.add(() => ({
     kind: 'governance-change',
     hash: sha256Hex(body),
     id: changeId,
     streams: streamOf(kind, target),
-  })
+  }))
 }
 
 /** Targets are `<name>/<version>` of a policy and `<approverId>:<keyId>` of an approver. */

@@ -58,12 +58,12 @@ async function deliver({ caller, body }: WorkerRequest, { pool, key, startLogBat
   )
   return allOrNothing(pool, async (sql) => {
     const log = startLogBatch()
-    const position = log.add({
+    const position = log.add(() => ({
       kind: 'approval',
       hash: sha256Hex(canonicalize(payload)),
       id: approvalId,
       streams: { capability, approver: approverId },
-    })
+    }))
     if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
     await sql.run([...storeAuditEvents([event], log), ...log.steps()])

@@ -49,10 +49,10 @@ export async function recordAuditEvents(
 /** @returns the steps that store the events, whose entries are now in `log` */
 export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Step[] {
   return insertAuditEvents(
-    rows.map((row) => {
-      const entry = { kind: 'audit-event', hash: sha256Hex(row.body), id: row.eventId, streams: {} } as const
-      return { ...row, ...log.add(entry) }
-    }),
+    rows.map((row) => ({
+      ...row,
+      ...log.add(() => ({ kind: 'audit-event', hash: sha256Hex(row.body), id: row.eventId, streams: {} })),
+    })),
   )
 }
 

@@ -64,7 +64,7 @@ async function receiptLocked(
   const log = thread.startLogBatch()
   const rows = stillGoing(numbered).map((item) => ({
     ...item.row,
-    ...log.add(receiptEntry(item, streamsOfRecord(item.stored))),
+    ...log.add(() => receiptEntry(item, streamsOfRecord(item.stored))),
   }))
   sql.runLast([...appendReceipts(rows), ...log.steps()])
   return finishWithText(numbered)

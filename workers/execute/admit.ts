@@ -114,7 +114,7 @@ function released(claimed: readonly Decided[], { now, startLogBatch }: ClaimWith
         businessTransactionId: item.transaction.businessTransactionId,
         nonce: item.authorization.nonce,
         inDoubtAfterMs: item.connector.timeoutMs + DEADLINE_MARGIN_MS,
-        ...log.add(authorizationEntry(item)),
+        ...log.add(() => authorizationEntry(item)),
       })),
     ),
     ...insertHistoryEntries(
@@ -127,7 +127,7 @@ function released(claimed: readonly Decided[], { now, startLogBatch }: ClaimWith
         })),
     ),
     ...insertRefusals(
-      refused.map((item) => ({ ...ownership(item), ...item.refusal, ...log.add(refusalEntry(item)) })),
+      refused.map((item) => ({ ...ownership(item), ...item.refusal, ...log.add(() => refusalEntry(item)) })),
     ),
     ...log.steps(),
   ]

@@ -131,7 +131,7 @@ export async function whyNotStorable(id: string, { pool, startLogBatch }: Commit
       await closeIntents(transaction, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
       const log = startLogBatch()
-      const receipt = { ...row, ...log.add({ kind: 'receipt', hash: '', id: '', streams: {} }) }
+      const receipt = { ...row, ...log.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
       const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
       await transaction.run([
         ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
@@ -188,7 +188,7 @@ function rowsOf(evidence: readonly Evidence[], log: LogBatch) {
       ...record,
     })),
     verifications: evidence.map((item) => appended(item, item.verification)),
-    receipts: evidence.map((item) => ({ ...appended(item, item.receipt), ...log.add(item.logEntry) })),
+    receipts: evidence.map((item) => ({ ...appended(item, item.receipt), ...log.add(() => item.logEntry) })),
   }
 }
 

@@ -48,12 +48,12 @@ export async function closeIntent(
     const closed = { id, state: end.state, resolution: end.resolution ?? null, closedAt: at }
     if (!(await endIntent(sql, closed))) throw new Error('a locked intent was closed by somebody else')
     const log = startLogBatch()
-    const position = log.add({
+    const position = log.add(() => ({
       kind: 'intent-transition',
       hash: sha256Hex(transition.body),
       id: transition.transitionId,
       streams: {},
-    })
+    }))
     await insertTransition(sql, { ...transition, ...position })
     await forget(sql, id)
     const body = await readIntentText(sql, id, null)

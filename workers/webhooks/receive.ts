@@ -113,8 +113,13 @@ export function storeWithJobs(
     // A batch of the log for each: only the insertion says which of them are new.
     const logged = rows.map((row) => {
       const log = startLogBatch()
-      const entry = { kind: 'webhook', hash: row.bodySha256, id: row.eventKey, streams: {} } as const
-      return { log, row: { ...row, ...log.add(entry) } }
+      const position = log.add(() => ({
+        kind: 'webhook',
+        hash: row.bodySha256,
+        id: row.eventKey,
+        streams: {},
+      }))
+      return { log, row: { ...row, ...position } }
     })
     const inserted = await insertWebhookEvents(
       transaction,

@@ -12,7 +12,6 @@ interface Row {
 const LOGGED: Readonly<Record<string, string>> = {
   execution_intents: 'c.business_transaction_id',
   receipts: `c.business_transaction_id || ' ' || c.ordinal`,
-  trust_records: 'c.business_transaction_id',
   refusal_records: 'c.business_transaction_id',
   audit_events: 'c.event_id',
   pending_changes: 'c.change_id',

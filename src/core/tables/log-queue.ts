@@ -8,7 +8,6 @@ import type { Step } from './statement-batch.ts'
 export type LoggedKind =
   | 'authorization'
   | 'receipt'
-  | 'trust-record'
   | 'refusal'
   | 'audit-event'
   | 'governance-change'
@@ -35,7 +34,8 @@ export interface LogPosition {
 
 /** The entries of one commit. */
 export interface LogBatch {
-  readonly add: (entry: QueuedEntry) => LogPosition
+  /** Calls `entry` only where there is a log. */
+  readonly add: (entry: () => QueuedEntry) => LogPosition
   /** Queues what was added, by one statement, and by none where nothing was. It belongs into the transaction that stores the evidence. */
   readonly steps: () => Step[]
 }
@@ -44,7 +44,8 @@ export function startLogBatch(): LogBatch {
   const logBatch = randomUUID()
   const items: (readonly [string, string, string, object])[] = []
   return {
-    add({ kind, hash, id, streams }) {
+    add(entry) {
+      const { kind, hash, id, streams } = entry()
       items.push([kind, hash, id, streams])
       return { logBatch, logOrdinal: items.length - 1 }
     },

@@ -52,7 +52,6 @@ const NOBODY = 'NULL'
 const FIND: Readonly<Record<LoggedKind, string>> = {
   authorization: byTransaction('execution_intents'),
   receipt: `${byTransaction('receipts')} ORDER BY evidence.ordinal DESC LIMIT 1`,
-  'trust-record': byId('trust_records', 'business_transaction_id = $1::uuid', 'evidence.caller_id'),
   refusal: byId('refusal_records', 'business_transaction_id = $1::uuid', 'evidence.caller_id'),
   'audit-event': byId('audit_events', 'event_id = $1::uuid', NOBODY),
   'governance-change': byId('pending_changes', 'change_id = $1::uuid', NOBODY),
