@@ -18,6 +18,7 @@ import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import { bytes, path, SIZES, vectors } from '../merkle/trees.ts'
 import { Grown, leafHashes, rootOfLeaves } from './tree.ts'
+import { KNOWN_LEAVES } from '../merkle/known-leaves.ts'
 
 const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
 const LARGE = [255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 70_000, 131_072]
@@ -204,17 +205,7 @@ interface InclusionVector {
 }
 
 test('trees of the leaves of transparency-dev/merkle have its roots and paths', async () => {
-  const entries = [
-    '',
-    '00',
-    '10',
-    '2021',
-    '3031',
-    '40414243',
-    '5051525354555657',
-    '606162636465666768696a6b6c6d6e6f',
-  ]
-  const leaves = entries.map((entry) => leafHash(Buffer.from(entry, 'hex'), sha256))
+  const leaves = KNOWN_LEAVES.map((leaf) => leafHash(Buffer.from(leaf, 'hex'), sha256))
   const known = new Grown()
   known.append(leaves)
   const usable = vectors<InclusionVector>('inclusion').filter(

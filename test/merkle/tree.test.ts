@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { buildTree, leafHash, nodeHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { bytes, flipped, inclusionPath, leaves, mth, path, sha256, SIZES, vectors } from './trees.ts'
+import { KNOWN_LEAVES } from './known-leaves.ts'
 
 const hashesOf = (entries: readonly Uint8Array[]) => entries.map((entry) => leafHash(entry, sha256))
 const hex = (hash: Uint8Array) => Buffer.from(hash).toString('hex')
@@ -28,17 +29,7 @@ test('the hashes are those of RFC 6962: of a leaf, of an empty leaf, and of a no
 })
 
 test('the root of the tree that Certificate Transparency tests with is the known one', () => {
-  const entries = [
-    '',
-    '00',
-    '10',
-    '2021',
-    '3031',
-    '40414243',
-    '5051525354555657',
-    '606162636465666768696a6b6c6d6e6f',
-  ]
-  const hashes = hashesOf(entries.map((entry) => Buffer.from(entry, 'hex')))
+  const hashes = hashesOf(KNOWN_LEAVES.map((leaf) => Buffer.from(leaf, 'hex')))
   expect(hex(buildTree(hashes, sha256).root)).toBe(
     '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
   )

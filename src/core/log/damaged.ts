@@ -1,3 +1,6 @@
+// What is stored of the log and cannot be trusted any more.
+import { errorText } from '../error-text.ts'
+
 /** What is stored of the log is not what was stored: its message is a sentence for the operator, and the log is frozen for it. */
 export class DamagedLog extends Error {
   constructor(message: string) {
@@ -11,6 +14,6 @@ export function undamaged<T>(what: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw new DamagedLog(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    throw new DamagedLog(`${what} cannot be read: ${errorText(error)}.`)
   }
 }

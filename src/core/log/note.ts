@@ -1,6 +1,7 @@
 // C2SP signed-note v1.0.0: a text, a blank line, and a line for each signature. Browser-safe: hashing and signature checks are arguments.
 import type { Sha256 } from '../merkle/tree.ts'
 import { base64, toBase64 } from '../verifier/base64.ts'
+import { toHex } from './hex.ts'
 
 /** The signature types of signed-note that are known here: the byte that names each, and the lengths of its keys and signatures. */
 const TYPES = {
@@ -110,7 +111,7 @@ function parseLine(line: string, index: number): SignatureLine {
   const bytes = base64(text)
   if (bytes === undefined) throw new Error(`${which} is not canonical base64`)
   if (bytes.length < 5) throw new Error(`${which} holds no more than a key id`)
-  return { name, keyId: hex(bytes.subarray(0, 4)), signature: bytes.slice(4) }
+  return { name, keyId: toHex(bytes.subarray(0, 4)), signature: bytes.slice(4) }
 }
 
 /**
@@ -143,7 +144,7 @@ export function verifierKey(
   if (publicKey.length !== publicKeyBytes)
     throw new Error(`the key '${name}' has ${publicKey.length} bytes; one for ${type} has ${publicKeyBytes}`)
   const hash = sha256(concat(new TextEncoder().encode(`${name}\n`), typedKey({ type, publicKey })))
-  return { name, keyId: hex(hash.subarray(0, 4)), type, publicKey }
+  return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey }
 }
 
 /** `<name>+<key id>+<base64 of type and key>`. */
@@ -166,7 +167,7 @@ export function parseVkey(text: string, sha256: Sha256): VerifierKey {
   const type = SIGNATURE_TYPES.find((known) => TYPES[known].byte === bytes[0])
   if (type === undefined)
     throw new Error(
-      `the verifier key '${name}' is of type 0x${hex(bytes.subarray(0, 1))}, which is not known`,
+      `the verifier key '${name}' is of type 0x${toHex(bytes.subarray(0, 1))}, which is not known`,
     )
   const key = verifierKey({ name, type, publicKey: bytes.slice(1) }, sha256)
   if (key.keyId !== keyId) throw new Error(`the verifier key '${name}' has the id ${key.keyId}, not ${keyId}`)
@@ -215,10 +216,6 @@ function concat(first: Uint8Array, second: Uint8Array): Uint8Array {
   bytes.set(first)
   bytes.set(second, first.length)
   return bytes
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 function fromHex(text: string): Uint8Array {

@@ -10,17 +10,13 @@ import { dirname } from 'node:path'
  * @throws the file system's error, which names the path
  */
 export function writeWholeFile(path: string, content: string, mode: number): boolean {
-  const draft = `${path}.${randomUUID()}.draft`
-  const file = openSync(draft, 'wx', mode)
+  const draft = writeDraft(path, content, mode)
   try {
-    writeSync(file, content)
-    fsyncSync(file)
     linkSync(draft, path)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
     throw error
   } finally {
-    closeSync(file)
     unlinkSync(draft)
   }
   syncFolder(dirname(path))
@@ -33,19 +29,30 @@ export function writeWholeFile(path: string, content: string, mode: number): boo
  * @throws the file system's error, which names the path
  */
 export function replaceWholeFile(path: string, content: string, mode: number): void {
+  const draft = writeDraft(path, content, mode)
+  try {
+    renameSync(draft, path)
+  } catch (error) {
+    unlinkSync(draft)
+    throw error
+  }
+  syncFolder(dirname(path))
+}
+
+/** @returns the path of a file beside the one that is to be */
+function writeDraft(path: string, content: string, mode: number): string {
   const draft = `${path}.${randomUUID()}.draft`
   const file = openSync(draft, 'wx', mode)
   try {
     writeSync(file, content)
     fsyncSync(file)
-    renameSync(draft, path)
   } catch (error) {
     unlinkSync(draft)
     throw error
   } finally {
     closeSync(file)
   }
-  syncFolder(dirname(path))
+  return draft
 }
 
 /** Makes durable which names stand in a folder: a new file, a rename. */

@@ -1,7 +1,7 @@
 // batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that stand under it. Their texts are
 // stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
 import { stepsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 /** FIPS 204 §4, Table 2, in base64. */
@@ -27,7 +27,7 @@ const insert: RowsStatement<BatchSignature> = {
   // It stands already where an item of the batch was stored apart from the others.
   text: `INSERT INTO batch_signatures (batch, value) VALUES $rows ON CONFLICT DO NOTHING`,
   types: ['uuid', 'bytea'],
-  values: ({ batch, value }) => [batch, `\\x${Buffer.from(value, 'base64').toString('hex')}`],
+  values: ({ batch, value }) => [batch, byteaText(Buffer.from(value, 'base64'))],
 }
 
 /** Stores signatures, in one order for all writers. One that stands already is left as it is. */

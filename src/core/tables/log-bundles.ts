@@ -2,9 +2,8 @@
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../log/damaged.ts'
 import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
-import { byteaText } from './log-state.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 export interface BundleRow {

@@ -1,7 +1,7 @@
 // log_state: one row for each log of the database. Who holds the lock of the open one appends to it and signs its checkpoints.
 import { randomBytes } from 'node:crypto'
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
-import type { Sql } from './sql.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 export interface LogState {
@@ -151,9 +151,4 @@ export async function freezeOpenLog(sql: Sql, why: string): Promise<void> {
     text: 'UPDATE log_state SET frozen = $1::text WHERE frozen IS NULL',
     values: [why],
   })
-}
-
-/** Bytes as the text of a parameter. */
-export function byteaText(bytes: Uint8Array): string {
-  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
 }

@@ -1,6 +1,5 @@
 // log_tail: the entries after the last full bundle, a row for each append.
-import { byteaText } from './log-state.ts'
-import type { Sql } from './sql.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 export interface TailRow {

@@ -4,9 +4,8 @@ import { DamagedLog, undamaged } from '../log/damaged.ts'
 import { joinHashes } from '../log/frontier.ts'
 import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
-import { byteaText } from './log-state.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 export interface TileRow {

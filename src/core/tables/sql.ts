@@ -164,3 +164,8 @@ export function openPool(
   })
   return pool
 }
+
+/** Bytes as the text of a parameter. */
+export function byteaText(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex')}`
+}
