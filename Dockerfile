@@ -39,6 +39,7 @@ COPY src ./src
 COPY workers ./workers
 COPY migrations ./migrations
 COPY policies ./policies
+COPY webhooks ./webhooks
 COPY bench ./bench
 COPY docs/handbook ./docs/handbook
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data

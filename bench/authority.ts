@@ -45,6 +45,8 @@ const AREAS = {
   policy: '/policies/pending-changes',
   approver: '/approvers/changes',
   connector: '/external-connectors/changes',
+  rules: '/webhook-rules/changes',
+  endpoint: '/event-endpoints/changes',
 } as const
 type Area = keyof typeof AREAS
 
@@ -109,4 +111,9 @@ export function aPolicy(name: string, version: string, capability: string, more:
 export function aConnector(capability: string, policy: string, endpointUrl: string) {
   const allowedParameters = ['amount', 'currency', 'reference', 'drop']
   return { body: { action: 'register', capability, endpointUrl, policy, allowedParameters } }
+}
+
+/** @returns what proposes an event endpoint */
+export function anEndpoint(url: string) {
+  return { body: { action: 'register', url, types: ['change.proposed'] } }
 }

@@ -10,6 +10,7 @@ import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
+import { measureProofs, type ProofsOptions } from './proofs.ts'
 import { disturbed, type Report } from './report.ts'
 import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
@@ -155,7 +156,19 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .action(async (options: { minutes: number; rate?: number } & Judged) => {
       exitCode = await run((stack) => soak({ ...options, command }, stack), options)
     })
-  for (const writes of [program, exported, soaked])
+  const proofs = program
+    .command('proofs')
+    .description(
+      'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
+    )
+    .option('--seconds <n>', 'length of each run, in seconds', number(0.1, 86_400), 5)
+    .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
+    .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
+    .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)
+    .action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
+      exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
+    })
+  for (const writes of [program, exported, soaked, proofs])
     writes
       .option('--json <file>', 'write the report as JSON')
       .option('--html <file>', 'write the report as a page with plots, one file')

@@ -14,7 +14,7 @@ import { transactionBodies, type TransactionOptions } from './transaction.ts'
 
 const RECORD = { status: 200, evidence: 'trust-record' } as const
 
-function executions(transaction: TransactionOptions): RequestKind {
+export function executions(transaction: TransactionOptions): RequestKind {
   const bodies = transactionBodies(transaction)
   const stores = {
     business_transactions: 1,

@@ -10,23 +10,29 @@ const ROOT = join(import.meta.dirname, '..')
 
 export interface OwnService {
   readonly url: string
-  /** The raw key that its first start prints (decisions §1 "Embedded start"). */
+  /** The raw key that its first start prints (decisions §1 "Embedded start"); empty where the environment has SERVICE_API_KEYS. */
   readonly key: string
+  readonly dataDir: string
   /** SIGTERM, then nothing is left of it. */
   stop(): Promise<void>
 }
 
 /**
  * @param signal stops a start in progress
+ * @param env more variables of the service
  * @throws CannotRun with what the service wrote, where it does not start
  */
-export async function startOwnService(signal: AbortSignal): Promise<OwnService> {
+export async function startOwnService(
+  signal: AbortSignal,
+  env: Readonly<Record<string, string>> = {},
+): Promise<OwnService> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'))
   chmodSync(folder, 0o711) // started by root, PostgreSQL runs as another user, who has to pass through
+  const dataDir = join(folder, 'data')
   // Only PATH: a DATABASE_URL that happens to be set would make this a demo on somebody's real database.
   const child = spawn(process.execPath, [join('src', 'server', 'main.ts')], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], DATA_DIR: join(folder, 'data'), PORT: '0', LOG_LEVEL: 'error' },
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const exited = once(child, 'close')
@@ -45,12 +51,12 @@ export async function startOwnService(signal: AbortSignal): Promise<OwnService> 
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         output += chunk
         const url = /ready at (http:\S+:\d+)[.\s]/.exec(output)?.[1]
-        const key = /\bcsk_[\w-]{43}/.exec(output)?.[0]
+        const key = 'SERVICE_API_KEYS' in env ? '' : /\bcsk_[\w-]{43}/.exec(output)?.[0]
         if (url !== undefined && key !== undefined) resolve({ url, key })
       })
   })
   const first = await Promise.race([started, exited.then(() => undefined)])
-  if (first !== undefined) return { ...first, stop }
+  if (first !== undefined) return { ...first, dataDir, stop }
   await stop()
   throw new CannotRun(`The service does not start:\n${output.trim()}`)
 }

@@ -44,9 +44,11 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local approvers               unique fingerprint
 -- local approvals               unique nonce: single use in the whole system. Used up in the commit that claims the execution: two-phase then
 -- local external_connectors     unique (capability) while in effect
+-- local webhook_rules           read whole, changed by humans
 -- local authority_epoch         one row
 -- local sweep_horizon           one row, read by no instance of this version
 -- local webhook_events          unique (provider, event_id) and (provider, body_sha256); joined with pg-boss's jobs
+-- local provider_confirmations  unique (event_key, rules_hash); a row for each delivery of a provider that a rule reads
 -- local rate_buckets            unlogged, primary key of another kind; one short statement each, which another node would only make slower
 -- local log_queue               one row for each commit, consumed in one order for the whole system; see above
 -- local log_state               one row for each log: its lock is the right to append
@@ -54,8 +56,20 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local log_bundles             primary key (log, n)
 -- local log_tiles               primary key (log, level, n)
 -- local log_batches             primary key batch, which executions of every shard share
+-- local log_events              primary key (log, last_index)
+-- local log_event_owners        primary key (log, owner, last_index)
 -- local log_streams             primary key (log, tag)
+-- local log_stream_blocks       primary key (log, tag, block)
 -- local log_checkpoints         primary key (log, size)
+-- local log_lost                primary key batch, which executions of every shard share
+-- local log_id_tail             primary key (log, start)
+-- local log_runs                primary key (log, level, first_index)
+-- local log_run_tiles           primary key (log, level, first_index, height, n)
+-- local log_witnesses           primary key url: one round of requests for the whole system
+-- local log_cosigned            primary key (log, size)
+-- local witnessed_logs          primary key origin: one row decides what is cosigned next
+-- local event_endpoints         unique (url) while in effect
+-- local event_deliveries        primary key endpoint_id: its lease is the right to deliver
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.
 --

@@ -82,6 +82,37 @@ CREATE TABLE countersign_migrations (
   CONSTRAINT countersign_migrations_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE event_deliveries (
+  endpoint_id uuid NOT NULL,
+  cursor text,
+  lease uuid,
+  leased_until timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  due_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  failures integer NOT NULL DEFAULT 0,
+  failing_since timestamp with time zone,
+  last_success_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  problem text,
+  disabled_at timestamp with time zone,
+  secret bytea,
+  previous_secret bytea,
+  previous_until timestamp with time zone,
+  CONSTRAINT event_deliveries_pkey PRIMARY KEY (endpoint_id)
+);
+
+CREATE TABLE event_endpoints (
+  endpoint_id uuid NOT NULL,
+  url text NOT NULL,
+  types text NOT NULL,
+  with_parameters boolean NOT NULL,
+  caller_ids text,
+  registered_at timestamp with time zone NOT NULL,
+  revoked_at timestamp with time zone,
+  revoked_by_change uuid,
+  CONSTRAINT event_endpoints_pkey PRIMARY KEY (endpoint_id)
+);
+CREATE UNIQUE INDEX event_endpoints_in_effect ON public.event_endpoints USING btree (url) WHERE (revoked_at IS NULL);
+
 CREATE TABLE execution_intents (
   business_transaction_id uuid NOT NULL,
   nonce text NOT NULL,
@@ -163,12 +194,76 @@ CREATE TABLE log_checkpoints (
   CONSTRAINT log_checkpoints_pkey PRIMARY KEY (log, size)
 );
 
+CREATE TABLE log_cosigned (
+  log integer NOT NULL,
+  size bigint NOT NULL,
+  note text NOT NULL,
+  published_at timestamp with time zone NOT NULL,
+  cosignatures jsonb NOT NULL DEFAULT '{}'::jsonb,
+  CONSTRAINT log_cosigned_pkey PRIMARY KEY (log, size)
+);
+
+CREATE TABLE log_event_owners (
+  log integer NOT NULL,
+  owner bytea NOT NULL,
+  last_index bigint NOT NULL,
+  CONSTRAINT log_event_owners_pkey PRIMARY KEY (log, owner, last_index)
+);
+
+CREATE TABLE log_events (
+  log integer NOT NULL,
+  last_index bigint NOT NULL,
+  appended_at timestamp with time zone NOT NULL,
+  codes integer NOT NULL,
+  events bytea STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_events_pkey PRIMARY KEY (log, last_index)
+);
+
+CREATE TABLE log_id_tail (
+  log integer NOT NULL,
+  start bigint NOT NULL,
+  appended_at timestamp with time zone NOT NULL,
+  keys bytea STORAGE EXTERNAL NOT NULL,
+  CONSTRAINT log_id_tail_pkey PRIMARY KEY (log, start)
+);
+
+CREATE TABLE log_lost (
+  batch uuid NOT NULL,
+  CONSTRAINT log_lost_pkey PRIMARY KEY (batch)
+);
+
 CREATE TABLE log_queue (
   seq bigint NOT NULL,
   batch uuid NOT NULL,
   entries text STORAGE EXTERNAL NOT NULL,
+  queued_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT log_queue_pkey PRIMARY KEY (seq)
 ) WITH (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=2000, toast_tuple_target=8160);
+
+CREATE TABLE log_run_tiles (
+  log integer NOT NULL,
+  level smallint NOT NULL,
+  first_index bigint NOT NULL,
+  height smallint NOT NULL,
+  n integer NOT NULL,
+  root bytea NOT NULL,
+  first_leaf bytea,
+  leaves bytea STORAGE EXTERNAL,
+  CONSTRAINT log_run_tiles_pkey PRIMARY KEY (log, level, first_index, height, n)
+);
+CREATE INDEX log_run_tiles_first_leaf ON public.log_run_tiles USING btree (log, level, first_index, first_leaf) WHERE (height = 0);
+
+CREATE TABLE log_runs (
+  log integer NOT NULL,
+  level smallint NOT NULL,
+  first_index bigint NOT NULL,
+  end_index bigint NOT NULL,
+  size bigint NOT NULL,
+  peaks bytea NOT NULL,
+  last_leaf bytea NOT NULL,
+  entry_index bigint,
+  CONSTRAINT log_runs_pkey PRIMARY KEY (log, level, first_index)
+) WITH (fillfactor=50);
 
 CREATE TABLE log_state (
   log integer NOT NULL,
@@ -180,16 +275,28 @@ CREATE TABLE log_state (
   checkpoint_root bytea,
   opened_at timestamp with time zone NOT NULL DEFAULT now(),
   frozen text,
+  previous text,
   CONSTRAINT log_state_log_check CHECK ((log > 0)),
   CONSTRAINT log_state_pkey PRIMARY KEY (log)
 ) WITH (fillfactor=50);
 CREATE UNIQUE INDEX log_state_open ON public.log_state USING btree ((true)) WHERE (frozen IS NULL);
+
+CREATE TABLE log_stream_blocks (
+  log integer NOT NULL,
+  tag bytea NOT NULL,
+  block bigint NOT NULL,
+  indexes bytea NOT NULL,
+  CONSTRAINT log_stream_blocks_pkey PRIMARY KEY (log, tag, block)
+);
 
 CREATE TABLE log_streams (
   log integer NOT NULL,
   tag bytea NOT NULL,
   n bigint NOT NULL,
   last_index bigint NOT NULL,
+  headed_n bigint NOT NULL DEFAULT 0,
+  headed_last_index bigint NOT NULL DEFAULT 0,
+  recent bytea NOT NULL DEFAULT '\x'::bytea,
   CONSTRAINT log_streams_pkey PRIMARY KEY (log, tag)
 ) WITH (fillfactor=50);
 
@@ -209,6 +316,18 @@ CREATE TABLE log_tiles (
   CONSTRAINT log_tiles_pkey PRIMARY KEY (log, level, n)
 );
 
+CREATE TABLE log_witnesses (
+  url text NOT NULL,
+  log integer NOT NULL DEFAULT 0,
+  size bigint NOT NULL DEFAULT 0,
+  published_at timestamp with time zone,
+  due_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+  failures integer NOT NULL DEFAULT 0,
+  failing_since timestamp with time zone,
+  problem text,
+  CONSTRAINT log_witnesses_pkey PRIMARY KEY (url)
+);
+
 CREATE TABLE pending_changes (
   change_id uuid NOT NULL,
   kind text NOT NULL,
@@ -224,7 +343,7 @@ CREATE TABLE pending_changes (
   log_ordinal smallint,
   CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
   CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
-  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text]))),
+  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text]))),
   CONSTRAINT pending_changes_pkey PRIMARY KEY (change_id),
   CONSTRAINT pending_changes_status_check CHECK ((status = ANY (ARRAY['PENDING_APPROVAL'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );
@@ -243,6 +362,22 @@ CREATE TABLE policy_versions (
   CONSTRAINT policy_versions_check CHECK (((approved_by IS NULL) = (approved_at IS NULL))),
   CONSTRAINT policy_versions_pkey PRIMARY KEY (name, version)
 );
+
+CREATE TABLE provider_confirmations (
+  confirmation_id uuid NOT NULL,
+  business_transaction_id uuid NOT NULL,
+  provider text NOT NULL,
+  event_key uuid NOT NULL,
+  rules_hash text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT provider_confirmations_event_key_rules_hash_key UNIQUE (event_key, rules_hash),
+  CONSTRAINT provider_confirmations_pkey PRIMARY KEY (confirmation_id)
+);
+CREATE INDEX provider_confirmations_by_transaction ON public.provider_confirmations USING btree (business_transaction_id, at);
 
 CREATE UNLOGGED TABLE rate_buckets (
   key text NOT NULL,
@@ -313,7 +448,38 @@ CREATE TABLE webhook_events (
   processed_at timestamp with time zone,
   log_batch uuid,
   log_ordinal smallint,
+  headers text NOT NULL DEFAULT '{}'::text,
+  outcome text,
+  rule_id text,
+  business_transaction_id uuid,
+  detail text,
+  reruns smallint NOT NULL DEFAULT 0,
   CONSTRAINT webhook_events_pkey PRIMARY KEY (event_key),
   CONSTRAINT webhook_events_provider_body_sha256_key UNIQUE (provider, body_sha256),
   CONSTRAINT webhook_events_provider_event_id_key UNIQUE (provider, event_id)
 ) WITH (fillfactor=80);
+CREATE INDEX webhook_events_by_time ON public.webhook_events USING btree (received_at, event_key);
+
+CREATE TABLE webhook_rules (
+  version_id uuid NOT NULL DEFAULT gen_random_uuid(),
+  provider text NOT NULL,
+  rules_hash text NOT NULL,
+  content text STORAGE EXTERNAL NOT NULL,
+  loaded_at timestamp with time zone NOT NULL DEFAULT now(),
+  approved_by text,
+  approved_at timestamp with time zone,
+  approved_by_change uuid,
+  CONSTRAINT webhook_rules_approved_by_change_key UNIQUE (approved_by_change),
+  CONSTRAINT webhook_rules_check CHECK (((approved_by IS NULL) = (approved_at IS NULL))),
+  CONSTRAINT webhook_rules_pkey PRIMARY KEY (version_id),
+  CONSTRAINT webhook_rules_provider_approved_at_key UNIQUE (provider, approved_at)
+);
+CREATE UNIQUE INDEX webhook_rules_loaded ON public.webhook_rules USING btree (provider) WHERE (approved_by IS NULL);
+
+CREATE TABLE witnessed_logs (
+  origin text NOT NULL,
+  size bigint NOT NULL,
+  root bytea NOT NULL,
+  note text NOT NULL,
+  CONSTRAINT witnessed_logs_pkey PRIMARY KEY (origin)
+);

@@ -45,7 +45,7 @@ export function aHuman(callerId: string, members: object = {}): Human {
 /** As a service answers one. */
 export interface Change {
   readonly changeId: string
-  readonly kind: 'policy' | 'approver' | 'external-connector'
+  readonly kind: 'policy' | 'approver' | 'external-connector' | 'webhook-rules' | 'event-endpoint'
   readonly changeHash: string
   readonly [member: string]: unknown
 }
@@ -87,6 +87,8 @@ const CHANGES: Readonly<Record<Change['kind'], string>> = {
   policy: '/policies/pending-changes',
   approver: '/approvers/changes',
   'external-connector': '/external-connectors/changes',
+  'webhook-rules': '/webhook-rules/changes',
+  'event-endpoint': '/event-endpoints/changes',
 }
 
 /**

@@ -190,6 +190,34 @@ describe('npm run bench -- export', () => {
   })
 })
 
+describe('npm run bench -- proofs', () => {
+  test('it measures proofs and bundles with and without executions beside, and what the log costs', async () => {
+    const rates = ['--seconds', '0.5', '--fill', '20', '--rate', '10', '--load', '10']
+    const { code, output } = await startBench('proofs', ...rates, '--json', json).ended
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('20 pieces of evidence'),
+    })
+    const { measurements = [], further = {} } = readReport().scenarios[0] ?? {}
+    expect(measurements.map(({ label }) => label)).toEqual([
+      'proof, alone',
+      'proof, beside 10 executions/s',
+      'bundle, alone',
+      'bundle, beside 10 executions/s',
+    ])
+    for (const { figures } of measurements) {
+      expect(figures['p50 ms']?.median).toBeGreaterThan(0)
+      expect(figures['bytes']?.median).toBeGreaterThan(1_000)
+    }
+    const [log] = further['The log, of each execution'] ?? []
+    const of = (name: string) => log?.figures[name]?.median ?? Number.NaN
+    expect(of('commit → checkpoint p99 ms')).toBeGreaterThan(0)
+    expect(of('log B at rest')).toBeGreaterThan(0)
+    expect(of('WAL B')).toBeGreaterThan(of('WAL B without'))
+    expect(readdirSync(folder)).toEqual([])
+  })
+})
+
 /** Some deployment of this shape that answers executions like this, `first` of them with 200, and every record with nothing. */
 async function aDeployment(
   status: number,

@@ -108,18 +108,47 @@ describe('keys generate', () => {
 
 describe('keys rotate and list', () => {
   test('the new key signs, the old one stays published', () => {
-    const [old, mlDsa65] = madeIds(countersign(['keys', 'generate']).stdout)
+    const [old, mlDsa65, ...ofLog] = madeIds(countersign(['keys', 'generate']).stdout)
     const rotated = countersign(['keys', 'rotate', '--algorithm', 'ed25519'])
     const [young] = madeIds(rotated.stdout)
     expect(rotated.stdout).toContain('from their next start')
     expect(countersign(['keys', 'list']).stdout.trim().split('\n').toSorted()).toEqual(
-      [`${old}\tpublished`, `${young}\tsigns`, `${mlDsa65}\tsigns`].toSorted(),
+      [
+        `${old}\tpublished`,
+        `${young}\tsigns`,
+        `${mlDsa65}\tsigns`,
+        ...ofLog.map((keyId) => `log/${keyId}\tsigns`),
+      ].toSorted(),
     )
   })
 
-  test('without a choice every algorithm is rotated', () => {
+  test('without a choice every algorithm is rotated, and the keys of the log in their own folder', () => {
     countersign(['keys', 'generate'])
-    expect(madeIds(countersign(['keys', 'rotate']).stdout)).toHaveLength(2)
+    const made = madeIds(countersign(['keys', 'rotate']).stdout)
+    expect(made.map((keyId = '') => keyId.replace(/^.*Z-/, ''))).toEqual([
+      'ed25519',
+      'ml-dsa-65',
+      'ed25519',
+      'ml-dsa-44',
+    ])
+    expect(readdirSync(join(folder, '.data/keys'))).toHaveLength(9)
+    expect(readdirSync(join(folder, '.data/keys/log'))).toHaveLength(8)
+    const listed = countersign(['keys', 'list']).stdout
+    // Those before sign too, until their private keys are deleted or the next ones are made.
+    expect(listed.match(/^log\/.*\tsigns$/gm)).toHaveLength(4)
+    countersign(['keys', 'rotate', '--log'])
+    const rotated = countersign(['keys', 'list']).stdout
+    expect(rotated.match(/^log\/.*\tpublished$/gm)).toHaveLength(2)
+    expect(rotated).toContain(`\nlog/${made[2]}\tsigns\n`)
+  })
+
+  test('with --log only the keys of the log are rotated', () => {
+    expect(countersign(['keys', 'rotate', '--log']).stderr).toMatch(
+      /^countersign: No keys in .*\/log\. To make them: countersign keys generate --log --dir /,
+    )
+    countersign(['keys', 'generate', '--log'])
+    expect(madeIds(countersign(['keys', 'rotate', '--log']).stdout)).toHaveLength(2)
+    expect(readdirSync(join(folder, '.data/keys'))).toEqual(['log'])
   })
 
   test.each(['list', 'rotate'])('%s of a folder without keys says so, and no folder is made', (command) => {

@@ -6,6 +6,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { makeRawKey, parseCallers } from '../src/core/callers.ts'
 import { ConfigError } from '../src/core/config-schema.ts'
 import { defaultWorkerThreads, Environment, readConfig } from '../src/core/config.ts'
+import { secretWarnings } from '../src/core/webhooks/providers.ts'
 
 const keyHash = 'a'.repeat(64)
 const anEntry = (members: object = {}) => ({ callerId: 'acme', keyHash, ...members })
@@ -41,13 +42,15 @@ test('without any variable the embedded service is configured with the defaults 
     signingKeyDirGiven: false,
     receiptAlgorithms: ['ed25519'],
     batchSignatures: true,
-    evidenceLog: undefined,
+    evidenceLog: { origin: undefined, access: 'readAll' },
     policyDir: resolve('policies'),
+    webhookDir: resolve('webhooks'),
+    webhookDirGiven: false,
     callers: undefined,
     authDisabled: false,
     production: false,
     hubspot: undefined,
-    webhookSecrets: {},
+    webhookProviders: {},
     rateLimits: RATE_LIMITS,
     maxBodyBytes: 102_400,
     workerThreads: defaultWorkerThreads(availableParallelism()),
@@ -116,7 +119,7 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   LOG: {
     good: [
-      ['on', { evidenceLog: { origin: undefined } }],
+      ['on', { evidenceLog: { origin: undefined, access: 'readAll' } }],
       ['off', { evidenceLog: undefined }],
     ],
     bad: ['true', 'OFF', '0'],
@@ -124,14 +127,45 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   LOG_ORIGIN: {
     good: [
-      ['countersign.example.com', { evidenceLog: { origin: 'countersign.example.com' } }],
-      ['a.example:8443/b', { evidenceLog: { origin: 'a.example:8443/b' } }],
-      ['x'.repeat(200), { evidenceLog: { origin: 'x'.repeat(200) } }],
+      ['countersign.example.com', { evidenceLog: { origin: 'countersign.example.com', access: 'readAll' } }],
+      ['a.example:8443/b', { evidenceLog: { origin: 'a.example:8443/b', access: 'readAll' } }],
+      ['x'.repeat(200), { evidenceLog: { origin: 'x'.repeat(200), access: 'readAll' } }],
     ],
     bad: ['https://countersign.example.com', 'a b', 'a+b', 'a/', '/a', 'a//b', 'é', 'x'.repeat(201)],
     must: 'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
   },
+  LOG_ACCESS: {
+    good: [
+      ['readAll', { evidenceLog: { origin: undefined, access: 'readAll' } }],
+      ['open', { evidenceLog: { origin: undefined, access: 'open' } }],
+    ],
+    bad: ['all', 'Open', 'true'],
+    must: 'one of: readAll | open',
+  },
+  LOG_WITNESS_POLICY: {
+    good: [
+      ['w', { evidenceLog: { access: 'readAll', witnesses: { policyFile: resolve('w'), required: false } } }],
+    ],
+  },
+  LOG_WITNESS_MODE: {
+    good: [
+      [
+        'added',
+        { evidenceLog: { access: 'readAll', witnesses: { policyFile: resolve('w'), required: false } } },
+      ],
+      [
+        'required',
+        { evidenceLog: { access: 'readAll', witnesses: { policyFile: resolve('w'), required: true } } },
+      ],
+    ],
+    bad: ['true', 'REQUIRED'],
+    must: 'one of: added | required',
+  },
+  WITNESS_LOGS: {
+    good: [['l', { witness: { name: 'a.example/witness', logsFile: resolve('l') } }]],
+  },
   POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
+  WEBHOOK_DIR: { good: [['w', { webhookDir: resolve('w'), webhookDirGiven: true }]] },
   SERVICE_API_KEYS: {
     good: [[callers, { callers: parseCallers(callers) }]],
     bad: ['x', '{}', '[]', 'null', '"csk_x"'],
@@ -252,7 +286,8 @@ describe.each(Object.entries(variables))('%s', (name, { good, bad = [], must }) 
   const beside = {
     ...(name.startsWith('DATABASE_') ? database : {}),
     ...(name === 'METRICS_HOST' ? { METRICS_PORT: '9464' } : {}),
-    ...(name === 'LOG_ORIGIN' ? { LOG: 'on' } : {}),
+    ...(name === 'LOG_WITNESS_MODE' ? { LOG_WITNESS_POLICY: 'w' } : {}),
+    ...(name === 'WITNESS_LOGS' ? { LOG_ORIGIN: 'a.example' } : {}),
   }
 
   test.each(good)('takes %s', (value, expected) => {
@@ -284,11 +319,27 @@ describe('together', () => {
       expect(reported.filter((problem) => problem.startsWith(name)).length, name).toBeGreaterThan(0)
   })
 
-  test('LOG_ORIGIN without LOG=on is a mistake, not ignored', () => {
-    for (const log of [{}, { LOG: 'off' }])
-      expect(problems(() => readConfig({ ...log, LOG_ORIGIN: 'countersign.example.com' }))).toEqual([
-        'LOG_ORIGIN needs LOG=on.',
-      ])
+  test.each([
+    ['LOG_ORIGIN', 'countersign.example.com'],
+    ['LOG_ACCESS', 'open'],
+  ])('%s with LOG=off is a mistake, not ignored', (name, value) => {
+    const unless = name === 'LOG_ORIGIN' ? ', unless WITNESS_LOGS is set' : ''
+    expect(problems(() => readConfig({ LOG: 'off', [name]: value }))).toEqual([
+      `${name} must not be set with LOG=off${unless}.`,
+    ])
+    expect(problems(() => readConfig({ LOG: 'off', LOG_ORIGIN: 'a.example', WITNESS_LOGS: 'l' }))).toEqual([])
+  })
+
+  test('a variable of witnesses without what it belongs to is a mistake, not ignored', () => {
+    expect(problems(() => readConfig({ LOG_WITNESS_POLICY: 'w', LOG: 'off' }))).toEqual([
+      'LOG_WITNESS_POLICY must not be set with LOG=off.',
+    ])
+    expect(problems(() => readConfig({ LOG_WITNESS_MODE: 'added' }))).toEqual([
+      'LOG_WITNESS_MODE needs LOG_WITNESS_POLICY.',
+    ])
+    expect(problems(() => readConfig({ WITNESS_LOGS: 'l' }))).toEqual([
+      'WITNESS_LOGS needs LOG_ORIGIN: what this service cosigns is signed by <LOG_ORIGIN>/witness.',
+    ])
   })
 
   test('an unknown SERVICE_ variable stops the start: a misspelling must not weaken security', () => {
@@ -497,33 +548,95 @@ test('a raw key is csk_ and 32 random bytes in base64url', () => {
   expect(makeRawKey()).not.toBe(makeRawKey())
 })
 
-describe('<PROVIDER>_WEBHOOK_SECRET', () => {
+describe('<PROVIDER>_WEBHOOK_SECRET and _SCHEME', () => {
   const [secret, old] = ['0123456789abcdef', 'x'.repeat(512)]
   const must =
-    'RAZORPAY_WEBHOOK_SECRET must be 1 to 4 secrets with a comma between them, each 16 to 512 printable ASCII characters without spaces.'
+    'RAZORPAY_WEBHOOK_SECRET must be 1 to 4 secrets with a comma between them, each 1 to 512 printable ASCII characters without a space at either end.'
 
-  test('mounts a provider by its lower-case name, each with its secrets', () => {
+  test('mounts a provider by its lower-case name, each with its scheme and its secrets', () => {
     const env = {
       RAZORPAY_WEBHOOK_SECRET: `${secret},${old}`,
-      A_B2_WEBHOOK_SECRET: secret,
+      A_B2_WEBHOOK_SECRET: "It's a Secret to Everybody",
+      A_B2_WEBHOOK_SCHEME: 'github',
       X_WEBHOOK_SECRET: '',
+      X_WEBHOOK_SCHEME: '',
     }
-    const { webhookSecrets } = readConfig(env)
-    expect(webhookSecrets).toEqual({ razorpay: [secret, old], a_b2: [secret] })
-    expect(Object.isFrozen(webhookSecrets['razorpay'])).toBe(true)
+    const { webhookProviders } = readConfig(env)
+    expect(webhookProviders).toEqual({
+      razorpay: { scheme: 'contract', secrets: [secret, old] },
+      a_b2: { scheme: 'github', secrets: ["It's a Secret to Everybody"] },
+    })
+    expect(Object.isFrozen(webhookProviders['razorpay']?.secrets)).toBe(true)
+    expect(secretWarnings(webhookProviders)).toEqual([])
   })
 
   test.each([
-    'short',
     `${secret},`,
     `,${secret}`,
     `${secret}, ${secret}`,
-    `${secret},short`,
-    `${old}x`,
+    ` ${secret}`,
+    'x'.repeat(513),
     `${secret}ü`,
     Array(5).fill(secret).join(','),
-  ])('is refused where a secret is weak, empty or one too many, and is not repeated: %s', (value) => {
-    expect(problems(() => readConfig({ RAZORPAY_WEBHOOK_SECRET: value }))).toEqual([must])
+  ])(
+    'is refused where a secret is empty, cannot be typed or is one too many, and is not repeated: %s',
+    (value) => {
+      expect(problems(() => readConfig({ RAZORPAY_WEBHOOK_SECRET: value }))).toEqual([must])
+    },
+  )
+
+  test.each([
+    [
+      'contract',
+      `${secret},short`,
+      'RAZORPAY_WEBHOOK_SECRET: Number 2 of its secrets has 5 characters, and who guesses it signs deliveries: choose 16 or more at random.',
+    ],
+    [
+      'github',
+      'x',
+      'RAZORPAY_WEBHOOK_SECRET has 1 characters, and who guesses it signs deliveries: choose 16 or more at random.',
+    ],
+    [
+      'stripe',
+      `sk_live_${secret}`,
+      'RAZORPAY_WEBHOOK_SECRET does not begin with whsec_, as the signing secrets of Stripe’s endpoints do.',
+    ],
+    [
+      'standard-webhooks',
+      'whsec_c2hvcnQ=',
+      'RAZORPAY_WEBHOOK_SECRET has a key of 5 bytes, and Standard Webhooks wants 24 or more.',
+    ],
+  ])('a weak secret of scheme %s is used, and warned of', (scheme, value, warning) => {
+    const env = { RAZORPAY_WEBHOOK_SECRET: value, RAZORPAY_WEBHOOK_SCHEME: scheme }
+    expect(secretWarnings(readConfig(env).webhookProviders)).toEqual([warning])
+  })
+
+  test.each([
+    'whsec_',
+    'whsec_no base64',
+    'whsec_YQ',
+    'whpk_YWJj',
+    'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbc=',
+  ])('Standard Webhooks takes no secret that is no key: %s', (value) => {
+    const env = { ACME_WEBHOOK_SECRET: value, ACME_WEBHOOK_SCHEME: 'standard-webhooks' }
+    expect(problems(() => readConfig(env))).toEqual([
+      'ACME_WEBHOOK_SECRET must be whsec_ and the base64 of a key, or whpk_ and the base64 of an Ed25519 public key of 32 bytes, as the scheme standard-webhooks has it.',
+    ])
+  })
+
+  test('a scheme is one of the table, and needs a secret', () => {
+    const env = {
+      ACME_WEBHOOK_SECRET: secret,
+      ACME_WEBHOOK_SCHEME: 'Stripe',
+      STRIPE_WEBHOOK_SCHEME: 'stripe',
+    }
+    expect(problems(() => readConfig(env))).toEqual([
+      'ACME_WEBHOOK_SCHEME must be one of contract, stripe, github, standard-webhooks.',
+      'STRIPE_WEBHOOK_SCHEME needs STRIPE_WEBHOOK_SECRET, which mounts the provider.',
+    ])
+    expect(
+      problems(() => readConfig({ ACME_WEBHOOK_SECRET: secret, ACME_WEBHOOK_SCHEME: 'constructor' })),
+    ).toHaveLength(1)
   })
 
   test.each([

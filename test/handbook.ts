@@ -12,8 +12,18 @@ export const chapters: ReadonlyMap<string, string> = new Map(
 
 /** The texts of a chapter's fenced blocks of one language. */
 export function blocks(file: string, language: string): string[] {
-  const fenced = (chapters.get(file) ?? '').matchAll(/^```(\w+)\n([^]*?)^```$/gm)
-  return Array.from(fenced).flatMap(([, name, text = '']) => (name === language ? [text] : []))
+  return blocksOf(chapters.get(file) ?? '', language)
+}
+
+/** Those of one section, by its heading of the second level. */
+export function sectionBlocks(file: string, heading: string, language: string): string[] {
+  const sections = (chapters.get(file) ?? '').split(/^## /m)
+  return blocksOf(sections.find((section) => section.startsWith(`${heading}\n`)) ?? '', language)
+}
+
+function blocksOf(text: string, language: string): string[] {
+  const fenced = text.matchAll(/^```(\w+)\n([^]*?)^```$/gm)
+  return Array.from(fenced).flatMap(([, name, block = '']) => (name === language ? [block] : []))
 }
 
 /** A script as it is shown, but against the service under test, with the commands and files of this checkout. */

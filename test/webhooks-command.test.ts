@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { randomUUID } from 'node:crypto'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from './database.ts'
@@ -99,10 +101,50 @@ test('lists what waits, failed or is dead with age and reason; runs one or all d
   }
   expect((await webhooks(['list'])).stdout).toBe('')
   expect(await webhooks(['retry', '--all'])).toMatchObject({ stdout: '0 dead deliveries are run again.\n' })
-  expect(await webhooks(['retry', 'razorpay', first])).toMatchObject({
-    status: 1,
-    stderr: `countersign: No dead delivery ${first} of razorpay.\n`,
+})
+
+test('shows a delivery, lists those that ended in a certain way, and has a processed one processed again', async () => {
+  const [delivery, empty] = [aDelivery(), aDelivery()]
+  for (const each of [delivery, empty]) {
+    await deliver(service, each)
+    await isProcessed(each.eventId)
+  }
+  const { eventId } = delivery
+  const shown = await webhooks(['show', 'razorpay', eventId])
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    eventId,
+    body: delivery.body,
+    bodyEncoding: 'text',
+    reruns: 0,
   })
+  await database.pool.query(
+    `UPDATE webhook_events SET outcome = 'contradicted', detail = 'It\n differs.' WHERE event_id = $1`,
+    [eventId],
+  )
+  const listed = await webhooks(['list', '--outcome', 'contradicted'])
+  expect(listed).toMatchObject({ status: 0, stderr: '1 listed.\n' })
+  expect(listed.stdout).toMatch(
+    new RegExp(`^contradicted  \\S+Z  razorpay  ${eventId}  -  -  It differs\\.\\n$`),
+  )
+
+  expect(await webhooks(['retry', 'razorpay', eventId])).toMatchObject({
+    status: 0,
+    stdout: `razorpay ${eventId} is run again.\n`,
+  })
+  await until(
+    async () => (await auditedDetails(database, 'webhook.processed', eventId)).length === 2,
+    'the second run',
+  )
+  await database.pool.query(`UPDATE webhook_events SET body = '' WHERE event_id = $1`, [empty.eventId])
+  expect(await webhooks(['retry', 'razorpay', empty.eventId])).toMatchObject({
+    status: 1,
+    stderr: `countersign: The delivery ${empty.eventId} of razorpay was emptied: nothing is left to process.\n`,
+  })
+  for (const command of ['show', 'retry'])
+    expect(await webhooks([command, 'razorpay', 'evt_none'])).toMatchObject({
+      status: 1,
+      stderr: 'countersign: No delivery evt_none of razorpay.\n',
+    })
 })
 
 test.each([
@@ -120,13 +162,52 @@ test.each([
 test('without DATABASE_URL, or where no delivery was ever taken, it says so', async () => {
   expect(await webhooks(['list'], '')).toMatchObject({
     status: 1,
-    stderr: 'countersign: DATABASE_URL is not set.\n',
+    stderr: expect.stringMatching(
+      /^countersign: DATABASE_URL is not set, and the embedded database of \S+ is not running/,
+    ),
   })
   const empty = await createDatabase()
   for (const args of [['list'], ['retry', '--all'], ['retry', 'razorpay', 'evt_1']]) {
     const { status, stderr } = await webhooks(args, empty.url)
     expect(status).toBe(1)
-    expect(stderr).toMatch(/^countersign: No (service on this database has taken deliveries|dead delivery)/)
+    expect(stderr).toMatch(/^countersign: No (service on this database has taken deliveries|delivery)/)
   }
   await empty.drop()
+})
+
+const SHIPPED = join(import.meta.dirname, '..', 'webhooks')
+
+test('check compiles rules and runs the cases beside them, without a database', async () => {
+  const { status, stdout, stderr } = await webhooks(['check', join(SHIPPED, 'razorpay.yaml')], '')
+  expect(stdout).toMatch(/^3 rules of razorpay compiled, [0-9a-f]{64}; 16 cases hold\.\n$/)
+  expect([status, stderr]).toEqual([0, ''])
+})
+
+test('check names what does not compile, and the case that does not hold', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'webhooks-check-'))
+  const file = join(dir, 'stripe.yaml')
+  const rules = readFileSync(join(SHIPPED, 'stripe.yaml'), 'utf8')
+  try {
+    writeFileSync(file, rules)
+    const alone = await webhooks(['check', file], '')
+    expect(alone.stderr).toBe(`warning: no cases were run: ${join(dir, 'stripe.cases.yaml')} is not there.\n`)
+    expect(alone.status).toBe(0)
+
+    cpSync(join(SHIPPED, 'stripe.cases.yaml'), join(dir, 'stripe.cases.yaml'))
+    writeFileSync(file, rules.replace('payment_intent.canceled', 'payment_intent.cancelled'))
+    const failing = await webhooks(['check', file], '')
+    expect(failing.stderr).toMatch(
+      /^.*stripe\.cases\.yaml, line \d+: A payment that was canceled\. But it is taken by rule payment-under-way\.\n$/,
+    )
+    expect(failing.status).toBe(1)
+
+    writeFileSync(file, rules.replace('payload.type ==', 'payload.type ='))
+    const broken = await webhooks(['check', file], '')
+    expect(broken.stderr).toMatch(
+      /^countersign: .*stripe\.yaml, line \d+, rule payment-succeeded, when, column 14: /,
+    )
+    expect(broken.status).toBe(1)
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })

@@ -6,6 +6,7 @@ import type { StoreFault } from '../src/core/store-fault.ts'
 import type { Crypto } from '../src/core/verifier/trust-record.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
+import type { ExistingStreams } from './existing.ts'
 import type { PolicyOutcomes } from './outcomes.ts'
 import type { Policies } from './policies.ts'
 
@@ -24,10 +25,11 @@ export interface ThreadContext {
   readonly batchSignatures: boolean
   /** Stands before `/batch/` in the origins of batches, and before `/log/` in that of the log. */
   readonly originName: string
-  /** Origin of the evidence log, which receipts promise their inclusion in; undefined: LOG=off. */
-  readonly logOrigin: string | undefined
+  /** Origin of the newest evidence log, which receipts promise their inclusion in; undefined: LOG=off. */
+  readonly logOrigin: () => string | undefined
   /** The entries of one commit, for the transaction that stores what they are of. With LOG=off they are dropped. */
   readonly startLogBatch: () => LogBatch
+  readonly existingStreams: ExistingStreams
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto
   readonly outcomes: PolicyOutcomes

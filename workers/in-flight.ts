@@ -40,7 +40,10 @@ export class Finished {
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
 
-  constructor(request: WorkerRequest, reply: Failure | { body: string; status?: number; audit?: Audited }) {
+  constructor(
+    request: WorkerRequest,
+    reply: Failure | { body: string; status?: number; headers?: Record<string, string>; audit?: Audited },
+  ) {
     this.request = request
     this.audit = reply.audit
     const { businessTransactionId } = request
@@ -57,7 +60,7 @@ export class Finished {
       this.refusalKind = reply.refusalKind
     } else {
       this.status = reply.status ?? 200
-      this.headers = {}
+      this.headers = reply.headers ?? {}
       this.body = reply.body
       this.log = about
       this.refusalKind = undefined

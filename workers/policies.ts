@@ -18,22 +18,37 @@ export interface Policies {
   find(reference: { name: string; version: string }): LoadedPolicy | undefined
 }
 
-interface ReplaceablePolicies extends Policies {
+export interface OpenPolicies extends Policies {
+  /** Whether any version has this name. */
+  has(name: string): boolean
+  /** Whether any version of any name governs this action. */
+  govern(action: string): boolean
   /** What is in effect from now on. Contents that were compiled before are not compiled again. */
   replace(rows: readonly PolicyVersionRow[]): void
 }
 
-export function openPolicies(rows: readonly PolicyVersionRow[]): ReplaceablePolicies {
+export function openPolicies(rows: readonly PolicyVersionRow[]): OpenPolicies {
   let byName = load(rows, new Map())
+  let actions = governed(byName)
   return {
     find: ({ name, version }) => byName.get(name)?.get(version),
+    has: (name) => byName.has(name),
+    govern: (action) => actions.has(action),
     replace(newRows) {
       byName = load(newRows, byName)
+      actions = governed(byName)
     },
   }
 }
 
 type ByName = ReadonlyMap<string, ReadonlyMap<string, LoadedPolicy>>
+
+function governed(byName: ByName): ReadonlySet<string> {
+  const actions = new Set<string>()
+  for (const versions of byName.values())
+    for (const { policy } of versions.values()) for (const action of policy.capabilities) actions.add(action)
+  return actions
+}
 
 function load(rows: readonly PolicyVersionRow[], before: ByName): ByName {
   const byName = new Map<string, Map<string, LoadedPolicy>>()

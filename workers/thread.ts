@@ -9,11 +9,13 @@ import { failureOf } from '../src/core/failure-of.ts'
 import { watchLateness } from '../src/core/lateness.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
+import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
 import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
 import { openCrypto } from '../src/core/signing/crypto.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
 import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
 import { openPool } from '../src/core/tables/sql.ts'
+import { readWitnessedLogs, readWitnesses } from '../src/core/witnesses.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
@@ -29,22 +31,30 @@ import { issueReceipts } from './evidence/issue-receipts.ts'
 import { replay } from './evidence/replay.ts'
 import { verifyRecords } from './evidence/verify-records.ts'
 import { execute, finish, type ExecutionContext } from './execute/index.ts'
+import { openExistingStreams } from './existing.ts'
 import { openDeferred } from './execute/deferred.ts'
 import { openPendingEvidence } from './execute/pending-evidence.ts'
 import { Finished, packReplies, type ScopedCaller, type InFlight } from './in-flight.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
+import { openStreamHeads, proveComplete } from './log/completeness.ts'
 import { openLogWork, sequenceLog } from './log/index.ts'
+import { addCheckpoints, type Witness } from './log/witness.ts'
 import { openPolicies } from './policies.ts'
 import { evaluateInSandbox } from './sandbox/evaluate.ts'
 import { simulate } from './sandbox/simulate.ts'
 import { openWebhookJobs } from '../src/core/webhooks/queue.ts'
 import { processWebhooks } from './webhooks/process.ts'
+import { processAgain } from './webhooks/process-again.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
+import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
 import { openPolicyOutcomes } from './outcomes.ts'
+import { manageEndpoints } from './events/manage.ts'
+import { signEvents } from './events/sign.ts'
 import { followAuthority } from './authority/follow.ts'
 import {
+  newestOrigin,
   unpackTask,
   type BatchReport,
   type Boot,
@@ -68,6 +78,7 @@ function boot(given: Boot) {
     thread.policies.replace(authority.policies)
     thread.approvers.replace(authority.approvers)
     thread.connectors.replaceExternal(authority.externalConnectors)
+    thread.webhookRules.replace(authority.webhookRules)
   })
   if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
   const scopedCallers = given.callers.map(scopedCaller)
@@ -130,7 +141,7 @@ function boot(given: Boot) {
 
 type Thread = ReturnType<typeof openThread>
 
-/** What the handlers of this thread share: its connections, its keys, and the policies, approvers and connectors in effect. */
+/** What the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
 function openThread(given: Boot) {
   const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
   const { signingKeyDir, hubspot, production } = config
@@ -145,11 +156,13 @@ function openThread(given: Boot) {
   const storeFault = openStoreFault(storeFaultMemory)
   const logging = {
     originName: evidenceLog?.name ?? 'countersign',
-    logOrigin: evidenceLog?.origin,
+    logOrigin: () => evidenceLog && newestOrigin(evidenceLog),
     startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
   }
+  const policies = openPolicies(authority.policies)
   return {
     ...logging,
+    existingStreams: openExistingStreams({ policies, connectors, approvers }),
     pool,
     pendingEvidence: openPendingEvidence({
       ...logging,
@@ -159,9 +172,10 @@ function openThread(given: Boot) {
       fault: storeFault,
     }),
     storeFault,
-    policies: openPolicies(authority.policies),
+    policies,
     approvers,
     connectors,
+    webhookRules: openWebhookRules(authority.webhookRules),
     semaphores: openSemaphores(),
     outcomes: openPolicyOutcomes(),
     signingKeys,
@@ -170,23 +184,26 @@ function openThread(given: Boot) {
     findKey,
     batchSignatures: config.batchSignatures,
     crypto: openCrypto({ findKey, findApproverKey: approvers.find }),
-  } satisfies ExecutionContext & { published: PublishedKeys }
+  } satisfies ExecutionContext & { published: PublishedKeys; webhookRules: WebhookRules }
 }
 
 /** One handler for each operation: the list to add one to. */
 function handlersOf(
-  { lane, config, evidenceLog }: Boot,
+  { lane, config, callers, evidenceLog }: Boot,
   thread: Thread,
   deferredExecutions: ReturnType<typeof openDeferred>,
 ): Readonly<Record<Operation, Handler>> {
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
     production: config.production,
+    providers: Object.keys(config.webhookProviders),
+    callerIds: callers.map(({ callerId }) => callerId),
+    logged: evidenceLog !== undefined,
   })
   const webhooks = {
     ...thread,
     webhookJobs: openWebhookJobs(thread.pool),
-    webhookSecrets: config.webhookSecrets,
+    webhookProviders: config.webhookProviders,
   }
   // The lane that sequences: no other thread needs the log's private keys.
   const log =
@@ -195,7 +212,20 @@ function handlersOf(
           pool: thread.pool,
           keys: readLogKeys(config.signingKeyDir),
           dataDir: config.dataDir,
+          onLog: (newest) => Atomics.store(evidenceLog.number, 0, newest),
         })
+      : undefined
+  const heads = openStreamHeads()
+  const required = readWitnesses(config)?.required
+  const witness: Witness | undefined =
+    lane === 'background' && config.witness !== undefined
+      ? {
+          name: config.witness.name,
+          keys: readWitnessKeys(config.signingKeyDir),
+          logs: readWitnessedLogs(config.witness.logsFile),
+          pool: thread.pool,
+          nowMs: Date.now,
+        }
       : undefined
   return {
     async execute(batch, watch) {
@@ -216,10 +246,15 @@ function handlersOf(
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
     'sequence-log': (batch) => sequenceLog(batch, log),
+    'prove-complete': (batch) => proveComplete(batch, { pool: thread.pool, heads, required }),
+    'add-checkpoint': (batch) => addCheckpoints(batch, witness),
     'resolve-intent': (batch) => resolveIntents(batch, thread),
     'finalize-intent': (batch) => finalizeIntents(batch, thread),
     'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
+    'process-webhook-again': (batch) => processAgain(batch, webhooks),
     'process-webhooks': (batch) => processWebhooks(batch, webhooks),
+    'manage-event-endpoint': (batch) => manageEndpoints(batch, thread),
+    'sign-events': (batch) => signEvents(batch, thread),
   }
 }
 

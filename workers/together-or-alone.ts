@@ -1,5 +1,5 @@
 // One transaction for a batch; where it fails, one for each item, so that an item which the database refuses fails alone.
-import { isPartlyAway, isUnavailable } from '../src/core/tables/sql.ts'
+import { isDeadlock, isPartlyAway, isUnavailable } from '../src/core/tables/sql.ts'
 
 /** A node of Citus that is unreachable takes seconds to fail each item: then what has not been tried fails as well. */
 const ALONE_MS_MAX = 2_000
@@ -29,8 +29,9 @@ export async function togetherOrAlone<Item, Result>(
     cause = error
   }
   const isPart = isPartlyAway(cause)
-  if (items.length === 1 || (failsAll(cause) && !isPart))
-    return new Map(items.map((item) => [item, failed(cause)]))
+  // An item alone takes its locks in one order; a batch need not: Citus takes those of a statement shard by shard.
+  const isWorthTrying = isPart || isDeadlock(cause) || !failsAll(cause)
+  if (items.length === 1 || !isWorthTrying) return new Map(items.map((item) => [item, failed(cause)]))
   const results = new Map<Item, Result>()
   const startedMs = performance.now()
   for (const item of items) {

@@ -1,6 +1,15 @@
 // Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
 // for good, so those are few and the soak says how many.
-import { aConnector, aPolicy, aSigningKey, checker, propose, putIntoEffect, resolve } from '../authority.ts'
+import {
+  aConnector,
+  anEndpoint,
+  aPolicy,
+  aSigningKey,
+  checker,
+  propose,
+  putIntoEffect,
+  resolve,
+} from '../authority.ts'
 import type { Call } from '../calls.ts'
 import { EXTERNAL, EXTERNAL_CAPABILITY, type Story, type World } from './story.ts'
 
@@ -13,6 +22,11 @@ function newApprover({ next }: World) {
   const { publicKeyPem } = aSigningKey('newcomer')
   return { body: { action: 'add', approverId: 'soak-newcomer', keyId: `key-${next()}`, publicKeyPem } }
 }
+
+const newRules = ({ next }: World) => ({ body: { provider: `soak_${next()}`, rules: [] } })
+
+const newEndpoint = ({ next, receiverUrl }: World) =>
+  anEndpoint(new URL(`/events/${next()}`, receiverUrl).href)
 
 type Area = Parameters<typeof propose>[1]
 
@@ -30,6 +44,8 @@ export const changeStories: readonly Story[] = [
   turnedDown('policy', 3, newPolicy),
   turnedDown('approver', 10, newApprover),
   turnedDown('connector', 10, newConnector),
+  turnedDown('rules', 10, newRules),
+  turnedDown('endpoint', 10, newEndpoint),
   {
     name: 'proposes a policy, and looks at it before it is approved',
     everySeconds: 60,
@@ -72,6 +88,37 @@ export const changeStories: readonly Story[] = [
       const { capability } = proposal.body
       await putIntoEffect(call, 'connector', { body: { action: 'revoke', capability } })
       await call('GET /external-connectors', look)
+    },
+  },
+  {
+    name: 'puts webhook rules in effect',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const look = { key: checker.key }
+      const change = await propose(call, 'rules', newRules(world))
+      await call('GET /webhook-rules/changes', look)
+      await call('GET /webhook-rules/changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'rules', change, 'approve')
+      await call('GET /webhook-rules', look)
+    },
+  },
+  {
+    name: 'registers an event endpoint, has a secret made and events delivered again, and revokes it',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const look = { key: checker.key }
+      const { body } = newEndpoint(world)
+      const change = await propose(call, 'endpoint', { body })
+      await call('GET /event-endpoints/changes', look)
+      await call('GET /event-endpoints/changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'endpoint', change, 'approve')
+      const own = { ...look, params: { id: change.changeId }, body: {} }
+      await call('POST /event-endpoints/{id}/secret', own)
+      await call('POST /event-endpoints/{id}/redeliver', own)
+      await call('GET /event-endpoints', look)
+      await putIntoEffect(call, 'endpoint', { body: { action: 'revoke', url: body.url } })
     },
   },
 ]

@@ -1,5 +1,6 @@
 // Stories of a provider's deliveries (interface §6): new, repeated, replayed, forged.
 import { createHmac, randomUUID } from 'node:crypto'
+import { checker } from '../authority.ts'
 import type { Call } from '../calls.ts'
 import { PROVIDER, WEBHOOK_SECRET } from '../service.ts'
 import { must, type Story } from './story.ts'
@@ -34,6 +35,35 @@ export const deliveryStories: readonly Story[] = [
         statuses.join() === 'accepted,acknowledged,acknowledged',
         `a delivery three times: ${statuses.join()}`,
       )
+    },
+  },
+  {
+    name: 'reads deliveries',
+    weight: 0.5,
+    async tell({ client, auditor: key }) {
+      const { json } = await client.call('GET /webhook-events', {
+        key,
+        query: '?provider=razorpay&pageSize=50',
+      })
+      const [first] = json()['events'] as { webhookEventId: string }[]
+      if (first !== undefined)
+        await client.call('GET /webhook-events/{id}', { key, params: { id: first.webhookEventId } })
+    },
+  },
+  {
+    name: 'has a delivery processed again',
+    everySeconds: 10,
+    async tell({ client }) {
+      await client.call(route, aDelivery())
+      const { key } = checker
+      const { json } = await client.call('GET /webhook-events', {
+        key,
+        query: '?provider=razorpay&pageSize=1',
+      })
+      const [newest] = json()['events'] as [{ webhookEventId: string }]
+      // 409: it waits to be processed for the first time.
+      const again = { key, params: { id: newest.webhookEventId }, body: {}, expect: [200, 409] }
+      await client.call('POST /webhook-events/{id}/process', again)
     },
   },
   delivers('forges a delivery', 0.5, () => ({

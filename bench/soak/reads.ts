@@ -1,4 +1,5 @@
 // Stories of those who read, check and export evidence (interface §4.3, decisions §5, §9), and of those who look at pages.
+import { randomUUID } from 'node:crypto'
 import { aPolicy } from '../authority.ts'
 import type { Call } from '../calls.ts'
 import { anyOf, aTransaction, must, type Story, type World } from './story.ts'
@@ -36,6 +37,7 @@ export const readStories: readonly Story[] = [
   ofExecuted(2, 'GET /receipt/latest/{id}'),
   ofExecuted(0.5, 'GET /receipts/{id}'),
   ofExecuted(1, 'GET /execution-intents/{id}'),
+  ofExecuted(0.5, 'GET /confirmations/{id}'),
   posted(2, 'POST /verify'),
   posted(2, 'POST /receipt'),
   posted(2, 'POST /replay'),
@@ -73,6 +75,46 @@ export const readStories: readonly Story[] = [
       must(verified.json()['valid'] === true, 'an audit event does not verify')
     },
   },
+  {
+    name: 'follows events for two pages',
+    weight: 1,
+    async tell({ client }) {
+      const { json } = await client.call('GET /events', { query: '?after=now' })
+      const { next } = json() as { next: string }
+      const headers = { Prefer: 'wait=1' }
+      await client.call('GET /events', { query: `?after=${next}&limit=10`, headers })
+    },
+  },
+  {
+    name: 'proves an execution, and reads the log',
+    weight: 2,
+    async tell({ client, auditor: key, executed }) {
+      const params = { kind: 'receipt', id: executed.any() }
+      await client.call('GET /log/proofs/{kind}/{id}', { params, headers: { Prefer: 'wait=10' } })
+      const { text } = await client.call('GET /log/checkpoint', { key: null })
+      const to = Number(text.split('\n')[1])
+      const first = to < 256 ? `000.p/${to}` : '000'
+      await client.call('GET /log/tile/{tile}', { key, params: { tile: `0/${first}` } })
+      await client.call('GET /log/tile/entries/{bundle}', { key, params: { bundle: first } })
+      await client.call('GET /log/consistency', { key: null, query: `?from=1&to=${to}` })
+      await client.call('GET /.well-known/countersign-log', { key: null })
+      await client.call('POST /log/completeness', {
+        key,
+        body: { stream: { capability: 'sandbox:echo' }, from: 1, to: 20 },
+      })
+      await client.call('GET /log/absence/{kind}/{id}', {
+        key,
+        params: { kind: 'authorization', id: randomUUID() },
+      })
+    },
+  },
+  // The service of the soak is no witness of other logs.
+  one(0.5, 'POST /log/witness/add-checkpoint', () => ({ key: null, body: {}, expect: [404] })),
+  one(0.5, 'GET /log/witness/{originHash}/checkpoint', () => ({
+    key: null,
+    params: { originHash: '0'.repeat(64) },
+    expect: [404],
+  })),
   one(2, 'POST /sandbox/evaluate', () => ({ body: aTransaction() })),
   {
     name: 'tries a policy on the last seconds',

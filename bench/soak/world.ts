@@ -33,6 +33,7 @@ export async function openWorld(
       ],
       env: {
         BENCH_PROBE_FILE: probeFile,
+        LOG: 'on',
         RATE_LIMIT_HEALTH_PER_MINUTE: String(HEALTH_PER_MINUTE),
         RATE_LIMIT_PUBLIC_PER_MINUTE: NO_LIMIT,
       },

@@ -16,7 +16,15 @@ import {
   readPublicKeys,
 } from '../core/signing/keys.ts'
 import type { Algorithm } from '../core/signing/keys.ts'
-import { generateMissingLogKeys, logKeyDir } from '../core/signing/log-keys.ts'
+import {
+  generateLogKeys,
+  publishedLogKeys,
+  generateMissingLogKeys,
+  logKeyDir,
+} from '../core/signing/log-keys.ts'
+import { generateMissingWitnessKeys, witnessKeyDir } from '../core/signing/witness-keys.ts'
+import { deliveryOutcomes, type DeliveryOutcome } from '../core/webhooks/outcomes.ts'
+import { defineLog } from './log/index.ts'
 import { defineVerify } from './verify-program.ts'
 
 const program = new Command('countersign')
@@ -58,9 +66,19 @@ keys
   .description('make the signing keys and the keys of the evidence log: one of each algorithm that has none')
   .option(...dirOption)
   .option('--log', "only the log's keys, in the folder `log` within")
-  .action((options: { dir?: string; log?: true }) => {
+  .option(
+    '--witness',
+    'only the keys by which this service witnesses other logs, in the folder `witness` within',
+  )
+  .action((options: { dir?: string; log?: true; witness?: true }) => {
     const dir = folder(options.dir)
     const now = new Date()
+    if (options.witness === true) {
+      const madeForWitness = generateMissingWitnessKeys({ dir, now })
+      printMade(madeForWitness, witnessKeyDir(dir))
+      if (madeForWitness.length === 0) console.log(`${witnessKeyDir(dir)} has a key of each algorithm.`)
+      return
+    }
     const made = options.log === true ? [] : generateMissingKeys({ dir, now })
     printMade(made, dir)
     const madeForLog = generateMissingLogKeys({ dir, now })
@@ -74,28 +92,32 @@ keys
   .command('rotate')
   .description('add new keys, which sign from the next start; the old ones stay published')
   .option(...dirOption)
-  .addOption(new Option('--algorithm <name>', 'only this one (default: each)').choices(algorithms))
-  .action((options: { dir?: string; algorithm?: Algorithm }) => {
+  .addOption(new Option('--algorithm <name>', 'only this one of the signing keys').choices(algorithms))
+  .addOption(new Option('--log', "only the log's keys, in the folder `log` within").conflicts('algorithm'))
+  .action((options: { dir?: string; algorithm?: Algorithm; log?: true }) => {
     const dir = folder(options.dir)
-    if (keyIds(dir, 'private').length === 0) throw noKeys(dir)
-    const only = options.algorithm === undefined ? algorithms : [options.algorithm]
-    printMade(generateKeys({ dir, now: new Date(), algorithms: only }), dir)
+    const now = new Date()
+    if (options.log !== true) {
+      if (keyIds(dir, 'private').length === 0) throw noKeys(dir)
+      const only = options.algorithm === undefined ? algorithms : [options.algorithm]
+      printMade(generateKeys({ dir, now, algorithms: only }), dir)
+    }
+    const hasLog = keyIds(logKeyDir(dir), 'private').length > 0
+    if (options.log === true && !hasLog) throw noKeys(logKeyDir(dir), `--log --dir ${dir}`)
+    if (hasLog && options.algorithm === undefined) printMade(generateLogKeys({ dir, now }), logKeyDir(dir))
     console.log('Running services publish them at once and sign with them from their next start.')
   })
 
 keys
   .command('list')
-  .description('name the keys and say which of them sign')
+  .description('name the keys and say which of them sign; those of the log are named `log/<key id>`')
   .option(...dirOption)
   .action((options: { dir?: string }) => {
     const dir = folder(options.dir)
-    const held = keyIds(dir, 'private')
-    const published = readPublicKeys(dir)
-    if (published.size === 0) throw noKeys(dir)
-    for (const { keyId, algorithm } of published.values()) {
-      const signs = held.findLast((other) => other.endsWith(`-${algorithm}`)) === keyId
-      console.log(`${keyId}\t${signs ? 'signs' : 'published'}`)
-    }
+    if (keyIds(dir, 'public').length === 0) throw noKeys(dir)
+    printListed([...readPublicKeys(dir).values()], { dir, signing: 1 })
+    // The one before signs too, for those who saved the description before the rotation.
+    printListed(publishedLogKeys(dir)(), { dir: logKeyDir(dir), prefix: 'log/', signing: 2 })
   })
 
 program
@@ -135,30 +157,85 @@ program
     process.exitCode = await fsckCommand(process.env, { json: options.json === true })
   })
 
-const webhooks = program.command('webhooks').description('deliveries of providers that are not processed yet')
+const intents = program.command('intents').description('executions that were released to a connector')
+
+intents
+  .command('list')
+  .description('print those in doubt: id, since when, caller, action, target')
+  .option('--limit <count>', 'at most so many', wholeNumber, 100)
+  .action(async (options: { limit: number }) => {
+    const { listIntents } = await import('./intents-command.ts')
+    await listIntents(process.env, options)
+  })
+
+intents
+  .command('show')
+  .description('print what happened to one: its release, what providers said of it, how it was closed')
+  .argument('<id>', 'its businessTransactionId')
+  .action(async (id: string) => {
+    const { showIntent } = await import('./intents-command.ts')
+    await showIntent(process.env, id)
+  })
+
+const webhooks = program.command('webhooks').description('deliveries of providers, and rules for them')
 
 webhooks
   .command('list')
-  .description('print them, oldest first: status, age, failures, provider, event id, reason')
+  .description(
+    'print those that are not processed, oldest first: status, age, failures, provider, event id, reason',
+  )
   .addOption(new Option('--status <status>', 'only these').choices(['pending', 'failed', 'dead']))
+  .addOption(
+    new Option(
+      '--outcome <outcome>',
+      'those that ended so instead, newest first: outcome, time, provider, event id, rule, transaction, reason',
+    )
+      .choices([...deliveryOutcomes])
+      .conflicts('status'),
+  )
   .option('--limit <count>', 'at most so many', wholeNumber, 100)
-  .action(async (options: { status?: 'pending' | 'failed' | 'dead'; limit: number }) => {
-    const { listWebhooks } = await import('./webhooks-command.ts')
-    await listWebhooks({ databaseUrl: databaseUrl(), ...options })
+  .action(
+    async (options: { status?: 'pending' | 'failed' | 'dead'; outcome?: DeliveryOutcome; limit: number }) => {
+      const { listEnded, listWebhooks } = await import('./webhooks-command.ts')
+      const { outcome, limit } = options
+      if (outcome !== undefined) return listEnded({ env: process.env, outcome, limit })
+      return listWebhooks({ env: process.env, ...options })
+    },
+  )
+
+webhooks
+  .command('show')
+  .description('print one with its headers and its body, as JSON')
+  .argument('<provider>')
+  .argument('<eventId>', "the provider's id, as listed")
+  .action(async (provider: string, eventId: string) => {
+    const { showWebhook } = await import('./webhooks-command.ts')
+    await showWebhook(process.env, { provider, eventId })
   })
 
 webhooks
   .command('retry')
-  .description('run a dead one again, or all of them')
+  .description('process a dead or a processed one again, or all dead ones')
   .argument('[provider]')
   .argument('[eventId]', "the provider's id, as listed")
   .option('--all', 'every dead one')
   .action(async (provider: string | undefined, eventId: string | undefined, { all }: { all?: true }) => {
     const { retryAllWebhooks, retryWebhook } = await import('./webhooks-command.ts')
-    if (all === true && provider === undefined) return retryAllWebhooks(databaseUrl())
+    if (all === true && provider === undefined) return retryAllWebhooks(process.env)
     if (all === true || provider === undefined || eventId === undefined)
       throw new Error('Name a provider and an event id, or give --all.')
-    return retryWebhook(databaseUrl(), { provider, eventId })
+    return retryWebhook(process.env, { provider, eventId })
+  })
+
+webhooks
+  .command('check')
+  .description(
+    'compile the rules of a provider, and run the cases beside them; exits 1 where one does not hold',
+  )
+  .argument('<file>', '<provider>.yaml; its cases are <provider>.cases.yaml')
+  .action(async (file: string) => {
+    const { checkWebhookRules } = await import('./webhook-rules-command.ts')
+    process.exitCode = checkWebhookRules(file)
   })
 
 const approver = program.command('approver').description('keys and signatures of humans who approve')
@@ -211,6 +288,7 @@ approver
   })
 
 defineVerify(program.command('verify'))
+defineLog(program.command('log').description('copies, checks and proofs of the evidence log'))
 
 program
   .command('simulate')
@@ -243,19 +321,26 @@ program
     process.exit(await benchCommand(args))
   })
 
-function databaseUrl(): string {
-  const url = process.env['DATABASE_URL']
-  if (!url) throw new Error('DATABASE_URL is not set.')
-  return url
-}
-
 function wholeNumber(value: string): number {
   if (!/^[1-9][0-9]{0,5}$/.test(value)) throw new InvalidArgumentError('It must be from 1 to 999999.')
   return Number(value)
 }
 
-function noKeys(dir: string): Error {
-  return new Error(`No keys in ${dir}. To make them: countersign keys generate --dir ${dir}`)
+function noKeys(dir: string, how = `--dir ${dir}`): Error {
+  return new Error(`No keys in ${dir}. To make them: countersign keys generate ${how}`)
+}
+
+/** The greatest key id of an algorithm whose private half is there signs. */
+function printListed(
+  published: readonly { readonly keyId: string; readonly algorithm: string }[],
+  { dir, prefix = '', signing }: { readonly dir: string; readonly prefix?: string; readonly signing: number },
+): void {
+  const held = keyIds(dir, 'private')
+  for (const { keyId, algorithm } of published) {
+    const ofAlgorithm = held.filter((other) => other.endsWith(`-${algorithm}`))
+    const signs = ofAlgorithm.slice(-signing).includes(keyId)
+    console.log(`${prefix}${keyId}\t${signs ? 'signs' : 'published'}`)
+  }
 }
 
 function printMade(made: readonly { readonly keyId: string }[], dir: string): void {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import type { Static } from 'typebox'
 import { compilePolicy } from '../core/policy/check.ts'
-import { readYaml } from '../core/policy/load.ts'
+import { readYaml } from '../core/cel/yaml.ts'
 import { printable } from '../core/printable.ts'
 import { ErrorBody } from '../core/schemas/error.ts'
 import { PolicySimulation } from '../core/schemas/sandbox.ts'
@@ -28,7 +28,7 @@ type Chunk = Static<typeof PolicySimulation>
  */
 export async function simulateCommand(request: SimulateRequest): Promise<void> {
   // Checked here first, so that a mistake is reported with its file.
-  const { document, warnings } = compilePolicy(readYaml(request.file), request.file)
+  const { document, warnings } = compilePolicy(readYaml(request.file).value, request.file)
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
   const progress = openProgress()
   const totals = { examined: 0, decided: 0, flips: 0, skipped: 0 }

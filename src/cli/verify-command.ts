@@ -3,13 +3,15 @@
 import { readFileSync } from 'node:fs'
 import { errorText } from '../core/error-text.ts'
 import { printable, printableJson } from '../core/printable.ts'
-import { Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
+import { isOpen, Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
 
 interface VerifyRequest {
   /** A path; `-` is standard input, for one of all. */
   readonly file: string
   /** Paths of key sets and of single keys: together they are the keys that verify. */
   readonly jwks: readonly string[]
+  /** The path of a log description or of a C2SP tlog-policy. */
+  readonly log: string | undefined
   readonly json: boolean
 }
 
@@ -18,14 +20,13 @@ interface VerifyRequest {
  * @returns the exit code: 0 all valid; 1 any invalid; 2 none invalid and at least one that cannot be checked, or a file that cannot be
  *   read, with one sentence on standard error
  */
-export function verifyCommand({ file, jwks, json }: VerifyRequest): 0 | 1 | 2 {
+export function verifyCommand({ file, jwks, log, json }: VerifyRequest): 0 | 1 | 2 {
   let reports: Report[]
   try {
-    if (file === '-' && jwks.includes('-'))
-      throw new Unusable('The evidence and the key set cannot both come from standard input.')
-    if (jwks.indexOf('-') !== jwks.lastIndexOf('-'))
-      throw new Unusable('Standard input can be read only once: give one key set as `-`.')
-    reports = verifyFile(readText(file), jwks.map(readText))
+    if ([file, ...jwks, log].filter((path) => path === '-').length > 1)
+      throw new Unusable('Standard input can be read only once: give one file as `-`.')
+    const trust = log === undefined ? {} : { log: readText(log) }
+    reports = verifyFile(readText(file), jwks.map(readText), trust)
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
     console.error(`countersign: ${printable(errorText(error))}`)
@@ -71,6 +72,11 @@ function described(reports: readonly Report[]): string[] {
       'A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.',
       '',
     )
+  if (reports.some(({ checks }) => checks.some(({ missingLog }) => missingLog !== undefined)))
+    lines.push(
+      'The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.',
+      '',
+    )
   const limits = new Set(reports.flatMap(({ notProven }) => notProven))
   return [...lines, 'A pass does not prove:', ...Array.from(limits, (limit) => `  - ${limit}`)]
 }
@@ -84,9 +90,10 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
 function describedOne({ artifact, subject, verdict, checks, keys, notes }: Report): string[] {
   return [
     `${artifact} ${subject}`,
-    ...checks.map(({ name, problem, missingKeys }) => {
+    ...checks.map((check) => {
+      const { name, problem } = check
       if (problem === undefined) return `  ok      ${name}`
-      return `  ${missingKeys === undefined ? 'FAILED' : 'NO KEY'}  ${name}: ${problem}`
+      return `  ${isOpen(check) ? 'NO KEY' : 'FAILED'}  ${name}: ${problem}`
     }),
     ...notes.map((note) => `  note    ${note}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),

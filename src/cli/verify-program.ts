@@ -12,11 +12,20 @@ export function defineVerify(command: Command): void {
       'saved keys: the answer of GET /.well-known/jwks.json, or of GET /keys/{keyId} for an approver; may be repeated',
       collected,
     )
+    .option(
+      '--log <file>',
+      'for a bundle: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy',
+    )
     .option('--json', 'print the report as JSON')
     // Commander would exit 1, which a script must be able to read as "invalid".
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
-    .action(async (file: string, options: { jwks: string[]; json?: true }) => {
+    .action(async (file: string, options: { jwks: string[]; log?: string; json?: true }) => {
       const { verifyCommand } = await import('./verify-command.ts')
-      process.exitCode = verifyCommand({ file, jwks: options.jwks, json: options.json === true })
+      process.exitCode = verifyCommand({
+        file,
+        jwks: options.jwks,
+        log: options.log,
+        json: options.json === true,
+      })
     })
 }

@@ -1,27 +1,35 @@
-// countersign webhooks: the deliveries that are not processed yet, and the dead ones run again (decisions §10). Works on the database,
-// beside running services or without any.
+// countersign webhooks: the deliveries that are not processed yet, or that ended in a certain way; one of them; and what is processed again
+// (decisions §10). Works on the database, beside running services or without any.
 import { DatabaseError, type Pool } from 'pg'
 import { printable } from '../core/printable.ts'
+import { databaseUrl, type Env } from './database.ts'
+import type { Page } from '../core/tables/page.ts'
+import type { Position } from '../core/tables/position.ts'
 import {
   findWebhookEvent,
   listWaitingWebhooks,
+  listWebhookEvents,
+  readWebhookEvent,
+  type ListedDelivery,
   type WaitingWebhook,
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
 import { openPool } from '../core/tables/sql.ts'
-import { DEAD_WEBHOOK_QUEUE, joinWebhookQueue, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
+import { DEAD_WEBHOOK_QUEUE, joinWebhookQueue, jobsOf, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
+import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
+import { shownWithBody } from '../core/webhooks/shown.ts'
 
 /** Prints a line each, oldest first. */
 export async function listWebhooks({
-  databaseUrl,
+  env,
   status = null,
   limit,
 }: {
-  databaseUrl: string
+  env: Env
   status?: WebhookStatus | null
   limit: number
 }): Promise<void> {
-  const waiting = await onDatabase(databaseUrl, (pool) =>
+  const waiting = await onDatabase(env, (pool) =>
     listWaitingWebhooks(pool, {
       queue: WEBHOOK_QUEUE,
       deadQueue: DEAD_WEBHOOK_QUEUE,
@@ -60,23 +68,77 @@ function ageText(ms: number): string {
     .join('')
 }
 
-/** @throws Error where no dead delivery has that id */
-export async function retryWebhook(
-  databaseUrl: string,
-  event: { provider: string; eventId: string },
-): Promise<void> {
-  const moved = await onDatabase(databaseUrl, async (pool) => {
-    const id = await findWebhookEvent(pool, event)
-    return id === null ? 0 : redrive(pool, (boss) => boss.redrive(DEAD_WEBHOOK_QUEUE, { data: { id } }))
+/** Prints those that ended so, a line each, newest first. */
+export async function listEnded({
+  env,
+  outcome,
+  limit,
+}: {
+  env: Env
+  outcome: string
+  limit: number
+}): Promise<void> {
+  const filter = { outcome, provider: null, since: null, until: null }
+  const count = await onDatabase(env, async (pool) => {
+    let listed = 0
+    for (let after: Position | null = null; listed < limit;) {
+      const range = { limit: Math.min(limit - listed, 100), offset: 0, after }
+      const { rows, next }: Page<ListedDelivery> = await listWebhookEvents(pool, range, filter)
+      for (const row of rows) console.log(printable(endedLine(row)))
+      listed += rows.length
+      if (next === null) break
+      after = next
+    }
+    return listed
   })
-  if (moved === 0) throw new Error(`No dead delivery ${event.eventId} of ${event.provider}.`)
+  console.error(`${count} listed.`)
+}
+
+function endedLine(delivery: ListedDelivery): string {
+  const { outcome, receivedAt, provider, eventId, ruleId, businessTransactionId, detail } = delivery
+  const parts = [outcome, receivedAt.toISOString(), provider, eventId, ruleId, businessTransactionId, detail]
+  return parts.map((part) => (part ?? '-').replaceAll(/\s+/g, ' ')).join('  ')
+}
+
+/**
+ * Prints one with its headers and its body, as JSON.
+ * @throws Error where there is none
+ */
+export async function showWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
+  const found = await onDatabase(env, (pool) => find(pool, event))
+  if (found === null) throw noDelivery(event)
+  console.log(JSON.stringify(shownWithBody(found), null, 2))
+}
+
+async function find(pool: Pool, event: { provider: string; eventId: string }) {
+  const eventKey = await findWebhookEvent(pool, event)
+  return eventKey === null ? null : readWebhookEvent(pool, eventKey)
+}
+
+function noDelivery({ provider, eventId }: { provider: string; eventId: string }): Error {
+  return new Error(`No delivery ${eventId} of ${provider}.`)
+}
+
+/**
+ * Has one that is dead or processed processed again.
+ * @throws Error where there is none, it waits already, or nothing is left of it
+ */
+export async function retryWebhook(env: Env, event: { provider: string; eventId: string }): Promise<void> {
+  await onDatabase(env, async (pool) => {
+    const found = await find(pool, event)
+    if (found === null) throw noDelivery(event)
+    const name = `The delivery ${event.eventId} of ${event.provider}`
+    if (isEmptied(found)) throw new Error(`${name} was emptied: nothing is left to process.`)
+    const requeued = await withQueue(pool, (boss) => requeue({ pool, jobs: jobsOf(boss) }, found))
+    if (!requeued) throw new Error(`${name} waits to be processed already.`)
+  })
   console.log(`${event.provider} ${event.eventId} is run again.`)
 }
 
 /** Those that are dead now: one that dies again meanwhile stays. */
-export async function retryAllWebhooks(databaseUrl: string): Promise<void> {
-  const moved = await onDatabase(databaseUrl, (pool) =>
-    redrive(pool, async (boss) => {
+export async function retryAllWebhooks(env: Env): Promise<void> {
+  const moved = await onDatabase(env, (pool) =>
+    withQueue(pool, async (boss) => {
       const { rows } = await pool.query<{ now: Date }>('SELECT now()')
       let all = 0
       for (;;) {
@@ -89,10 +151,10 @@ export async function retryAllWebhooks(databaseUrl: string): Promise<void> {
   console.log(moved === 1 ? '1 dead delivery is run again.' : `${moved} dead deliveries are run again.`)
 }
 
-async function redrive(
+async function withQueue<T>(
   pool: Pool,
-  work: (boss: Awaited<ReturnType<typeof joinWebhookQueue>>) => Promise<number>,
-): Promise<number> {
+  work: (boss: Awaited<ReturnType<typeof joinWebhookQueue>>) => Promise<T>,
+): Promise<T> {
   const boss = await joinWebhookQueue(pool)
   try {
     return await work(boss)
@@ -102,8 +164,8 @@ async function redrive(
 }
 
 /** Throws a sentence where no service with a provider ever ran on this database. */
-async function onDatabase<T>(databaseUrl: string, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool(databaseUrl, 1)
+async function onDatabase<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = openPool(databaseUrl(env), 2)
   try {
     return await work(pool)
   } catch (error) {

@@ -1,9 +1,10 @@
-// What human authority has put in effect: policies, approvers' keys and external connectors, as every thread works by them.
+// What human authority has put in effect: policies, approvers' keys, external connectors and webhook rules, as every thread works by them.
 import { readApprovers, type ApproverRow } from './tables/approvers.ts'
 import { readEpoch } from './tables/authority-epoch.ts'
 import { readExternalConnectors, type ExternalConnectorRow } from './tables/external-connectors.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from './tables/policy-versions.ts'
 import type { Sql } from './tables/sql.ts'
+import { readWebhookRulesInEffect, type WebhookRulesRow } from './tables/webhook-rules.ts'
 
 /** Plain data: it crosses to the threads. */
 export interface AuthorityState {
@@ -11,6 +12,7 @@ export interface AuthorityState {
   readonly policies: readonly StoredPolicyVersion[]
   readonly approvers: readonly ApproverRow[]
   readonly externalConnectors: readonly ExternalConnectorRow[]
+  readonly webhookRules: readonly WebhookRulesRow[]
 }
 
 export async function readAuthority(sql: Sql): Promise<AuthorityState> {
@@ -21,5 +23,6 @@ export async function readAuthority(sql: Sql): Promise<AuthorityState> {
     policies: await readPolicyVersions(sql),
     approvers: await readApprovers(sql),
     externalConnectors: await readExternalConnectors(sql),
+    webhookRules: await readWebhookRulesInEffect(sql),
   }
 }

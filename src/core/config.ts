@@ -10,7 +10,7 @@ import { ConfigError, describe, oneOf, perMinute, text, wholeNumber } from './co
 import { dataDir, signingKeyDir } from './folders.ts'
 import { isLoopbackLiteral } from './outbound/address.ts'
 import { algorithms, type Algorithm } from './signing/keys.ts'
-import { readWebhookSecrets, type WebhookSecrets } from './webhooks/providers.ts'
+import { readWebhookProviders, type WebhookProviders } from './webhooks/providers.ts'
 
 export interface Config {
   readonly host: string
@@ -27,14 +27,37 @@ export interface Config {
   readonly receiptAlgorithms: readonly Algorithm[]
   /** Authorizations and records of a batch share a signature. */
   readonly batchSignatures: boolean
-  /** Undefined without LOG=on: nothing is logged. */
+  /** Undefined with LOG=off: nothing is logged. */
   readonly evidenceLog:
     | {
         /** Stands before `/log/` in the log's origin; undefined: it follows from the log's key. */
         readonly origin: string | undefined
+        /** Who reads tiles and entries: everybody, or humans and auditors. */
+        readonly access: 'readAll' | 'open'
+        /** Undefined: nobody is asked to cosign its checkpoints. */
+        readonly witnesses:
+          | {
+              /** Path of a C2SP tlog-policy. */
+              readonly policyFile: string
+              /** A checkpoint is served when enough witnesses have cosigned it, and not before. */
+              readonly required: boolean
+            }
+          | undefined
+      }
+    | undefined
+  /** Undefined: this service is no witness of other logs. */
+  readonly witness:
+    | {
+        /** The key name of its cosignatures: `<LOG_ORIGIN>/witness`. */
+        readonly name: string
+        /** Path of a C2SP tlog-policy with the logs. */
+        readonly logsFile: string
       }
     | undefined
   readonly policyDir: string
+  readonly webhookDir: string
+  /** A folder that was named must be there, and its rules are meant to be used. */
+  readonly webhookDirGiven: boolean
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
   readonly authDisabled: boolean
@@ -42,8 +65,8 @@ export interface Config {
   readonly production: boolean
   /** Undefined: no token, and no connector for the CRM. */
   readonly hubspot: { readonly token: string; readonly baseUrl: string } | undefined
-  /** The secrets of the providers whose deliveries are accepted. */
-  readonly webhookSecrets: WebhookSecrets
+  /** The providers whose deliveries are accepted. */
+  readonly webhookProviders: WebhookProviders
   readonly rateLimits: {
     readonly executePerMinute: number
     readonly healthPerMinute: number
@@ -80,7 +103,12 @@ export const Environment = Type.Partial(
       '^(?!.*//)[A-Za-z0-9]([A-Za-z0-9._~:/-]{0,198}[A-Za-z0-9])?$',
       'a name such as countersign.example.com, without a scheme: 1 to 200 letters, digits and . _ ~ : / -',
     ),
+    LOG_ACCESS: oneOf('readAll', 'open'),
+    LOG_WITNESS_POLICY: Type.String(),
+    LOG_WITNESS_MODE: oneOf('added', 'required'),
+    WITNESS_LOGS: Type.String(),
     POLICY_DIR: Type.String(),
+    WEBHOOK_DIR: Type.String(),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
     RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
@@ -118,7 +146,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const values = Object.fromEntries(Object.entries(given).map(([name, value]) => [name, typed(name, value)]))
   const mistyped = new Set(environment.Errors(values).map(({ instancePath }) => instancePath.slice(1)))
 
-  const webhooks = readWebhookSecrets(given)
+  const webhooks = readWebhookProviders(given)
   const problems = [
     ...unknownServiceVariables(env),
     ...Array.from(mistyped, (name) => `${name} must be ${describe(Environment, name)}.`),
@@ -145,8 +173,27 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
     batchSignatures: values.BATCH_SIGNATURES !== 'false',
-    evidenceLog: values.LOG === 'on' ? { origin: values.LOG_ORIGIN } : undefined,
+    evidenceLog:
+      values.LOG === 'off'
+        ? undefined
+        : {
+            origin: values.LOG_ORIGIN,
+            access: values.LOG_ACCESS === 'open' ? 'open' : 'readAll',
+            witnesses:
+              values.LOG_WITNESS_POLICY === undefined
+                ? undefined
+                : {
+                    policyFile: resolve(values.LOG_WITNESS_POLICY),
+                    required: values.LOG_WITNESS_MODE === 'required',
+                  },
+          },
+    witness:
+      values.WITNESS_LOGS === undefined
+        ? undefined
+        : { name: `${values.LOG_ORIGIN}/witness`, logsFile: resolve(values.WITNESS_LOGS) },
     policyDir: resolve(values.POLICY_DIR ?? 'policies'),
+    webhookDir: resolve(values.WEBHOOK_DIR ?? 'webhooks'),
+    webhookDirGiven: values.WEBHOOK_DIR !== undefined,
     callers,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
     production: isProduction(given),
@@ -157,7 +204,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
             token: values.HUBSPOT_PRIVATE_APP_TOKEN,
             baseUrl: new URL(values.HUBSPOT_BASE_URL ?? 'https://api.hubapi.com').origin,
           },
-    webhookSecrets: webhooks.secrets,
+    webhookProviders: webhooks.providers,
     rateLimits: {
       executePerMinute: values.RATE_LIMIT_EXECUTE_PER_MINUTE ?? 600,
       healthPerMinute: values.RATE_LIMIT_HEALTH_PER_MINUTE ?? 1200,
@@ -212,7 +259,7 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
     if (given[name] !== undefined && !isConnectionString(given[name]))
       problems.push(`${name} cannot be read: its host, port or path is malformed.`)
-  if (given['LOG_ORIGIN'] !== undefined && given['LOG'] !== 'on') problems.push('LOG_ORIGIN needs LOG=on.')
+  problems.push(...logContradictions(given))
   if (given['DATABASE_URL'] === undefined) {
     if (given['DATABASE_READ_URL'] !== undefined)
       problems.push('DATABASE_READ_URL needs DATABASE_URL: it names a replica of that database.')
@@ -225,6 +272,23 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   if (given['SIGNING_KEY_DIR'] === undefined)
     problems.push(
       'SIGNING_KEY_DIR is required with DATABASE_URL. To make keys: countersign keys generate --dir <folder>',
+    )
+  return problems
+}
+
+function logContradictions(given: Readonly<Record<string, string>>): string[] {
+  const is = (name: string) => given[name] !== undefined
+  const [log, witness] = [given['LOG'] !== 'off', is('WITNESS_LOGS')]
+  const problems: string[] = []
+  if (is('LOG_ORIGIN') && !log && !witness)
+    problems.push('LOG_ORIGIN must not be set with LOG=off, unless WITNESS_LOGS is set.')
+  for (const name of ['LOG_ACCESS', 'LOG_WITNESS_POLICY'] as const)
+    if (is(name) && !log) problems.push(`${name} must not be set with LOG=off.`)
+  if (is('LOG_WITNESS_MODE') && !is('LOG_WITNESS_POLICY'))
+    problems.push('LOG_WITNESS_MODE needs LOG_WITNESS_POLICY.')
+  if (witness && !is('LOG_ORIGIN'))
+    problems.push(
+      'WITNESS_LOGS needs LOG_ORIGIN: what this service cosigns is signed by <LOG_ORIGIN>/witness.',
     )
   return problems
 }

@@ -160,18 +160,54 @@ export const failures = {
   /** A body of a governance, approval or intent route; the message names the field. */
   invalidField: (message: string) => new Failure(400, message),
   /** The signature of a webhook delivery is its authentication (interface §6). */
-  missingSignature: (provider: string) =>
-    new Failure(401, 'Missing signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
-  invalidSignature: (provider: string) =>
-    new Failure(401, 'Invalid signature.', { audit: { type: 'webhook.rejected', detail: { provider } } }),
+  missingSignature: (provider: string, cause: string) =>
+    new Failure(401, 'Missing signature.', {
+      cause,
+      audit: { type: 'webhook.rejected', detail: { provider } },
+    }),
+  invalidSignature: (provider: string, cause: string) =>
+    new Failure(401, 'Invalid signature.', {
+      cause,
+      audit: { type: 'webhook.rejected', detail: { provider } },
+    }),
   missingEventId: () => new Failure(400, 'Missing event id.'),
+  webhookEventNotFound: () => new Failure(404, 'Delivery not found.'),
   changeNotFound: () =>
     new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
   approvalNotFound: () => new Failure(404, 'Approval not found.'),
   intentNotFound: () => new Failure(404, 'Execution intent not found.'),
   /** What is asked for contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
   conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
+  eventEndpointNotFound: () =>
+    new Failure(404, 'No such event endpoint is in effect.', { code: 'EVENT_ENDPOINT_NOT_FOUND' }),
   refusalNotFound: () => new Failure(404, 'Refusal Record not found.'),
+  /** @param kind a proof kind of GET /log/proofs/{kind}/{id}; another caller's artifact is answered the same */
+  artifactNotFound: (kind: string) => new Failure(404, `There is no such ${kind}.`),
+  notLogged: () =>
+    new Failure(404, 'This is not in the evidence log: it was stored while the log was off.', {
+      code: 'NOT_LOGGED',
+    }),
+  noEvents: () =>
+    new Failure(409, 'This service runs with LOG=off: events are read from the evidence log.', {
+      code: 'NOT_LOGGED',
+    }),
+  /** Another caller's stream is answered the same. */
+  streamNotFound: () => new Failure(404, 'There is no such stream in the evidence log.'),
+  /** @param why the bundle of a record cannot be made, without its full stop */
+  noBundle: (why: string) =>
+    new Failure(404, `There is no bundle of this record: ${why}.`, { code: 'NOT_LOGGED' }),
+  /** Of an id that is another caller's, GET /log/absence says to nobody else whether the log has it. */
+  idNotYours: () => new Failure(404, 'This id is not one of yours.'),
+  noCheckpoint: () => new Failure(404, 'There is no such log, or it has no checkpoint yet.'),
+  tileNotFound: () => new Failure(404, 'There is no such tile under the newest checkpoint.'),
+  /** The four of C2SP tlog-witness, for logs that this service is a witness of. */
+  logNotWitnessed: () => new Failure(404, 'This witness does not know the log of the checkpoint.'),
+  notWitnessed: () => new Failure(404, 'This witness has cosigned no checkpoint of such a log.'),
+  /** @param why a clause */
+  checkpointNotSigned: (why: string) => new Failure(403, `The checkpoint is not signed by its log: ${why}.`),
+  /** @param why a clause */
+  checkpointInconsistent: (why: string) =>
+    new Failure(422, `The checkpoint does not continue the one that was cosigned before: ${why}.`),
   keyNotFound: (keyId: string) => new Failure(404, `Key not found: ${keyId}`),
   pathNotFound: () => new Failure(404, 'Not Found'),
   methodNotAllowed: (allow: string) => new Failure(405, 'Method Not Allowed', { headers: { Allow: allow } }),

@@ -29,15 +29,19 @@ export interface WholeRecord extends Sealed {
   /** How many the record has, where its list was cut to the newest (decisions §12). */
   readonly verificationCount?: number
   readonly receiptCount?: number
+  /** As the lists above; left out where no provider says anything of it. */
+  readonly confirmations?: string
+  readonly confirmationCount?: number
 }
 
 /** The Execution Trust Record of interface §2.2. A count stands beside a list that was cut, and beside no other. */
 export function trustRecordText(record: WholeRecord): string {
-  const { verifications, receipts, verificationCount, receiptCount } = record
-  const counts =
-    (verificationCount === undefined ? '' : `,"verificationCount":${verificationCount}`) +
-    (receiptCount === undefined ? '' : `,"receiptCount":${receiptCount}`)
-  const lists = `"verifications":[${verifications}],"receipts":[${receipts}]`
+  const { verifications, receipts, confirmations, ...counted } = record
+  const counts = (['verificationCount', 'receiptCount', 'confirmationCount'] as const)
+    .map((name) => (counted[name] === undefined ? '' : `,"${name}":${counted[name]}`))
+    .join('')
+  const confirmed = confirmations === undefined ? '' : `,"confirmations":[${confirmations}]`
+  const lists = `"verifications":[${verifications}],"receipts":[${receipts}]${confirmed}`
   return `${sealedText(record).slice(0, -1)},${lists}${counts}}`
 }
 
@@ -47,7 +51,7 @@ export function changeText({ body, seal, advice }: Sealed & { readonly advice: s
 }
 
 /** The signed members under a name of their own, and their signature beside them. */
-export function signedText(name: 'event' | 'transition', { body, seal }: Sealed): string {
+export function signedText(name: 'event' | 'transition' | 'confirmation', { body, seal }: Sealed): string {
   return `{"${name}":${body},"signature":${seal}}`
 }
 

@@ -4,7 +4,9 @@ import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
 import type { Audited, RefusalKind } from './errors.ts'
 import type { LoopReport } from './event-loop.ts'
+import type { Said } from './schemas/provider-confirmation.ts'
 import type { StoreFaultMemory } from './store-fault.ts'
+import type { DeliveryOutcome } from './webhooks/outcomes.ts'
 
 /** The groups of threads, see src/server/dispatch/operations.ts. */
 export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
@@ -31,12 +33,17 @@ export interface Boot {
   readonly reportChannel: string | undefined
 }
 
-/** The newest log of the database. */
+/** The newest log of the database: `<name>/log/<number>`. */
 export interface EvidenceLog {
-  /** As `<name>/log/<number>`. */
-  readonly origin: string
   /** Stands before `/batch/` in the origins of batches too. */
   readonly name: string
+  /** Its number, shared by the threads of the instance: the one that ticks looks at each tick, so that a reopened log needs no restart. */
+  readonly number: Int32Array<SharedArrayBuffer>
+}
+
+/** The origin that receipts promise their inclusion in. */
+export function newestOrigin({ name, number }: EvidenceLog): string {
+  return `${name}/log/${Atomics.load(number, 0)}`
 }
 
 /** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
@@ -56,12 +63,17 @@ export type Operation =
   | 'deliver-approval'
   | 'sweep-intents'
   | 'sequence-log'
+  | 'prove-complete'
+  | 'add-checkpoint'
   | 'finalize-intent'
   | 'resolve-intent'
   | 'evaluate'
   | 'simulate'
   | 'receive-webhook'
   | 'process-webhooks'
+  | 'process-webhook-again'
+  | 'manage-event-endpoint'
+  | 'sign-events'
 
 /** What the scrape sends to every thread. */
 export interface ReportRequest {
@@ -168,9 +180,39 @@ export interface DueWebhooks {
   readonly jobs: readonly { readonly jobId: string; readonly eventKey: string; readonly bytes: number }[]
 }
 
-/** Its reply: the jobs that failed, by their id, and why. */
-export interface FailedWebhooks {
+/** Its reply. */
+export interface ProcessedWebhooks {
+  /** Why each of those that failed did, by the id of the job. */
   readonly failed: Readonly<Record<string, string>>
+  readonly processed: readonly ProcessedDelivery[]
+}
+
+export interface ProcessedDelivery {
+  readonly provider: string
+  readonly says: Said | 'nothing'
+  readonly outcome: DeliveryOutcome
+}
+
+/** The reply of `sign-events`; or `UnreadableFeed`, or null: the lease is lost. */
+export interface SignedEvents {
+  /** In the order of the feed, for this endpoint, ready to be sent. */
+  readonly events: readonly {
+    readonly body: string
+    readonly headers: Readonly<Record<string, string>>
+    /** The place in the feed behind it. */
+    readonly cursor: string
+  }[]
+  /** Where the feed was read from, and up to where. */
+  readonly from: string | null
+  readonly next: string
+  /** Whether there may be more behind `next` already. */
+  readonly more: boolean
+}
+
+/** The cursor of an endpoint is not one of this feed, as where the database has gone back. */
+export interface UnreadableFeed {
+  /** Completes "the endpoint …". */
+  readonly problem: string
 }
 
 /** The reply of `sequence-log`. */
@@ -179,6 +221,8 @@ export interface LogReport {
   readonly frozen: string | null
   /** Another sentence for the operator. */
   readonly problem: string | null
+  /** In how many milliseconds the next tick is due. */
+  readonly nextTickMs: number
 }
 
 /** One request as the dispatcher hands it to a thread. */

@@ -20,11 +20,13 @@ export async function openEvidenceLog(
   readSigningKeys(signingKeyDir, receiptAlgorithms)
   const keys = readLogKeys(signingKeyDir)
   const origin = await openNewestLog(sql, configured ?? defaultLogOrigin(keys))
-  const name = origin.replace(/\/log\/\d+$/, '')
+  const [, name = '', log] = /^(.*)\/log\/(\d+)$/.exec(origin) ?? []
   if (configured !== undefined && configured !== name)
     throw new Error(
       `LOG_ORIGIN is ${configured}, but the log of this database is ${origin}: signed as it is, its name cannot change. ` +
         `Set LOG_ORIGIN=${name}, or leave it out.`,
     )
-  return { name, origin }
+  const number = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  number[0] = Number(log)
+  return { name, number }
 }

@@ -9,6 +9,7 @@ import { readConfig, type Config } from '../core/config.ts'
 import { openAudit } from './http/audit.ts'
 import { openAuthentication } from './http/authenticate.ts'
 import { openCompute } from './http/compute.ts'
+import { openCoseReceipts } from './cose-receipts.ts'
 import { openDispatcher } from './dispatch/dispatcher.ts'
 import { openMemoryLimits, type Limits } from './http/limit.ts'
 import { listen } from './http/listen/index.ts'
@@ -19,6 +20,8 @@ import { openSharedLimits } from './http/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
 import { openEvidenceLog } from './evidence-log.ts'
+import { watchEvents } from './event-watch.ts'
+import { openWitness } from './witness.ts'
 import {
   firstCallText,
   firstKeyText,
@@ -27,21 +30,28 @@ import {
   readyText,
   type FirstKey,
 } from './first-steps.ts'
+import { startDelivering } from './jobs/events.ts'
 import { startLogging } from './jobs/log.ts'
+import { startWitnessing } from './jobs/witnesses.ts'
 import { startSweeping } from './jobs/sweep.ts'
 import { openLog, type Log } from './log.ts'
+import { openLogProofs } from './log-proofs.ts'
 import { openSpans } from './metrics/spans.ts'
 import { openapiTexts } from './openapi/document.ts'
-import { syncPolicies } from './sync-policies.ts'
+import { syncDocuments } from './sync-documents.ts'
 import { endPools, openPools } from './pools.ts'
 import { routes } from './routes/index.ts'
+import { publishedLogKeys } from '../core/signing/log-keys.ts'
 import { publishedKeys } from '../core/signing/published.ts'
 import { openStoreFault, watchStoreFault } from '../core/store-fault.ts'
+import { servedCheckpoint } from '../core/tables/log-checkpoints.ts'
 import { migrate } from '../core/tables/migrate.ts'
 import { requirePreparedStatements } from '../core/tables/pooler.ts'
 import { openPool } from '../core/tables/sql.ts'
 import { whyRefused } from './usable.ts'
 import { within } from '../core/within.ts'
+import { readWitnesses } from '../core/witnesses.ts'
+import { secretWarnings } from '../core/webhooks/providers.ts'
 import { startWebhookWork } from './jobs/webhooks.ts'
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
@@ -130,13 +140,14 @@ async function start(starting: Starting): Promise<void> {
       'SERVICE_AUTH_DISABLED: every request is served without a credential. For local development only.',
     )
   }
+  for (const warning of secretWarnings(config.webhookProviders)) logger.warn(warning)
   const data = await openData(starting)
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  const { webhookWork, logging } = await startJobs(starting, data, threads)
+  const { webhookWork, ...logJobs } = await startJobs(starting, data, threads)
   signal.throwIfAborted()
-  const front = await listenForRequests(starting, data, threads, logging)
+  const front = await listenForRequests(starting, data, threads, logJobs)
   const { server, port } = front.listener
   const { metrics } = threads
   if (metrics !== undefined && config.metrics !== undefined) {
@@ -147,6 +158,8 @@ async function start(starting: Starting): Promise<void> {
       admission: front.admission,
       pool: pools.read,
       pools: { ...pools, export: replica, limits: front.limitPool, webhooks: webhookWork?.pool },
+      witnessAges: logJobs.witnessing?.ages ?? (() => []),
+      eventEndpoints: logJobs.delivering?.states ?? (() => undefined),
       queueRequestsMax: config.queueRequestsMax,
       build: { version: config.buildVersion, listener: server },
     }
@@ -159,7 +172,7 @@ async function start(starting: Starting): Promise<void> {
 
 type Data = Awaited<ReturnType<typeof openData>>
 
-/** The database at the schema of this release, with the policies of the folder and a log. */
+/** The database at the schema of this release, with the policies and webhook rules of their folders and a log. */
 async function openData(starting: Starting) {
   const { config, logger, stops, signal } = starting
   const opened = await openDatabase(starting)
@@ -168,11 +181,15 @@ async function openData(starting: Starting) {
   if (config.databaseUrl !== undefined) await requirePreparedStatements(config.databaseUrl)
   const pools = openPools(opened.database, config.databaseReadUrl)
   stops.push(() => endPools(pools))
-  const { warnings, differences } = await syncPolicies(pools.read, config.policyDir)
-  for (const warning of warnings) logger.debug(warning)
+  const { advice, warnings, differences } = await syncDocuments(pools.read, config)
+  for (const sentence of advice) logger.debug(sentence)
+  for (const warning of warnings) logger.warn(warning)
   for (const { message, file } of differences) logger.error({ file }, message)
   const evidenceLog = await openEvidenceLog(config, pools.read)
-  return { ...opened, pools, evidenceLog, policyDifferences: differences }
+  const witnesses = readWitnesses(config)
+  const witness = openWitness(config)
+  if (witness !== undefined) logger.info(witness, 'witness of other logs')
+  return { ...opened, pools, evidenceLog, witnesses, witness, documentDifferences: differences }
 }
 
 interface OpenedDatabase {
@@ -240,29 +257,43 @@ async function startThreads(
   return { dispatcher, authority, storeFault, compute, metrics }
 }
 
-/** @returns the webhook jobs, undefined where no provider is configured, and those of the evidence log, undefined with LOG=off */
+/**
+ * @returns the webhook jobs, undefined where no provider is configured, those of the evidence log and of the events made of it, undefined
+ *   with LOG=off, and those of its witnesses, undefined without LOG_WITNESS_POLICY
+ */
 async function startJobs(
   { config, logger, stops }: Starting,
-  { database, evidenceLog }: Data,
-  { dispatcher: { submit } }: Threads,
+  { database, evidenceLog, pools, witnesses }: Data,
+  { dispatcher: { submit }, metrics }: Threads,
 ) {
   const sweeping = startSweeping({ submit, log: logger })
   stops.push(() => sweeping.close())
   const logging = evidenceLog && startLogging({ submit, log: logger })
   if (logging !== undefined) stops.push(() => logging.close())
-  if (Object.keys(config.webhookSecrets).length === 0) return { webhookWork: undefined, logging }
-  const work = await startWebhookWork({ connectionString: database, submit, log: logger })
+  const witnessing = witnesses && startWitnessing({ sql: pools.read, witnesses, log: logger })
+  if (witnessing !== undefined) stops.push(() => witnessing.close())
+  const delivering =
+    evidenceLog && startDelivering({ sql: pools.read, submit, onAttempt: metrics?.onDelivery, log: logger })
+  if (delivering !== undefined) stops.push(() => delivering.close())
+  const logJobs = { logging, witnessing, delivering }
+  if (Object.keys(config.webhookProviders).length === 0) return { webhookWork: undefined, ...logJobs }
+  const work = await startWebhookWork({
+    connectionString: database,
+    submit,
+    onProcessed: (delivery) => metrics?.processed(delivery),
+    log: logger,
+  })
   stops.push(() => work.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
-  return { webhookWork: work, logging }
+  return { webhookWork: work, ...logJobs }
 }
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>
 
 async function listenForRequests(
   { config, logger, stops }: Starting,
-  { pools, callers, policyDifferences }: Data,
+  { pools, callers, documentDifferences, witnesses, witness }: Data,
   { compute, metrics, ...threads }: Threads,
-  logging: Jobs['logging'],
+  { logging, witnessing, delivering }: Omit<Jobs, 'webhookWork'>,
 ) {
   const { databaseUrl, rateLimits, shutdownTimeoutMs } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
@@ -277,6 +308,8 @@ async function listenForRequests(
   if (metrics !== undefined) stops.push(() => metrics.close())
   const admission = openAdmission(config.queueRequestsMax)
   let stopping = false
+  const served = (log?: number) => servedCheckpoint(pools.read, { required: witnesses?.required, log })
+  const logKeys = publishedLogKeys(config.signingKeyDir)
   const onRequest = openFrontEnd({
     service: {
       ...threads,
@@ -285,8 +318,19 @@ async function listenForRequests(
       exportPool: pools.export,
       readyPool: pools.ready,
       keys: publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') }),
+      logKeys,
+      issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
+      logProofs: openLogProofs(pools.read, { stopping: () => stopping, servedCheckpoint: served }),
+      servedCheckpoint: served,
+      eventWatch: watchEvents(pools.read, { stopping: () => stopping }),
+      witness,
       openapi: openapiTexts(routes),
-      warnings: () => [...policyDifferences.map(({ message }) => message), ...(logging?.warnings() ?? [])],
+      warnings: () => [
+        ...documentDifferences.map(({ message }) => message),
+        ...(logging?.warnings() ?? []),
+        ...(witnessing?.warnings() ?? []),
+        ...(delivering?.warnings() ?? []),
+      ],
       stopping: () => stopping,
       overload: openOverload(threads.dispatcher),
     },

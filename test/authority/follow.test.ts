@@ -14,6 +14,7 @@ const stateOf = (epoch: string): AuthorityState => ({
   policies: [],
   approvers: [],
   externalConnectors: [],
+  webhookRules: [],
 })
 
 test('a batch that overtakes a change waits until it is in effect', async () => {

@@ -39,7 +39,7 @@ export function launchChromium(): Promise<Browser> {
 export interface WatchedPage {
   readonly page: Page
   /** Requests to other origins (which are not let through), violations of the page's policy, errors and warnings. */
-  readonly problems: readonly string[]
+  readonly problems: string[]
 }
 
 /** Opens a page in a context of its own, watched from its first request on. */

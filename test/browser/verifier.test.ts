@@ -27,7 +27,7 @@ let page: Page
 let requests: string[]
 let complaints: string[]
 
-async function drop(zone: 'evidence' | 'key-set', ...files: readonly Dropped[]): Promise<void> {
+async function drop(zone: 'evidence' | 'key-set' | 'log', ...files: readonly Dropped[]): Promise<void> {
   const given = files.map(({ name, content }) => ({
     name,
     base64: Buffer.from(content).toString('base64'),
@@ -64,6 +64,16 @@ async function shown(): Promise<{ title: string; text: string }[]> {
 
 const file = (name: string, content: string) => ({ name, mimeType: '', buffer: Buffer.from(content) })
 
+/** Of the published vectors. */
+function bundle(id: string): string {
+  const { cases } = JSON.parse(readFileSync(join(VECTORS, 'bundles.json'), 'utf8')) as { cases: Case[] }
+  const found = cases.find((one) => one.id === `bundle/${id}`)
+  if (found === undefined || !('evidence' in found)) throw new Error(`no bundle ${id}`)
+  return JSON.stringify(found.evidence)
+}
+
+const keysOfVectors = () => readFileSync(join(VECTORS, 'keys.json'), 'utf8')
+
 const record = (content: string | Buffer): Dropped[] => [{ name: 'record.json', content }]
 
 /** The names of the checks that fail, or that cannot be made. */
@@ -82,21 +92,25 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     folder = mkdtempSync(join(tmpdir(), 'countersign-verifier-'))
     writeFileSync(join(folder, 'countersign-verifier.html'), readFileSync(PAGE_FILE))
     browser = await launchChromium()
-  })
-
-  afterAll(async () => {
-    await browser.close()
-    rmSync(folder, { recursive: true })
-  })
-
-  beforeEach(async () => {
-    requests = []
-    complaints = []
+    // One page, opened anew for each test: another page is another process, 0.4 s of CPU.
     context = await browser.newContext({ offline: true })
     context.on('request', (request) => requests.push(request.url()))
     page = await context.newPage()
     page.on('console', (message) => complaints.push(message.text()))
     page.on('pageerror', (error) => complaints.push(error.message))
+  })
+
+  afterAll(async () => {
+    // It remembers nothing from one opening to the next.
+    expect(await context.storageState({ indexedDB: true })).toEqual({ cookies: [], origins: [] })
+    await browser.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  beforeEach(async () => {
+    await page.setViewportSize({ width: 1280, height: 720 })
+    requests = []
+    complaints = []
     await page.goto(pathToFileURL(join(folder, 'countersign-verifier.html')).href)
     await page.evaluate(() => {
       document.addEventListener('securitypolicyviolation', (event) => console.error(event.violatedDirective))
@@ -106,7 +120,6 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   afterEach(async () => {
     expect(requests).toEqual([page.url()])
     expect(complaints).toEqual([])
-    await context.close()
   })
 
   test('a page that was just opened asks for what it needs and trusts no key', async () => {
@@ -146,6 +159,15 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       expect(await page.locator('article li').count()).toBeGreaterThan(0)
     })
 
+    test('a bundle, with the description of the log', async () => {
+      await drop('log', { name: 'log.json', content: readFileSync(join(VECTORS, 'log.json')) })
+      const [result] = await dropped(record(bundle('valid-governed')), keysOfVectors())
+      expect(result?.title).toBe('VALID')
+      expect(result?.text).toContain('Bundle of one execution')
+      expect(result?.text).toContain('ml-dsa-44')
+      expect(await page.locator('#log-state').innerText()).toBe('Log description: log.json')
+    })
+
     test('pasted instead of dropped, by keyboard alone', async () => {
       const { record: text, keySet } = await savedFiles(['ed25519'])
       for (const [zone, content] of [
@@ -173,6 +195,13 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   })
 
   describe('NOT VALID', () => {
+    test('a bundle whose approver is enrolled by no change', async () => {
+      await drop('log', { name: 'log.json', content: readFileSync(join(VECTORS, 'log.json')) })
+      const [result] = await dropped(record(bundle('change-missing')), keysOfVectors())
+      expect(result?.title).toBe('NOT VALID')
+      expect(await failedChecks()).toEqual(['approver keys'])
+    })
+
     test('one changed byte is named by the checks that see it', async () => {
       const { record: text, keySet } = await savedFiles(['ed25519'])
       const changed = text.replaceAll('"amount":42', '"amount":43')
@@ -232,6 +261,25 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
   })
 
   describe('CANNOT BE CHECKED', () => {
+    test('a bundle without the description of a log, until it is given', async () => {
+      const [result] = await dropped(record(bundle('valid-governed')), keysOfVectors())
+      expect(result?.title).toBe('CANNOT BE CHECKED')
+      expect(await checksThat('no-key')).toEqual(['log checkpoint', 'log proofs', 'log order'])
+      expect(result?.text).toContain('GET /.well-known/countersign-log')
+      await drop('log', { name: 'log.json', content: readFileSync(join(VECTORS, 'log.json')) })
+      await page.waitForSelector('article.valid')
+    })
+
+    test.each([
+      ['two descriptions', 2, 'Several log descriptions are given: choose one of them.'],
+      ['a description that is none', 1, 'has no list `logs`'],
+    ])('%s', async (_, count, reason) => {
+      await drop('log', ...Array.from({ length: count }, (_one, i) => ({ name: `${i}.json`, content: '{}' })))
+      const [result] = await dropped(record(bundle('valid-plain')), keysOfVectors())
+      expect(result?.title).toBe('CANNOT BE CHECKED')
+      expect(result?.text).toContain(reason)
+    })
+
     test.each<[string, string | Buffer]>([
       ['no JSON', 'garbage'],
       ['nothing', ''],

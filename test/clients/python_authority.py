@@ -11,7 +11,7 @@ import unittest
 import uuid
 from typing import Any
 
-from countersign import Client, CountersignError
+from countersign import Client, CountersignError, verify_evidence
 
 URL = os.environ["COUNTERSIGN_URL"]
 PREPARED = json.loads(os.environ["COUNTERSIGN_PREPARED"])
@@ -54,6 +54,19 @@ class Authority(unittest.TestCase):
         self.assertEqual((used["status"], used["consumedBy"]), ("USED", transaction["businessTransactionId"]))
         self.assertEqual(CHECKER.approvals(status="USED", page=1), [used])
 
+        # By the service's keys alone: the bundle holds the changes that enrolled the approver's, and put the policy into force.
+        keys, log = MACHINE.key_set(), MACHINE.log_description()
+        bundle = MACHINE.bundle(transaction["businessTransactionId"])
+        report = verify_evidence(bundle, keys, log=log)
+        self.assertEqual((report.verdict, [check for check in report.checks if check.problem is not None]), ("valid", []))
+        whole = json.loads(bundle)
+        kinds = sorted(proof["kind"] for proof in whole["proofs"])
+        self.assertEqual(kinds, ["approval", "authorization", "change", "change", "receipt"])
+        whole["changes"] = [one for one in whole["changes"] if one["kind"] == "policy"]
+        report = verify_evidence(json.dumps(whole), keys, log=log)
+        failing = [check.name for check in report.checks if check.problem is not None and not check.is_open]
+        self.assertEqual(failing, ["approver keys", "log proofs"])
+
         never = {"id": "never", "when": "signals.approved", "outcome": "reject", "reason": "Never."}
         simulated = MACHINE.simulate_policy({**change["proposed"], "policyVersion": "2.0.0", "rules": [never]})
         self.assertTrue(simulated["complete"])
@@ -78,6 +91,38 @@ class Authority(unittest.TestCase):
             403,
             "STEP_UP_AUTHORIZATION_INVALID",
             lambda: CHECKER.reject_external_connector_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
+    def test_webhook_rules_are_put_in_effect(self) -> None:
+        change, step_up = PREPARED["webhook-rules"]["change"], PREPARED["webhook-rules"]["stepUp"]
+        self.assertEqual(CHECKER.webhook_rules_change(change["changeId"]), change)
+        CHECKER.approve_webhook_rules_change(change["changeId"], step_up)
+        first = MACHINE.webhook_rules()[0]
+        self.assertEqual((first["provider"], first["approvedByChange"]), ("acme", change["changeId"]))
+        proposed = MAKER.propose_webhook_rules_change({"provider": "acme", "rules": [], "reason": "test"})
+        self.assertEqual(CHECKER.webhook_rules_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_webhook_rules_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
+    def test_an_event_endpoint_is_registered(self) -> None:
+        change, step_up = PREPARED["event-endpoint"]["change"], PREPARED["event-endpoint"]["stepUp"]
+        self.assertEqual(CHECKER.event_endpoint_change(change["changeId"]), change)
+        CHECKER.approve_event_endpoint_change(change["changeId"], step_up)
+        (endpoint,) = CHECKER.event_endpoints()
+        self.assertEqual((endpoint["endpointId"], endpoint["url"]), (change["changeId"], change["target"]))
+        secret = CHECKER.make_event_endpoint_secret(endpoint["endpointId"])["secret"]
+        self.assertTrue(secret.startswith("whsec_"))
+        CHECKER.redeliver_events(endpoint["endpointId"])
+        revocation = {"action": "revoke", "url": change["target"], "reason": "test"}
+        proposed = MAKER.propose_event_endpoint_change(revocation)
+        self.assertEqual(CHECKER.event_endpoint_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_event_endpoint_change(proposed["changeId"], step_up, rejection_reason="No."),
         )
 
     def test_changes_are_proposed(self) -> None:

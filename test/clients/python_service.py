@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import copy
+import hashlib
 import io
 import json
 import os
@@ -14,9 +16,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Dict, List
 
-from countersign import Client, CountersignError, IdUsedForAnotherIntent, NoRecordError, check_audit_event, check_receipt
-from countersign import check_refusal_record, check_trust_record, deterministic_id, read_key_set
+from countersign import Client, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError
+from countersign import check_audit_event, check_receipt
+from countersign import check_refusal_record, check_trust_record, deterministic_id, read_key_set, verify_evidence
 from countersign.__main__ import main
+from countersign.canonical import canonicalize
+from countersign.log import open_checkpoint, parse_proof, verify_proof
+from countersign.log.entry import parse_entry
+from countersign.log.trust import read_log_trust
+from countersign.merkle import require_consistent
 
 URL = os.environ["COUNTERSIGN_URL"]
 ALGORITHMS = os.environ["RECEIPT_ALGORITHMS"].split(",")
@@ -100,6 +108,18 @@ class Service(unittest.TestCase):
         self.assertEqual(failing(check_receipt(receipt, self.keys)), [])
 
     @once
+    def test_events_are_followed_and_an_end_is_waited_for(self) -> None:
+        after = CLIENT.event_page(after="now")["next"]
+        ended = CLIENT.execute(a_transaction("followed"))
+        events = CLIENT.events(after=after, types=["execution.completed"])
+        # What other tests did may be logged only now.
+        event = next(one for one in events if one["businessTransactionId"] == ended["businessTransactionId"])
+        self.assertEqual(event["trustRecordHash"], ended["trustRecordHash"])
+        self.assertEqual(CLIENT.event_page(after=after, types=["execution.failed"])["events"], [])
+        self.assertEqual(CLIENT.wait_for_closed(ended["businessTransactionId"])["state"], "FINALIZED")
+        self.assert_error(400, None, lambda: CLIENT.event_page(after="x"))
+
+    @once
     def test_a_request_becomes_a_whole_transaction_on_the_authority_of_the_caller(self) -> None:
         record: Any = CLIENT.execute(REQUEST)
         self.assertEqual(record["executions"][0]["status"], "COMPLETED")
@@ -168,6 +188,93 @@ class Service(unittest.TestCase):
     def test_keys_that_are_not_published_verify_nothing(self) -> None:
         checks = check_trust_record(self.record, {})
         self.assertEqual(failing(checks), ["record signature", "authorization signature", "receipts"])
+
+    @once
+    def test_artifacts_are_proven_to_be_in_the_log(self) -> None:
+        policy = read_log_trust(CLIENT.log_description()).policy
+        hashes = {
+            "authorization": hashlib.sha256(canonicalize(self.record["authorization"]["payload"])).hexdigest(),
+            "receipt": self.record["receipts"][0]["receiptHash"],
+        }
+        index = {}
+        for kind, due in hashes.items():
+            proof = CLIENT.log_proof(kind, self.id)
+            entry = parse_proof(proof).extra
+            assert entry is not None
+            logged = parse_entry(entry.decode("ascii"))
+            self.assertEqual((logged.kind, logged.hash), (kind, due))
+            proven = verify_proof(entry, proof, policy)
+            # By Ed25519 and by ML-DSA-44.
+            self.assertEqual(len(proven.signed_by), 2)
+            index[kind] = proven.index
+        self.assertLess(index["authorization"], index["receipt"])
+        self.assert_error(404, None, lambda: CLIENT.log_proof("receipt", str(uuid.uuid4())))
+
+    @once
+    def test_a_bundle_is_verified_offline(self) -> None:
+        bundle, log = CLIENT.bundle(self.id), CLIENT.log_description()
+        report = verify_evidence(bundle, CLIENT.key_set(), log=log)
+        self.assertEqual((report.verdict, report.subject), ("valid", self.record["trustRecordId"]))
+        self.assertEqual(len(report.checks), 14)
+        with tempfile.TemporaryDirectory() as folder:
+            files = [write(folder, name, value) for name, value in (("keys.json", CLIENT.key_set()), ("log.json", log))]
+            saved = Path(folder) / "bundle.json"
+            saved.write_text(bundle, encoding="utf-8")
+            status, output = run("verify", str(saved), "--keys", files[0], "--log", files[1])
+            self.assertEqual(status, 0, output)
+        changed = {**json.loads(bundle), "policy": json.loads(bundle)["policy"].replace("1000", "9000", 1)}
+        report = verify_evidence(json.dumps(changed), CLIENT.key_set(), log=log)
+        self.assertEqual(failing(list(report.checks)), ["policy document"])
+        self.assert_error(404, None, lambda: CLIENT.bundle(str(uuid.uuid4())))
+
+    @once
+    def test_a_later_log_begins_with_an_earlier_one(self) -> None:
+        keys = [one.key for one in read_log_trust(CLIENT.log_description()).policy.logs]
+        CLIENT.log_proof("receipt", self.id)
+        before = open_checkpoint(CLIENT.log_checkpoint(), logs=keys)
+        self.assertEqual(CLIENT.log_consistency(before.size, before.size)["hashes"], [])
+        record: Any = CLIENT.execute(REQUEST)
+        CLIENT.log_proof("receipt", record["businessTransactionId"])
+        after = open_checkpoint(CLIENT.log_checkpoint(), logs=keys)
+        self.assertGreater(after.size, before.size)
+        answer = CLIENT.log_consistency(before.size, after.size)
+        require_consistent(
+            end=before.size,
+            size=after.size,
+            part_root=before.root,
+            root=after.root,
+            path=[base64.b64decode(one) for one in answer["hashes"]],
+        )
+
+    @once
+    def test_a_client_is_a_witness_of_the_log(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "log.json"
+            options: Any = {"log_checkpoint_file": file, "log_check_interval": 0}
+            # On first use, from what the first client remembered, and by a description that was saved.
+            sizes = []
+            CLIENT.log_proof("receipt", self.id)
+            for log in (None, None, CLIENT.log_description()):
+                witness = Client(URL, os.environ["COUNTERSIGN_API_KEY"], log=log, **options)
+                record: Any = witness.execute(REQUEST)
+                self.assertEqual(failing(check_trust_record(record, self.keys)), [])
+                witness.log_proof("receipt", record["businessTransactionId"])
+                witness.version()
+                remembered = json.loads(file.read_text("utf-8"))
+                sizes.append(int(remembered["checkpoint"].splitlines()[1]))
+                self.assertEqual(len(remembered["vkeys"]), 2)
+            self.assertEqual(sorted(set(sizes)), sizes)
+            # A history in which an entry was another one: the service cannot prove to have grown from it.
+            origin, size, root, *rest = remembered["checkpoint"].splitlines()
+            forged = "\n".join([origin, str(int(size) - 1), base64.b64encode(bytes(32)).decode("ascii"), *rest]) + "\n"
+            file.write_text(json.dumps({**remembered, "checkpoint": forged}), "utf-8")
+            refused = a_transaction("never sent")
+            with self.assertRaises(LogContradiction) as raised:
+                Client(URL, os.environ["COUNTERSIGN_API_KEY"], **options).execute(refused)
+            held = json.loads(Path(str(raised.exception.file)).read_text("utf-8"))
+            self.assertEqual((held["seen"], held["consistency"]["from"]), (forged, int(size) - 1))
+            open_checkpoint(held["received"], logs=[one.key for one in read_log_trust(CLIENT.log_description()).policy.logs])
+            self.assert_error(404, None, lambda: CLIENT.transaction(refused["businessTransactionId"]))
 
     @once
     def test_reads(self) -> None:

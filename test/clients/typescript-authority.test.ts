@@ -209,10 +209,70 @@ test('an external connector is registered by two humans, and revoked by two', as
   expect((await making.externalConnectorChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
 })
 
+test('webhook rules are put in effect by two humans, and any caller reads them', async () => {
+  const proposal = {
+    provider: 'acme',
+    rules: [
+      { id: 'paid', when: 'payload.paid == true', transaction: 'payload.id', says: 'executed' as const },
+    ],
+    reason: 'test',
+  }
+  const first = await making.proposeWebhookRulesChange(proposal)
+  await checking.rejectWebhookRulesChange(first.changeId, rejection(first))
+  const change = await making.proposeWebhookRulesChange(proposal)
+  expect(await checking.webhookRulesChange(change.changeId)).toEqual(change)
+  await checking.approveWebhookRulesChange(change.changeId, stepUp(change))
+  const anybody = createCountersign({ baseUrl: service.url, apiKey: service.key })
+  const [acme] = (await anybody.webhookRules()).webhookRules
+  expect(acme).toMatchObject({ provider: 'acme', status: 'IN_EFFECT', approvedByChange: change.changeId })
+  expect((await making.webhookRulesChanges({ status: 'APPROVED' })).changes).toHaveLength(1)
+})
+
+test('an event endpoint is registered by two humans, gets a secret and is served again', async () => {
+  const proposal = {
+    action: 'register' as const,
+    url: 'http://127.0.0.1:9/events',
+    types: ['change.resolved' as const],
+    reason: 'test',
+  }
+  const first = await making.proposeEventEndpointChange(proposal)
+  await checking.rejectEventEndpointChange(first.changeId, rejection(first))
+  const change = await making.proposeEventEndpointChange(proposal)
+  expect(await checking.eventEndpointChange(change.changeId)).toEqual(change)
+  await checking.approveEventEndpointChange(change.changeId, stepUp(change))
+  const { changeId: endpointId } = change
+  const { publicKeys, eventEndpoints } = await making.eventEndpoints()
+  expect(publicKeys).toEqual([expect.stringMatching(/^whpk_/)])
+  expect(eventEndpoints).toMatchObject([{ endpointId, url: proposal.url }])
+  expect(await making.makeEventEndpointSecret(endpointId)).toEqual({
+    secret: expect.stringMatching(/^whsec_/) as string,
+  })
+  expect(await making.redeliverEvents(endpointId)).toEqual({ endpointId })
+  expect((await making.eventEndpointChanges({ status: 'APPROVED' })).changes).toHaveLength(1)
+})
+
 describe('execution intents', () => {
   test('tell how far an execution came', async () => {
     const id = await executed()
     expect(await machine.executionIntent(id)).toMatchObject({ state: 'FINALIZED', inDoubt: false })
+  })
+
+  test('in doubt, are waited for until somebody closes them', async () => {
+    const { next: after } = await machine.eventPage({ after: 'now' })
+    const id = await executed()
+    await putInDoubt(database, id, 'kept')
+    const closed = machine.waitForClosed(id)
+    const types: string[] = []
+    for await (const event of machine.events({ after })) {
+      // What other tests did may be logged only now.
+      if (event.businessTransactionId !== id) continue
+      types.push(event.type)
+      if (event.type === 'execution.completed') await checking.finalizeIntent(id)
+      if (event.type === 'execution.closed') break
+    }
+    expect(types[0]).toBe('execution.completed')
+    expect(await closed).toMatchObject({ businessTransactionId: id, state: 'FINALIZED', inDoubt: false })
+    expect(await machine.waitForClosed(id)).toEqual(await closed)
   })
 
   test('in doubt, are closed by the stored evidence or by a human’s word', async () => {

@@ -17,6 +17,7 @@ import {
   type Options,
   type Schemas,
 } from '../../clients/typescript/src/index.ts'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction, type Changes } from '../transactions.ts'
@@ -86,6 +87,14 @@ describe('every method', () => {
       trustRecordHash: record.trustRecordHash,
       verified: true,
     })
+  })
+
+  test('bundle is one file that verifies the execution offline', async () => {
+    const { businessTransactionId } = await client.execute(aSubmission())
+    const text = await client.bundle(businessTransactionId)
+    const keySet = await client.keySet()
+    const log = (await service.get('/.well-known/countersign-log', { key: null })).text
+    expect(verifyEvidence(text, keySet, { log }).verdict).toBe('valid')
   })
 
   test('trustRecords goes from page to page, each record once', async () => {

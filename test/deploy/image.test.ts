@@ -228,10 +228,12 @@ describe('a container', () => {
     for (const link of seen) expect([link, (await get(link)).status]).toEqual([link, 200])
   })
 
-  test('says whether it is healthy', () => {
+  test('says whether it is healthy', async () => {
     const [, command = '[]'] = /CMD (\[.*\])$/.exec(only('HEALTHCHECK').join()) ?? []
     const [, ...args] = JSON.parse(command) as string[]
     const healthAt = (port: string) => spawnSync(process.execPath, args, { env: { PORT: port } }).status
-    expect([healthAt(new URL(url).port), healthAt('1')]).toEqual([0, 1])
+    // The service may be behind for a moment, after all these pages on a busy machine.
+    await until(() => healthAt(new URL(url).port) === 0, 'the service to be healthy')
+    expect(healthAt('1')).toBe(1)
   })
 })

@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
+import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
+import { parseNote } from '../../src/core/log/note.ts'
+import { logVerifierKey, publishedLogKeys } from '../../src/core/signing/log-keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, proposed, resolved, type Human } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -177,6 +180,14 @@ test('signing keys: both publish the new one before either signs, and each verif
     expect(signers(await verifiedByTheOther(1))).toBe(signers(before))
   })
   expect(signers(await verifiedByTheOther(1))).toBe(fresh)
+  const freshOfLog = publishedLogKeys(join(folder, 'mine', 'new-keys'))()
+  expect(freshOfLog).toHaveLength(2)
+  await until(async () => {
+    const { text, lines } = parseNote((await instances[0].get('/log/checkpoint')).text)
+    const { origin } = parseCheckpoint(text)
+    const signedBy = lines.map(({ keyId }) => keyId)
+    return freshOfLog.every((one) => signedBy.includes(logVerifierKey(origin, one).keyId))
+  }, 'a checkpoint by the new keys of the log')
 })
 
 test('the old private key may go, and an algorithm may come: instances that differ verify each other', async () => {

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { expect } from 'vitest'
+import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { aDealId, openReceiver, type Receiver } from '../crash/points/receiver.ts'
 import { readStored, type Stored } from '../evidence.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -107,11 +108,18 @@ export async function startLoaded(as: {
       stopping.abort()
       await Promise.all(all)
       await expectAgreement(seen, receiver, pool)
+      await until(() => logIsAtRest(pool), 'everything that was stored to be under a checkpoint of the log')
       expect(await service.stop()).toBe(0)
       await receiver.close()
       rmSync(policyDir, { recursive: true })
     },
   }
+}
+
+async function logIsAtRest(pool: Pool): Promise<boolean> {
+  const log = await readLogStatus(pool)
+  expect(log?.frozen).toBeNull()
+  return log?.queued === false && log.size > 0 && log.size === log.publishedSize
 }
 
 async function executeOne(service: TestService): Promise<Seen> {

@@ -163,7 +163,7 @@ describe('guard', () => {
 
   test('hands over a head without accessors, which would keep it in memory until a full collection', () => {
     const members = Object.values(Object.getOwnPropertyDescriptors(head()))
-    expect(members).toHaveLength(6)
+    expect(members).toHaveLength(7)
     expect(members.filter((member) => 'get' in member)).toEqual([])
   })
 

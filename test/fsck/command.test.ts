@@ -1,17 +1,14 @@
 // countersign fsck as an operator runs it: what it prints and how it exits, on a database that it is given and on the embedded one.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/server/embedded/postgres.ts'
 import { migrate } from '../../src/core/tables/migrate.ts'
+import { runCommand } from '../command.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
-import { bundledEnvironment } from '../run/environment.ts'
 import { makeKeys } from '../signing-keys.ts'
 
-const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
 const ORPHAN = '00000000-0000-4000-8000-000000000000'
 const folder = mkdtempSync(join(tmpdir(), 'countersign-test-fsck-'))
 const keys = join(folder, 'keys')
@@ -26,16 +23,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function run(env: Record<string, string>, args: readonly string[] = []) {
-  const child = spawn(process.execPath, [CLI, 'fsck', ...args], {
-    env: { ...bundledEnvironment, DATA_DIR: folder, ...env },
-  })
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
-  const [status] = (await once(child, 'close')) as [number | null]
-  return { status, stdout, stderr }
-}
+const run = (env: Record<string, string>, args: readonly string[] = []) =>
+  runCommand(['fsck', ...args], { DATA_DIR: folder, ...env })
 
 const given = () => ({ DATABASE_URL: database.url, SIGNING_KEY_DIR: keys })
 

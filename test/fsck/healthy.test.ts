@@ -25,9 +25,12 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
       rows: {
         refusal_records: 3,
         policy_versions: 4,
-        pending_changes: 9,
+        webhook_rules: 2,
+        pending_changes: 13,
         approvals: 2,
-        webhook_events: 2,
+        webhook_events: 4,
+        provider_confirmations: 2,
+        intent_transitions: 3,
         approvers: 2,
       },
     })

@@ -15,6 +15,7 @@ import {
   putInEffect,
   resolved,
 } from '../authority.ts'
+import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import type { TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -41,11 +42,15 @@ export interface Mix {
   readonly inDoubt: string
   readonly resolved: string
   readonly finalizedByHand: string
+  /** In doubt, closed by a provider and then contradicted. */
+  readonly confirmed: string
   readonly usedApproval: string
   readonly unusedApproval: string
   readonly policyChange: string
   readonly enrolment: string
   readonly connector: string
+  readonly rulesChange: string
+  readonly endpoint: string
 }
 
 export interface MixedService {
@@ -57,7 +62,11 @@ export interface MixedService {
 
 export async function startMixed(
   database: TestDatabase,
-  { receiptAlgorithms = 'ed25519', signingKeyDir }: { receiptAlgorithms?: string; signingKeyDir: string },
+  {
+    receiptAlgorithms = 'ed25519',
+    signingKeyDir,
+    log = 'on',
+  }: { receiptAlgorithms?: string; signingKeyDir: string; log?: 'on' | 'off' },
 ): Promise<MixedService> {
   const policyDir = aPolicyFolder()
   addPolicy(policyDir, {
@@ -78,7 +87,7 @@ export async function startMixed(
     databaseUrl: database.url,
     signingKeyDir,
     callers: [maker.entry, checker.entry],
-    env: { ...env, POLICY_DIR: policyDir, RECEIPT_ALGORITHMS: receiptAlgorithms },
+    env: { ...env, ...bankEnv, POLICY_DIR: policyDir, RECEIPT_ALGORITHMS: receiptAlgorithms, LOG: log },
   })
   const execute = async (transaction: ReturnType<typeof aTransaction>, status: number) => {
     const answer = await service.post('/execute', transaction)
@@ -161,18 +170,38 @@ export async function startMixed(
     reason: 'over',
   })
   const { changeId: connector } = await putInEffect(service, humans, connectors, registration)
+  const { changeId: rulesChange } = await putInEffect(service, humans, '/webhook-rules/changes', {
+    provider: 'acme',
+    rules: [{ id: 'paid', when: 'payload.paid == true', transaction: 'payload.id', says: 'executed' }],
+    reason: 'test',
+  })
+  const endpoints = '/event-endpoints/changes'
+  const endpointOf = { url: 'http://127.0.0.1:9/events', reason: 'test' }
+  const follows = { action: 'register', types: ['change.resolved'], callerIds: ['tester'], ...endpointOf }
+  await putInEffect(service, humans, endpoints, follows)
+  await putInEffect(service, humans, endpoints, { action: 'revoke', ...endpointOf })
+  const { changeId: endpoint } = await putInEffect(service, humans, endpoints, follows)
 
-  const lost = await Promise.all([aTransaction(), aTransaction()].map((one) => execute(one, 200)))
+  const lost = await Promise.all(
+    [aTransaction(), aTransaction(), aTransaction()].map((one) => execute(one, 200)),
+  )
   for (const id of lost) await putInDoubt(database, id, 'lost')
   const finalizedByHand = await execute(aTransaction(), 200)
   await putInDoubt(database, finalizedByHand, 'kept')
-  const [inDoubt = '', resolvedId = ''] = lost
+  const [inDoubt = '', resolvedId = '', confirmed = ''] = lost
   const byHand = { key: maker.key }
   const said = { resolution: 'EXECUTED', note: 'The provider says so.' }
   expect((await service.post(`/execution-intents/${resolvedId}/resolve`, said, byHand)).status).toBe(200)
   expect(
     (await service.post(`/execution-intents/${finalizedByHand}/finalize`, undefined, byHand)).status,
   ).toBe(200)
+
+  // The first closes it, the second contradicts that.
+  for (const event of ['paid', 'refused'] as const) {
+    const delivery = aBankDelivery(event, confirmed)
+    await deliverFromBank(service, delivery)
+    await until(async () => (await outcomeOf(database, delivery)).outcome, 'the word of the bank')
+  }
 
   await poisoned(database)
   for (const eventId of ['evt_done', 'poison_waits']) await deliver(service, aDelivery({ eventId }))
@@ -207,11 +236,14 @@ export async function startMixed(
       inDoubt,
       resolved: resolvedId,
       finalizedByHand,
+      confirmed,
       usedApproval,
       unusedApproval,
       policyChange,
       enrolment,
       connector,
+      rulesChange,
+      endpoint,
     },
   }
 }

@@ -62,7 +62,7 @@ function aStream(isTTY: boolean) {
 test('a terminal sees a bar that is drawn over itself and taken away; a file a line every five seconds', () => {
   let now = 0
   const [terminal, file] = [aStream(true), aStream(false)]
-  const lines = [terminal, file].map((stream) => openProgress(stream, () => now))
+  const lines = [terminal, file].map((stream) => openProgress(stream, { nowMs: () => now }))
   for (now = 0; now <= 10_000; now += 2_500)
     for (const line of lines) line.show({ table: 'receipts', rows: now, about: 10_000 })
   for (const line of lines) line.clear()

@@ -40,7 +40,9 @@ interface Damage {
   readonly undo?: string
 }
 
-const PROCESSED = `SELECT event_key AS key FROM webhook_events WHERE processed_at IS NOT NULL ORDER BY event_key LIMIT 1`
+/** The audit event of the human who closed one. */
+const RESOLVED = `type = 'intent.resolved' AND strpos(body, :resolved::text) > 0`
+const PROCESSED = `SELECT event_key AS key FROM webhook_events WHERE processed_at IS NOT NULL AND provider = 'razorpay' LIMIT 1`
 
 /** `:name` stands for an id of the mix. */
 const DAMAGES: Readonly<Record<string, Damage>> = {
@@ -299,8 +301,8 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'an audit event': {
-    sql: `UPDATE audit_events SET body = replace(body, 'maker', 'mayor') WHERE event_id = (SELECT event_id FROM audit_events WHERE type = 'intent.resolved')`,
-    find: { event: `SELECT event_id AS key FROM audit_events WHERE type = 'intent.resolved'` },
+    sql: `UPDATE audit_events SET body = replace(body, 'maker', 'mayor') WHERE event_id = (SELECT event_id FROM audit_events WHERE ${RESOLVED})`,
+    find: { event: `SELECT event_id AS key FROM audit_events WHERE ${RESOLVED}` },
     lines: (_, { event }) => [
       `audit_events ${event}: does not verify (The audit event signature is not valid)`,
     ],
@@ -322,7 +324,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     ],
   },
   'a missing audit event of a resolution': {
-    sql: `DELETE FROM audit_events WHERE type = 'intent.resolved'`,
+    sql: `DELETE FROM audit_events WHERE ${RESOLVED}`,
     find: {
       transition:
         'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
@@ -397,6 +399,40 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       'policy_versions limited/9.0.0: is approved by genesis, but was not present at the first start',
     ],
   },
+  'webhook rules': {
+    sql: `UPDATE webhook_rules SET content = replace(content, 'executed', 'not_executed') WHERE provider = 'acme'`,
+    find: { row: `SELECT provider || '/' || version_id AS key FROM webhook_rules WHERE provider = 'acme'` },
+    lines: (_, { row }) => [
+      `webhook_rules ${row}: content does not match its hash`,
+      `webhook_rules ${row}: differs from what the change approved`,
+    ],
+  },
+  'webhook rules with their hash': {
+    sql: `UPDATE webhook_rules SET content = replace(content, 'executed', 'not_executed'),
+      rules_hash = encode(sha256(convert_to(replace(content, 'executed', 'not_executed'), 'UTF8')), 'hex') WHERE provider = 'acme'`,
+    find: { row: `SELECT provider || '/' || version_id AS key FROM webhook_rules WHERE provider = 'acme'` },
+    lines: (_, { row }) => [`webhook_rules ${row}: differs from what the change approved`],
+  },
+  'webhook rules of another provider': {
+    sql: `UPDATE webhook_rules SET content = replace(content, '"bank"', '"stripe"'),
+      rules_hash = encode(sha256(convert_to(replace(content, '"bank"', '"stripe"'), 'UTF8')), 'hex') WHERE provider = 'bank'`,
+    find: {
+      row: `SELECT provider || '/' || version_id AS key FROM webhook_rules WHERE provider = 'bank'`,
+    },
+    lines: (_, { row }) => [`webhook_rules ${row}: content is of another provider`],
+  },
+  'webhook rules that were approved by nobody': {
+    sql: `INSERT INTO webhook_rules (version_id, provider, rules_hash, content, approved_by, approved_at)
+      SELECT '00000000-0000-4000-8000-000000000021', provider, rules_hash, content, 'genesis', now()
+      FROM webhook_rules WHERE provider = 'bank'`,
+    lines: () => [
+      'webhook_rules bank/00000000-0000-4000-8000-000000000021: is approved by genesis, but was not present at the first start',
+    ],
+  },
+  'webhook rules that are gone': {
+    sql: `DELETE FROM webhook_rules WHERE provider = 'acme'`,
+    lines: ({ rulesChange }) => [`pending_changes ${rulesChange}: is APPROVED, but nothing took effect`],
+  },
   'a missing change': {
     sql: `DELETE FROM pending_changes WHERE change_id = :policyChange`,
     find: {
@@ -443,6 +479,29 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `external_connectors ${connector}: revocation differs from what the changes say`,
     ],
   },
+  'where events are pushed to': {
+    sql: `UPDATE event_endpoints SET url = 'https://9.9.9.9/' WHERE endpoint_id = :endpoint`,
+    lines: ({ endpoint }) => [
+      `event_endpoints ${endpoint}: differs from what the change registered (change is about something else, or was not approved)`,
+    ],
+  },
+  'which events are pushed': {
+    sql: `UPDATE event_endpoints SET caller_ids = NULL, with_parameters = true WHERE endpoint_id = :endpoint`,
+    lines: ({ endpoint }) => [`event_endpoints ${endpoint}: differs from what the change registered`],
+  },
+  'an event endpoint that is revoked by nobody': {
+    sql: `UPDATE event_endpoints SET revoked_at = now() WHERE endpoint_id = :endpoint`,
+    lines: ({ endpoint }) => [
+      `event_deliveries ${endpoint}: no such event endpoint is in effect`,
+      `event_endpoints ${endpoint}: revocation differs from what the changes say`,
+    ],
+  },
+  'how far an event endpoint was served': {
+    sql: `DELETE FROM event_deliveries WHERE endpoint_id = :endpoint`,
+    lines: ({ endpoint }) => [
+      `event_endpoints ${endpoint}: is in effect, but how far it was served is missing`,
+    ],
+  },
   'a key of an approver': {
     sql: `UPDATE approvers SET public_key_pem = (SELECT public_key_pem FROM approvers WHERE key_id = 'old') WHERE key_id = 'k1'`,
     lines: ({ usedApproval, unusedApproval, byApproval }) => [
@@ -482,6 +541,46 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a history entry that a limit no longer counts': {
     sql: `UPDATE history_entries SET released_at = released_at - interval '1 day' WHERE business_transaction_id = :limited`,
     lines: ({ limited }) => [`history_entries ${limited}: time differs from the execution authorization`],
+  },
+  'the word of a provider': {
+    sql: `UPDATE provider_confirmations SET body = replace(body, '"says":"not_executed"', '"says":"executed"')`,
+    find: {
+      confirmation: `SELECT confirmation_id AS key FROM provider_confirmations WHERE strpos(body, '"says":"not_executed"') > 0`,
+    },
+    lines: (_, { confirmation }) => [
+      `provider_confirmations ${confirmation}: does not verify (The signature of the confirmation is not valid)`,
+    ],
+  },
+  'whose confirmation it is': {
+    sql: `UPDATE provider_confirmations SET business_transaction_id = :approved WHERE strpos(body, '"says":"not_executed"') > 0`,
+    find: {
+      confirmation: `SELECT confirmation_id AS key FROM provider_confirmations WHERE strpos(body, '"says":"not_executed"') > 0`,
+    },
+    lines: (_, { confirmation }) => [`provider_confirmations ${confirmation}: columns differ from the body`],
+  },
+  'a missing confirmation': {
+    sql: `DELETE FROM provider_confirmations WHERE business_transaction_id = :confirmed`,
+    find: {
+      event: `SELECT event_id AS key FROM audit_events WHERE type = 'confirmation.contradicts'`,
+      confirmation: `SELECT confirmation_id AS key FROM provider_confirmations WHERE strpos(body, '"says":"not_executed"') > 0`,
+      transition:
+        'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :confirmed',
+    },
+    lines: (_, { event, confirmation, transition }) => [
+      `audit_events ${event}: names confirmation ${confirmation}, which is missing`,
+      `intent_transitions ${transition}: names a confirmation that is missing`,
+    ],
+  },
+  'a missing delivery of a confirmation': {
+    sql: `DELETE FROM webhook_events WHERE provider = 'bank' AND outcome = 'contradicted'`,
+    find: {
+      event: `SELECT event_key AS key FROM webhook_events WHERE provider = 'bank' AND outcome = 'contradicted'`,
+      confirmation: `SELECT confirmation_id AS key FROM provider_confirmations WHERE strpos(body, '"says":"not_executed"') > 0`,
+    },
+    lines: (_, { event, confirmation }) => [
+      `audit_events ${event}: names delivery ${event}, which is missing`,
+      `provider_confirmations ${confirmation}: delivery is missing`,
+    ],
   },
   'who delivered an approval': {
     sql: `UPDATE approvals SET delivered_by = 'mallory' WHERE approval_id = :unusedApproval::text`,
@@ -544,7 +643,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: ['business_transactions', 'execution_intents', 'intent_transitions']
       .map((table) => `DELETE FROM ${table} WHERE business_transaction_id = :resolved;`)
       .join(' '),
-    find: { event: `SELECT event_id AS key FROM audit_events WHERE type = 'intent.resolved'` },
+    find: { event: `SELECT event_id AS key FROM audit_events WHERE ${RESOLVED}` },
     lines: ({ resolved }, { event }) => [`audit_events ${event}: names intent ${resolved}, which is missing`],
   },
   'a lost epoch': {
@@ -610,7 +709,24 @@ const SIGNED: readonly { table: string; column: string; where: string; key?: str
   { table: 'refusal_records', column: 'body', where: 'business_transaction_id = :rejected' },
   { table: 'refusal_records', column: 'seal', where: 'business_transaction_id = :denied' },
   { table: 'audit_events', column: 'body', where: `type = 'governance.rejected'`, key: 'event_id' },
-  { table: 'audit_events', column: 'seal', where: `type = 'webhook.processed'`, key: 'event_id' },
+  {
+    table: 'audit_events',
+    column: 'seal',
+    where: `type = 'webhook.processed' AND strpos(body, 'razorpay') > 0`,
+    key: 'event_id',
+  },
+  {
+    table: 'provider_confirmations',
+    column: 'body',
+    where: `strpos(body, '"says":"executed"') > 0`,
+    key: 'confirmation_id',
+  },
+  {
+    table: 'provider_confirmations',
+    column: 'seal',
+    where: `strpos(body, '"says":"not_executed"') > 0`,
+    key: 'confirmation_id',
+  },
   { table: 'pending_changes', column: 'body', where: `status = 'PENDING_APPROVAL'`, key: 'change_id' },
   { table: 'pending_changes', column: 'seal', where: 'change_id = :policyChange', key: 'change_id' },
   { table: 'pending_changes', column: 'resolved_body', where: 'change_id = :connector', key: 'change_id' },

@@ -8,12 +8,15 @@ import {
   aSignedApproval,
   enrolled,
   proposed,
+  putInEffect,
   resolved,
 } from '../authority.ts'
+import { http, serve } from '../connectors/loopback.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { passDeadline, putInDoubt } from '../intents.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { aBankDelivery, bankEnv, deliverFromBank } from '../bank.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 
 const PER_MINUTE = 20
@@ -29,7 +32,7 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [maker.entry, checker.entry, limited.entry],
-    env: { ...env, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
+    env: { ...env, ...bankEnv, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
   })
 })
 
@@ -95,6 +98,40 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
     return deliver(service, aDelivery({ body: first.body }))
   },
   'webhook.processed': () => deliver(service, aDelivery()),
+  'confirmation.contradicts': async () => {
+    const transaction = aTransaction()
+    await execute(transaction)
+    return deliverFromBank(service, aBankDelivery('refused', transaction.businessTransactionId))
+  },
+  'webhook.requeued': async () => {
+    const id = await until(async () => (await processedDelivery()).rows[0]?.id, 'a processed delivery')
+    return service.post(`/webhook-events/${id}/process`, {}, maker)
+  },
+  'event_endpoint.secret_made': async () => service.post(`${await anEndpoint()}/secret`, {}, maker),
+  'event_endpoint.redelivered': async () => service.post(`${await anEndpoint()}/redeliver`, {}, maker),
+  'event_endpoint.disabled': async () => {
+    const gone = await serve(http(410))
+    await anEndpoint(gone.origin)
+  },
+}
+
+function processedDelivery() {
+  return database.pool.query<{ id: string }>(
+    'SELECT event_key AS id FROM webhook_events WHERE processed_at IS NOT NULL LIMIT 1',
+  )
+}
+
+let endpoints = 0
+
+/** @returns its path; its first event is that it was approved */
+async function anEndpoint(origin = 'http://127.0.0.1:9'): Promise<string> {
+  const { changeId } = await putInEffect(service, { maker, checker }, '/event-endpoints/changes', {
+    action: 'register',
+    url: `${origin}/${endpoints++}`,
+    types: ['change.resolved'],
+    reason: 'test',
+  })
+  return `/event-endpoints/${changeId}`
 }
 
 /** Ids of the type's events; each of them verifies. */
@@ -111,8 +148,8 @@ async function events(type: AuditType): Promise<string[]> {
 test.each(auditTypes)('%s is written by what it tells of, and verifies', async (type) => {
   const before = await events(type)
   await written[type]()
-  // A delivery is processed after it was answered; all others stand before their reply.
-  if (type === 'webhook.processed')
+  // What the service does by itself follows no reply; all others stand before theirs.
+  if (['webhook.processed', 'confirmation.contradicts', 'event_endpoint.disabled'].includes(type))
     await until(async () => (await events(type)).length > before.length, 'the delivery')
   expect((await events(type)).length).toBeGreaterThan(before.length)
 })

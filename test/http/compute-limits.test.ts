@@ -19,6 +19,7 @@ const SECRET = 'a-secret-of-many-characters'
 const busy = aCaller('busy')
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
 const reader = aCaller('reader')
+const lister = aCaller('lister')
 const human = aCaller('human', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
@@ -28,7 +29,7 @@ beforeAll(async () => {
   database = await createDatabase()
   service = await startService({
     databaseUrl: database.url,
-    callers: [busy, other, reader, human].map(({ entry }) => entry),
+    callers: [busy, other, reader, lister, human].map(({ entry }) => entry),
     env: {
       RATE_LIMIT_COMPUTE_MS_PER_MINUTE: String(COMPUTE_MS),
       TRUST_PROXY_HOPS: '1',
@@ -139,9 +140,18 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
     for (const path of [
       '/policies/sandbox-echo/9.0.0/pending-changes',
       '/external-connectors/changes',
-      ...['policies/pending-changes', 'approvers/changes', 'external-connectors/changes'].flatMap(
-        (changes) => [`/${changes}/${id}/approve`, `/${changes}/${id}/reject`],
-      ),
+      '/webhook-rules/changes',
+      '/event-endpoints/changes',
+      ...[
+        'policies/pending-changes',
+        'approvers/changes',
+        'external-connectors/changes',
+        'webhook-rules/changes',
+        'event-endpoints/changes',
+      ].flatMap((changes) => [`/${changes}/${id}/approve`, `/${changes}/${id}/reject`]),
+      `/event-endpoints/${id}/secret`,
+      `/event-endpoints/${id}/redeliver`,
+      `/webhook-events/${id}/process`,
       `/execution-intents/${id}/finalize`,
       `/execution-intents/${id}/resolve`,
     ])
@@ -181,11 +191,35 @@ describe('POST /refusal/verify 429 rateLimited', () => {
   })
 })
 
+describe('POST /log/completeness 429 rateLimited', () => {
+  test('a caller has what it lists proven within its budget', async () => {
+    const body = { stream: { caller: 'lister' } }
+    let status = 200
+    for (let i = 0; i < 1_000 && status !== 429; i++)
+      ({ status } = await service.post('/log/completeness', body, lister))
+    expect(status).toBe(429)
+  })
+})
+
 describe('GET /trust-records 429 rateLimited', () => {
   test('each page is charged to who reads it', async () => {
     const first = await service.get('/transactions?pageSize=1', { key: other.key })
     expect(first.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
-    const paths = ['/trust-records', '/transactions', '/audit/events', '/verifications/x', '/receipts/x']
+    const paths = [
+      '/trust-records',
+      '/transactions',
+      '/audit/events',
+      '/events',
+      '/verifications/x',
+      '/receipts/x',
+      '/log/tile/x',
+      '/log/tile/entries/x',
+      '/log/consistency',
+      '/log/proofs/receipt/x',
+      '/log/absence/receipt/x',
+      '/webhook-events',
+      '/webhook-events/x',
+    ]
     const statuses = new Set<number>()
     const limited = new Set<string>()
     for (let i = 0; i < 1_000 && limited.size < paths.length; i++)
@@ -194,7 +228,7 @@ describe('GET /trust-records 429 rateLimited', () => {
         statuses.add(status)
         if (status === 429) limited.add(path)
       }
-    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 403, 404, 429])
+    expect([...statuses].toSorted((a, b) => a - b)).toEqual([200, 400, 403, 404, 429])
     expect([...limited].toSorted()).toEqual(paths.toSorted())
   })
 })

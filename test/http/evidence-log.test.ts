@@ -15,6 +15,7 @@ import {
 } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
+import { proofKinds } from '../../src/server/log-proofs.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
@@ -67,15 +68,23 @@ async function queuedBatches({ pool }: TestDatabase): Promise<Map<string, Entry[
   const { rows } = await pool.query<{ batch: string; entries: string }>(
     'SELECT batch, entries FROM queued ORDER BY seq',
   )
-  const batches = new Map(rows.map(({ batch, entries }) => [batch, JSON.parse(entries) as Entry[]]))
+  const batches = new Map(rows.map(({ batch, entries }) => [batch, entriesOf(entries)]))
   expect(batches.size).toBe(rows.length)
   return batches
+}
+
+function entriesOf(text: string): Entry[] {
+  const { streams, entries } = JSON.parse(text) as {
+    streams: Entry[3][]
+    entries: [string, string, string, number][]
+  }
+  return entries.map(([kind, hash, id, position]) => [kind, hash, id, streams[position]!])
 }
 
 /** The columns of a row that lead to its entry, and the id that the entry has. */
 const LOGGED = [
   ['authorization', 'execution_intents', 'business_transaction_id::text'],
-  ['receipt', 'receipts', `body::json ->> 'receiptId'`],
+  ['receipt', 'receipts', 'business_transaction_id::text'],
   ['refusal', 'refusal_records', 'business_transaction_id::text'],
   ['audit-event', 'audit_events', 'event_id::text'],
   ['governance-change', 'pending_changes', 'change_id::text'],
@@ -92,7 +101,7 @@ function signedChange(change: Change): object {
   return signed
 }
 
-describe('with LOG=on', () => {
+describe('with the log', () => {
   let database: TestDatabase
   let service: TestService
   beforeAll(async () => {
@@ -114,10 +123,10 @@ describe('with LOG=on', () => {
     const expectExecution = (record: Reply, streams: object = ECHO) => {
       const id = record['businessTransactionId'] as string
       const { payload } = record['authorization'] as { payload: object }
-      const [receipt] = record['receipts'] as [{ receiptId: string; receiptHash: string }]
+      const [receipt] = record['receipts'] as [{ receiptHash: string }]
       expected.push(
         ['authorization', hashOf(payload), id, streams],
-        ['receipt', receipt.receiptHash, receipt.receiptId, streams],
+        ['receipt', receipt.receiptHash, id, streams],
       )
     }
     const expectRefusal = async (id: string, streams: object = ECHO) => {
@@ -143,14 +152,15 @@ describe('with LOG=on', () => {
 
     const { businessTransactionId } = record as { businessTransactionId: string }
     const another = await service.post('/receipt', { businessTransactionId })
-    const { receiptId, receiptHash } = another.body as { receiptId: string; receiptHash: string }
-    expected.push(['receipt', receiptHash, receiptId, ECHO])
+    const { receiptHash } = another.body as { receiptHash: string }
+    expected.push(['receipt', receiptHash, businessTransactionId, ECHO])
 
     const alice = anApprover('alice')
     const approver = { approver: 'alice' }
+    // Nobody is counted for a name that does not exist yet.
     const enrolment = expectChange(
       await proposed(service, maker, '/approvers/changes', anEnrolment(alice)),
-      approver,
+      {},
     )
     const enrolled = await resolved(service, checker, enrolment, 'approve')
     expectChange(enrolled.body as Change, approver)
@@ -167,10 +177,10 @@ describe('with LOG=on', () => {
         },
         reason: 'newer',
       }),
-      { policy: 'newer' },
+      {},
     )
     const refused = await resolved(service, checker, policy, 'reject', { rejectionReason: 'no' })
-    expectChange(refused.body as Change, { policy: 'newer' })
+    expectChange(refused.body as Change, {})
     expectChange(
       await proposed(service, maker, '/external-connectors/changes', {
         action: 'register',
@@ -182,6 +192,10 @@ describe('with LOG=on', () => {
       }),
       {},
     )
+
+    const unknown = aTransaction({ intent: { action: 'nobody:knows' } })
+    await execute(unknown, 500)
+    await expectRefusal(unknown.businessTransactionId, { caller: 'tester', policy: 'sandbox-echo' })
 
     const byOne = { ...ECHO, policy: 'by-one' }
     const denied = aTransaction({ policy: { name: 'by-one' } })
@@ -259,6 +273,24 @@ describe('with LOG=on', () => {
     expect(batches.get(rows[0]?.batch ?? '')?.[rows[0]?.ordinal ?? -1]?.[1]).toBe(
       hashOf(signedChange(enrolled.body as Change)),
     )
+  })
+
+  test('each kind has a proof, for an auditor and for the caller whose it is', async () => {
+    const owned = new Set<string>(['authorization', 'receipt', 'refusal', 'approval'])
+    for (const [logged, table, key] of LOGGED) {
+      const [kind] = Object.entries(proofKinds).find(([, one]) => one === logged) ?? []
+      const { rows } = await database.pool.query<{ id: string }>(
+        `SELECT ${logged === 'receipt' ? 'business_transaction_id::text' : key} AS id FROM ${table} LIMIT 1`,
+      )
+      const path = `/log/proofs/${kind}/${rows[0]?.id}`
+      const headers = { prefer: 'wait=10' }
+      const proof = await service.get(path, { key: auditor.key, headers })
+      expect([proof.status, proof.text], table).toEqual([
+        200,
+        expect.stringMatching(/^c2sp.org\/tlog-proof@v1\n/),
+      ])
+      expect((await service.get(path)).status, table).toBe(owned.has(logged) ? 200 : 404)
+    }
   })
 
   test('a receipt promises its inclusion a minute after its issue, and its hash and signature cover that', async () => {

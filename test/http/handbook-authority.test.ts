@@ -27,7 +27,9 @@ let folder: string
 let mine: string
 let signingKeyDir: string
 let policyDir = POLICIES
+let events: ChildProcess | undefined
 let connectorPort = ''
+let eventsPort = ''
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-test-handbook-'))
@@ -44,13 +46,16 @@ beforeAll(async () => {
 
 afterAll(async () => {
   receiver?.kill('SIGKILL')
+  events?.kill('SIGKILL')
   expect(await service.stop()).toBe(0)
   await database.drop()
   rmSync(folder, { recursive: true })
 })
 
 const unread = new Map(
-  ['governing.md', 'approving.md', 'policies.md'].map((file) => [file, blocks(file, 'sh')] as const),
+  ['governing.md', 'approving.md', 'policies.md', 'webhook-rules.md', 'events.md'].map(
+    (file) => [file, blocks(file, 'sh')] as const,
+  ),
 )
 
 /** The next script of a chapter; each is read once, in its order. */
@@ -73,7 +78,9 @@ function readChapter(file: string): string {
 
 /** Runs a script in one terminal for all scripts: the next one has the variables of this one. Throws where a command fails. */
 async function run(script: string, url = service.url): Promise<{ stdout: string; stderr: string }> {
-  const here = forHere(script, url).replaceAll(':8080', `:${connectorPort}`)
+  const here = forHere(script, url)
+    .replaceAll(':8080', `:${connectorPort}`)
+    .replaceAll(':8090', `:${eventsPort}`)
   const whole = `[ ! -f terminal ] || . ./terminal\nset -ae\n${here}\nexport -p > terminal`
   // Not spawnSync: connections that the server closes meanwhile would not be noticed, and used again.
   const child = spawn('sh', ['-c', whole], {
@@ -225,12 +232,38 @@ describe('Changing policies', () => {
   })
 })
 
+describe('Events pushed to you', () => {
+  test('a receiver is registered, prints that it was, gets a secret and is served again', async () => {
+    const command = forHere(next('events.md'), service.url).replace('--port 8090', '--port 0')
+    events = spawn('sh', ['-c', `exec ${command}`], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+    let printed = ''
+    let said = ''
+    events.stdout?.setEncoding('utf8').on('data', (chunk: string) => (printed += chunk))
+    events.stderr?.setEncoding('utf8').on('data', (chunk: string) => (said += chunk))
+    const [, port = ''] = await until(
+      () => /^receives events at http:\/\/127\.0\.0\.1:(\d+)\//m.exec(said) ?? undefined,
+      'the receiver to listen',
+    )
+    eventsPort = port
+    await run(next('events.md'))
+    await run(next('events.md'))
+    const { changeId } = saved('approved.json') as { changeId: string }
+    const event = await until(() => printed.split('\n').find((line) => line !== ''), 'the event')
+    expect(JSON.parse(event)).toMatchObject({ type: 'change.resolved', changeId })
+    await run(next('events.md'))
+    expect(saved('secret.json')).toEqual({ secret: expect.stringMatching(/^whsec_/) as string })
+    expect((await run(next('events.md'))).stdout).toContain('"state":"delivering"')
+    expect((await run(next('events.md'))).stdout).toContain(changeId)
+    expect(unread.get('events.md')).toEqual([])
+  })
+})
+
 describe('Operating: an execution in doubt', () => {
   const scripts = section('operating.md', 'An execution in doubt')
-  const [silent = '', list = '', resolve = '', check = '', finalize = ''] = scripts
+  const [silent = '', list = '', resolve = '', check = '', show = '', finalize = ''] = scripts
 
   test('a connector that stays silent leaves one, which is listed', async () => {
-    expect(scripts).toHaveLength(5)
+    expect(scripts).toHaveLength(6)
     expect((await run(silent)).stdout).toMatch(/"code":"EXECUTION_OUTCOME_UNKNOWN".*\n502\n$/)
     const { intents } = JSON.parse((await run(list)).stdout) as { intents: object[] }
     expect(intents).toMatchObject([
@@ -243,11 +276,33 @@ describe('Operating: an execution in doubt', () => {
     expect(saved('intent.json')).toMatchObject({ state: 'RESOLVED', resolution: 'NOT_EXECUTED' })
     expect((await run(check)).stdout).toEqual(verified('transition signature', 'transition'))
     expect((await run(list)).stdout).toContain('{"intents":[]}')
+    const { stdout, stderr } = await run(`DATABASE_URL='${database.url}'\n${show}`)
+    expect(stderr).toBe('Nothing is in doubt.\n')
+    expect(stdout).toMatch(
+      /^7f9619ff-\S+ {2}sandbox:echo .*RESOLVED\n.* RELEASED\n.* RESOLVED NOT_EXECUTED by alice: The sandbox has no outside effect\.\n$/,
+    )
+    await run('unset DATABASE_URL')
   })
 
   test('one whose record stands is finalized', async () => {
     await putInDoubt(database, '6f9619ff-8b86-4d11-b42d-00c04fc964ff', 'kept')
     expect((await run(finalize)).stdout).toContain('"state":"FINALIZED"')
+  })
+})
+
+describe('Writing webhook rules', () => {
+  test('the rules of the example compile, and their cases hold', async () => {
+    expect((await run(next('webhook-rules.md'))).stdout).toContain('; 4 cases hold.')
+  })
+
+  test('Alice proposes them, Bob approves them, and they are in effect', async () => {
+    await run(next('webhook-rules.md'))
+    const { stdout } = await run(next('webhook-rules.md'))
+    expect(stdout).toEqual(verified('change hash', 'change signature', 'resolution'))
+    expect(stdout).toMatch(
+      /"provider":"acmepay","rulesHash":"[0-9a-f]{64}","status":"IN_EFFECT","approvedBy":"bob"/,
+    )
+    expect(unread.get('webhook-rules.md')).toEqual([])
   })
 })
 

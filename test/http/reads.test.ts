@@ -51,7 +51,7 @@ describe('what needs a key is kept by no cache', () => {
   test.each(keyed.map(({ method, path }) => [method, path] as const))(
     '%s %s: private, no-store; and so is its refusal',
     async (method, path) => {
-      const at = path.replaceAll(/\{\w+\}/g, record.businessTransactionId)
+      const at = path.replace('{kind}', 'receipt').replaceAll(/\{\w+\}/g, record.businessTransactionId)
       for (const key of [human.key, null]) {
         const body = method === 'POST' ? '{}' : undefined
         const { status, headers } = await (body === undefined

@@ -52,6 +52,7 @@ describe('a log is frozen and signs nothing', () => {
 
   beforeEach(() => grow(300))
 
+  // proves fault: A byte of a stored tile
   test.each([
     ['a bit of an entry in the tail', `UPDATE log_tail SET entries = ${flip('entries', '40')}`, differs],
     [
@@ -87,6 +88,7 @@ describe('a log is frozen and signs nothing', () => {
     await expectFrozen(why, what === 'the computed root' ? log.instance().work : undefined)
   })
 
+  // proves fault: A byte of a stored tile
   test.each([
     ['a bundle', 'log_bundles', /^Bundle 1 of the log cannot be read: /],
     ['a tile', 'log_tiles', /^Tile 1 of level 0 of the log does not have the hashes of its entries\.$/],
@@ -137,6 +139,7 @@ describe('a database that went back', () => {
     return copy
   }
 
+  // proves fault: The database goes back behind
   test('is seen before anything is signed: frozen', async () => {
     const older = await aCopy()
     await grow(10)
@@ -163,6 +166,7 @@ describe('a database that went back', () => {
     expect((await after.work.tick()).frozen).toMatch(/the database is older than that checkpoint\.$/)
   })
 
+  // proves fault: The database goes back behind
   test('is seen where it has grown again, by another instance, past what was signed', async () => {
     const older = await aCopy()
     await grow(10)

@@ -7,12 +7,11 @@ import { leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import { readBatch } from '../../src/core/tables/log-batches.ts'
 import { readBundle, readEntry } from '../../src/core/tables/log-bundles.ts'
-import { checkpointAt, latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
+import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { readTiles } from '../../src/core/tables/log-tiles.ts'
-import { readConsistency, readInclusion } from '../../src/core/tables/log-tree.ts'
-import { openPool } from '../../src/core/tables/sql.ts'
+import { readConsistency, readEntriesWithPaths } from '../../src/core/tables/log-tree.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { openGuard } from '../../workers/log/guard.ts'
 import { openSequencer } from '../../workers/log/sequence.ts'
@@ -21,6 +20,7 @@ import {
   anEntry,
   expectWhole,
   hex,
+  patientPool,
   queue,
   readEntries,
   settle,
@@ -41,7 +41,7 @@ const hashes = (entries: readonly { hash: string }[]) => entries.map(({ hash }) 
 describe('what is committed', () => {
   test('is in the log once, dense and in order, with four sequencers and writers that commit and roll back', async () => {
     const instances = [log.work, ...Array.from({ length: 3 }, () => log.instance().work)]
-    const writers = openPool(log.database.url, 8)
+    const writers = patientPool(log.database.url, 8)
     const committed = new Map<string, string[]>()
     /** When each batch was begun and committed, in the order of this process. */
     const times: { batch: string; begun: number; ended: number }[] = []
@@ -205,10 +205,11 @@ describe('a checkpoint', () => {
       await settle(log)
       if (i === 4) log.clock.nowMs += 60_000
     }
-    const { rows } = await log.pool.query<{ size: string }>('SELECT size FROM log_checkpoints ORDER BY size')
+    const { rows } = await log.pool.query<{ size: string; note: string }>(
+      'SELECT size, note FROM log_checkpoints ORDER BY size',
+    )
     expect(rows.map(({ size }) => Number(size))).toEqual([10, 18, 20])
-    expect(await checkpointAt(log.pool, { log: 1, size: 8 })).toBeUndefined()
-    expect((await checkpointAt(log.pool, { log: 1, size: 10 }))?.note).toContain('\n10\n')
+    expect(rows[0]!.note).toContain('\n10\n')
     expect((await latestCheckpoint(log.pool))?.size).toBe(20)
   })
 
@@ -227,6 +228,19 @@ describe('a checkpoint', () => {
     expect((await readLogStatus(log.pool))?.size).toBe(3)
   })
 
+  test('is followed by no tick before the next one is due, nor by one of another instance', async () => {
+    const other = log.instance().work
+    await Promise.all([log.work.tick(), other.tick()])
+    expect(await log.work.tick()).toMatchObject({ nextTickMs: 200 })
+    await queue(log.pool, several(2))
+    expect(await log.work.tick()).toMatchObject({ nextTickMs: 500 })
+    expect(await other.tick()).toMatchObject({ nextTickMs: 1_000 })
+    expect(await log.work.tick()).toMatchObject({ nextTickMs: 200 })
+    // Nothing has moved since.
+    expect(await other.tick()).toMatchObject({ nextTickMs: 200 })
+  })
+
+  // proves fault: The clock of the instance that signs
   test('waits where the clock is behind the last one, and says so', async () => {
     await queue(log.pool, several(2))
     await settle(log)
@@ -234,7 +248,7 @@ describe('a checkpoint', () => {
     log.clock.nowMs -= 60_000
     await queue(log.pool, several(2))
     await log.work.tick()
-    expect(await log.work.tick()).toEqual({
+    expect(await log.work.tick()).toMatchObject({
       frozen: null,
       problem:
         'The clock of this instance is 60 seconds behind the last checkpoint of the log: it publishes none until then.',
@@ -277,7 +291,7 @@ test('tiles, bundles and proofs of every size hold under its checkpoint, up to f
   const sizes: number[] = []
   const steps = [1, 1, 2, 5, 117, 126, 1, 1, 1, 250, 1, 3, 64_000, 1_000, 16, 1, 300]
   for (const step of steps) {
-    // As commits are: what one transaction appends has to be done before PostgreSQL ends it as idle.
+    // As commits are: a thousand entries each.
     for (let left = step; left > 0; left -= 1_000) await queue(log.pool, several(Math.min(left, 1_000)))
     await settle(log)
     sizes.push((await signedCheckpoint(log)).size)
@@ -303,9 +317,10 @@ test('tiles, bundles and proofs of every size hold under its checkpoint, up to f
         expect(hex(tile!)).toBe(hex((await grown.reader(size)([{ level, n, width }]))[0]!))
       }
     for (const index of new Set([0, size >> 1, size - 1])) {
-      const path = await readInclusion(log.pool, { log: 1, index, size })
-      const of = rootOfInclusion({ leafHash: leaves[index]!, index, size, path }, sha256)
+      const [read] = await readEntriesWithPaths(log.pool, { log: 1, indexes: [index], size })
+      const of = rootOfInclusion({ leafHash: leaves[index]!, index, size, path: read!.path }, sha256)
       expect(hex(of)).toBe(hex(root(size)))
+      expect(hex(read!.entry)).toBe(hex(entries[index]!))
       expect((await readEntry(log.pool, { log: 1, index }))?.equals(entries[index]!)).toBe(true)
     }
     const path = await readConsistency(log.pool, { log: 1, from: size, to: last })

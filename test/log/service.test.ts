@@ -7,14 +7,14 @@ import { parseEntry } from '../../src/core/log/entry.ts'
 import { leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { logVerifierKey, noteCrypto, readLogKeys } from '../../src/core/signing/log-keys.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
-import { readEntry } from '../../src/core/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { readLogStatus } from '../../src/core/tables/log-state.ts'
-import { findInLog, readInclusion } from '../../src/core/tables/log-tree.ts'
+import { freezeLog, readLogStatus } from '../../src/core/tables/log-state.ts'
+import { openLogProofs, type Artifact } from '../../src/server/log-proofs.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { forEach, startLoad } from '../load.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { runCommand } from '../command.ts'
 
 let database: TestDatabase
 beforeEach(async () => {
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-/** Waits until everything that is committed is under a checkpoint. @returns it, opened by the service's keys */
+/** Waits until everything that is committed is under a checkpoint. @returns it, and what opens checkpoints by the service's keys */
 async function published({ signingKeyDir }: Pick<TestService, 'signingKeyDir'>) {
   const { pool } = database
   await until(async () => {
@@ -32,25 +32,34 @@ async function published({ signingKeyDir }: Pick<TestService, 'signingKeyDir'>) 
   const { note } = (await latestCheckpoint(pool))!
   const origin = note.slice(0, note.indexOf('\n'))
   const logs = readLogKeys(signingKeyDir).publicKeys.map((key) => logVerifierKey(origin, key))
-  return openCheckpoint(note, { logs, witnesses: [] }, noteCrypto)
+  const open = (signed: string) => openCheckpoint(signed, { logs, witnesses: [] }, noteCrypto)
+  return { ...open(note), open }
+}
+
+async function prove({ kind, id, owner }: Artifact & { readonly owner: string | null }) {
+  const { pool } = database
+  const proofs = openLogProofs(pool, {
+    stopping: () => false,
+    servedCheckpoint: (log) => latestCheckpoint(pool, log),
+  })
+  return (await proofs.prove([{ kind, id }], { owner, waitMs: 0 }))[0]
 }
 
 /** Expects a proof, by what is stored, that the artifact is under the checkpoint. */
 async function expectIncluded(
   id: string,
   kind: 'receipt' | 'refusal' | 'authorization',
-  { hash, checkpoint: { size, root } }: { hash?: string; checkpoint: { size: number; root: Uint8Array } },
+  { hash, open }: { hash?: string; open: Awaited<ReturnType<typeof published>>['open'] },
 ) {
-  const { pool } = database
-  const place = await findInLog(pool, { kind, id, owner: 'tester' })
-  if (place?.state !== 'sequenced') throw new Error(`${kind} ${id}: ${JSON.stringify(place)}`)
-  const { log, index } = place
-  const entry = (await readEntry(pool, { log, index }))!
-  expect(parseEntry(entry.toString('latin1'))).toMatchObject({
+  const proven = await prove({ kind, id, owner: 'tester' })
+  if (proven?.state !== 'proven') throw new Error(`${kind} ${id}: ${JSON.stringify(proven)}`)
+  const { index, entry, path, checkpoint } = proven.proof
+  // Not always the one that was waited for: a sweep that finds what a kill has left makes the log grow.
+  const { size, root } = open(checkpoint)
+  expect(parseEntry(Buffer.from(entry).toString('latin1'))).toMatchObject({
     kind,
     ...(hash === undefined ? {} : { hash }),
   })
-  const path = await readInclusion(pool, { log, index, size })
   const ofLeaf = rootOfInclusion({ leafHash: leafHash(entry, sha256), index, size, path }, sha256)
   expect(Buffer.compare(ofLeaf, root)).toBe(0)
 }
@@ -67,19 +76,18 @@ test('what two instances acknowledge is in the log of both, and each caller find
     }),
   )
   const checkpoint = await published(first)
+  const { open } = checkpoint
   for (const { id, body } of sent) {
     const hash = body.receipts?.[0].receiptHash
-    if (hash === undefined) await expectIncluded(id, 'refusal', { checkpoint })
+    if (hash === undefined) await expectIncluded(id, 'refusal', { open })
     else {
-      await expectIncluded(id, 'authorization', { checkpoint })
-      await expectIncluded(id, 'receipt', { hash, checkpoint })
+      await expectIncluded(id, 'authorization', { open })
+      await expectIncluded(id, 'receipt', { hash, open })
     }
   }
   const { id } = sent[1]!
-  expect(await findInLog(database.pool, { kind: 'receipt', id, owner: 'somebody else' })).toBeUndefined()
-  expect(await findInLog(database.pool, { kind: 'receipt', id, owner: null })).toMatchObject({
-    state: 'sequenced',
-  })
+  expect(await prove({ kind: 'receipt', id, owner: 'somebody else' })).toBeUndefined()
+  expect(await prove({ kind: 'receipt', id, owner: null })).toMatchObject({ state: 'proven' })
   const { body } = await first.get('/ready', { key: null })
   expect(body).not.toHaveProperty('warnings')
   expect([await second.stop(), await first.stop()]).toEqual([0, 0])
@@ -105,8 +113,9 @@ test('after each of three kills at a random moment every acknowledged receipt ha
     await killed.stop()
   }
   const checkpoint = await published(first)
+  const { open } = checkpoint
   expect(acknowledged.length).toBeGreaterThan(100)
-  await forEach(acknowledged, async ({ id, hash }) => expectIncluded(id, 'receipt', { hash, checkpoint }))
+  await forEach(acknowledged, async ({ id, hash }) => expectIncluded(id, 'receipt', { hash, open }))
   const { rows } = await database.pool.query(
     `SELECT FROM execution_intents AS i LEFT JOIN log_batches AS b ON b.batch = i.log_batch
      WHERE b.batch IS NULL OR i.log_ordinal >= b.count`,
@@ -122,6 +131,7 @@ test('after each of three kills at a random moment every acknowledged receipt ha
 
 const differs = /^The first \d+ entries of the log, as they are stored, do not have the root/
 
+// proves fault: A byte of a stored tile
 test('a log that is damaged is frozen: /ready and a log line say so, and executions go on', async () => {
   const service = await startService({ databaseUrl: database.url })
   expect((await service.post('/execute', aTransaction())).status).toBe(200)
@@ -145,4 +155,56 @@ test('a log that is damaged is frozen: /ready and a log line say so, and executi
   expect((await latestCheckpoint(database.pool))?.size).toBe(before.size)
   expect((await readLogStatus(database.pool))?.queued).toBe(true)
   expect(await service.stop()).toBe(0)
+})
+
+interface Executed {
+  readonly receipts: [{ receiptHash: string; transparency: { log: string } }]
+}
+
+async function execute(service: TestService) {
+  const transaction = aTransaction()
+  const { status, body } = await service.post('/execute', transaction)
+  expect(status).toBe(200)
+  const [receipt] = (body as Executed).receipts
+  return { id: transaction.businessTransactionId, hash: receipt.receiptHash, log: receipt.transparency.log }
+}
+
+async function warnsOfFreeze(service: TestService): Promise<boolean> {
+  return (await service.get('/ready', { key: null })).text.includes('is frozen')
+}
+
+// proves fault: A frozen log is reopened
+test('a log that was reopened is written by all instances without a restart, and their receipts promise it', async () => {
+  const first = await startService({ databaseUrl: database.url, env: { WORKER_THREADS: '2' } })
+  const { signingKeyDir, key } = first
+  const second = await startService({ databaseUrl: database.url, signingKeyDir, key })
+  const { log: old } = await execute(first)
+  await published(first)
+  await freezeLog(database.pool, { log: 1, why: 'For a test.' })
+  const waiting = [await execute(first), await execute(second)]
+  expect(new Set(waiting.map(({ log }) => log))).toEqual(new Set([old]))
+  await until(() => warnsOfFreeze(first), 'the warning')
+
+  const env = { DATABASE_URL: database.url, SIGNING_KEY_DIR: signingKeyDir }
+  expect((await runCommand(['log', 'reopen'], env)).status).toBe(0)
+  const next = old.replace(/1$/, '2')
+  for (const service of [first, second]) {
+    const promises = async () => (await execute(service)).log === next
+    await until(promises, 'a receipt that promises the new log')
+    await until(async () => !(await warnsOfFreeze(service)), 'no warning')
+  }
+  // Every thread: the other one of the first service may have executed nothing yet.
+  const burst = await Promise.all(Array.from({ length: 40 }, (_, i) => execute(i % 2 === 0 ? first : second)))
+  expect(new Set(burst.map(({ log }) => log))).toEqual(new Set([next]))
+  const checkpoint = await published(first)
+  const { open } = checkpoint
+  expect(checkpoint.origin).toBe(next)
+  const { body } = await first.get('/.well-known/countersign-log', { key: null })
+  const { logs } = body as { logs: { origin: string; validUntil?: string; previous?: string }[] }
+  expect(logs.map(({ origin }) => origin)).toEqual([old, next])
+  expect(logs.map(({ validUntil }) => typeof validUntil)).toEqual(['string', 'undefined'])
+  expect(logs[0]).not.toHaveProperty('previous')
+  expect(JSON.parse(logs[1]?.previous ?? '')).toMatchObject({ origin: next, previous: { origin: old } })
+  for (const { id, hash } of [...waiting, ...burst]) await expectIncluded(id, 'receipt', { hash, open })
+  expect([await second.stop(), await first.stop()]).toEqual([0, 0])
 })

@@ -1,21 +1,19 @@
 // A client of others reads our checkpoints and proofs: `@sigstore/verify`, which checks the inclusion proofs of Sigstore's log.
-import { createPublicKey } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { verifyTLogInclusion } from '@sigstore/verify/dist/tlog/index.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
 import { generateKeys } from '../../src/core/signing/keys.ts'
 import {
   generateMissingLogKeys,
   logKeyDir,
-  logVerifierKey,
   readLogKeys,
   signCheckpoint,
   type LogKeys,
 } from '../../src/core/signing/log-keys.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
+import { verifyBySigstore } from './sigstore.ts'
 
 const origin = 'countersign.example/log/1'
 const entries = Array.from({ length: 40 }, (_, i) =>
@@ -32,12 +30,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-interface Proof {
-  readonly entry: Buffer
-  readonly index: number
-  readonly path: readonly Uint8Array[]
-  readonly checkpoint: string
-}
+type Proof = Parameters<typeof verifyBySigstore>[0]
 
 async function proofOf(index: number, size: number): Promise<Proof> {
   const tree = buildTree(hashes.slice(0, size), sha256)
@@ -46,29 +39,8 @@ async function proofOf(index: number, size: number): Promise<Proof> {
 }
 
 /** Throws where Sigstore's client refuses it. */
-function verify({ entry, index, path, checkpoint }: Proof, by = keys): void {
-  const { keyId } = logVerifierKey(origin, by.ed25519.public)
-  const logID = Buffer.concat([Buffer.from(keyId, 'hex'), Buffer.alloc(28)])
-  const always = { start: new Date(0), end: new Date(8.64e15) }
-  const publicKey = createPublicKey(by.ed25519.public.pem)
-  verifyTLogInclusion(
-    {
-      logIndex: `${index}`,
-      logId: { keyId: logID },
-      kindVersion: undefined,
-      integratedTime: '0',
-      inclusionPromise: undefined,
-      inclusionProof: {
-        logIndex: `${index}`,
-        rootHash: Buffer.alloc(0),
-        treeSize: '0',
-        hashes: path.map((hash) => Buffer.from(hash)),
-        checkpoint: { envelope: checkpoint },
-      },
-      canonicalizedBody: entry,
-    } as unknown as Parameters<typeof verifyTLogInclusion>[0],
-    [{ logID, baseURL: `https://${origin}`, publicKey, validFor: always }],
-  )
+function verify(proof: Proof, by = keys): void {
+  verifyBySigstore(proof, { origin, key: by.ed25519.public })
 }
 
 test('it accepts every proof of trees of any size, beside the ML-DSA-44 line', async () => {

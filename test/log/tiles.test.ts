@@ -6,6 +6,7 @@ import {
   decodeBundle,
   encodeBundle,
   inclusionProof,
+  inclusionProofs,
   parseTilePath,
   peakRanges,
   subtreeRoots,
@@ -13,6 +14,7 @@ import {
   widthOf,
   type ReadTiles,
 } from '../../src/core/log/tiles.ts'
+import { openLogTiles } from '../../src/core/log/tile-memo.ts'
 import { assertConsistent, consistencyPath } from '../../src/core/merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
@@ -180,6 +182,37 @@ describe('proofs from tiles', () => {
     expect(hex(root!)).toBe(hex(tree.root))
     const peaks = await subtreeRoots(peakRanges(size), size, read, sha256)
     expect(peaks.map(hex)).toEqual(appendLeaves(EMPTY, all.slice(0, size), sha256).peaks.map(hex))
+  })
+
+  test('are the same from tiles that were read before, of which only so many are kept', async () => {
+    let reads = 0
+    const counted =
+      (size: number): ReadTiles =>
+      (tiles) => {
+        reads += tiles.length
+        return grown.reader(size)(tiles)
+      }
+    const tiles = openLogTiles(3)
+    const memo = tiles.of(1)
+    const proven = async (size: number, index: number, of = memo) => {
+      const [found] = await inclusionProofs({ indexes: [index], size }, counted(size), sha256, of)
+      expect(found!.map(hex)).toEqual(
+        (await inclusionProof({ index, size }, grown.reader(size), sha256)).map(hex),
+      )
+      const before = reads
+      reads = 0
+      return before
+    }
+    // Leaves 0 to 255, their successors at the edge, and the tile above.
+    expect(await proven(600, 3)).toBe(3)
+    expect(await proven(600, 200)).toBe(0)
+    expect(await proven(600, 3, tiles.of(2))).toBe(3)
+    expect(await proven(600, 3)).toBe(3)
+    // The edge is another one, the tiles beside and above it are not.
+    expect(await proven(601, 3)).toBe(1)
+    expect(await proven(601, 3)).toBe(0)
+    tiles.forget()
+    expect(await proven(601, 3)).toBe(3)
   })
 
   test('do not exist for what the tree does not hold', async () => {

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildTree, leafHash, nodeHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
+import {
+  buildTree,
+  leafHash,
+  leafHasher,
+  nodeHash,
+  nodeHasher,
+  rootOfInclusion,
+} from '../../src/core/merkle/tree.ts'
 import { bytes, flipped, inclusionPath, leaves, mth, path, sha256, SIZES, vectors } from './trees.ts'
 import { KNOWN_LEAVES } from './known-leaves.ts'
 
@@ -25,6 +32,18 @@ test('the hashes are those of RFC 6962: of a leaf, of an empty leaf, and of a no
   const other = leafHash(Buffer.of(0), sha256)
   expect(hex(nodeHash(empty, other, sha256))).toBe(
     'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
+  )
+})
+
+test('hashes of many, which share a buffer, are those of each alone', () => {
+  const [hashLeaf, hashNode] = [leafHasher(sha256), nodeHasher(sha256)]
+  // Shorter than the one before it, longer than the buffer at first, and short again.
+  const data = [190, 100, 255, 256, 1_000, 0, 300].map((length) => Buffer.alloc(length, 0xa5))
+  const hashes = data.map(hashLeaf)
+  expect(hashes.map(hex)).toEqual(data.map((one) => hex(leafHash(one, sha256))))
+  const pairs = hashes.slice(1).map((right, i) => [hashes[i]!, right] as const)
+  expect(pairs.map(([left, right]) => hex(hashNode(left, right)))).toEqual(
+    pairs.map(([left, right]) => hex(nodeHash(left, right, sha256))),
   )
 })
 

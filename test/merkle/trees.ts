@@ -8,12 +8,26 @@ export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, '
 /** The sizes that are tried one by one. */
 export const SIZES = Array.from({ length: 130 }, (_, i) => i + 1)
 
-/** Leaves of all lengths from none up, each another. */
-export const leaves = (size: number): Uint8Array[] =>
-  Array.from({ length: size }, (_, i) => new Uint8Array(i).fill(i))
+const LEAVES = Array.from({ length: 260 }, (_, i) => new Uint8Array(i).fill(i))
 
-/** MTH of RFC 9162 §2.1.1. */
+/** Leaves of all lengths from none up, each another; the same ones every time. */
+export function leaves(size: number): Uint8Array[] {
+  if (size > LEAVES.length) throw new Error(`there are ${LEAVES.length} leaves`)
+  return LEAVES.slice(0, size)
+}
+
+/** What `mth` has computed, by the leaves' lengths: without it the definitions hash each subtree again for every proof. */
+const roots = new Map<string, Uint8Array>()
+
+/** MTH of RFC 9162 §2.1.1, of entries that stand side by side in `leaves`. */
 export function mth(entries: readonly Uint8Array[]): Uint8Array {
+  const name = `${entries[0]!.length}-${entries.length}`
+  const root = roots.get(name) ?? rootOf(entries)
+  roots.set(name, root)
+  return root
+}
+
+function rootOf(entries: readonly Uint8Array[]): Uint8Array {
   const [first] = entries
   if (entries.length === 1) return sha256(Buffer.concat([Buffer.of(0), first!]))
   const k = split(entries.length)

@@ -2,16 +2,23 @@
 // handbook name what is there.
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
+import { parseAddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
+import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
+import { formatVkey, parseNote } from '../../src/core/log/note.ts'
 import { stageNames } from '../../src/core/thread-messages.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { freezeLog } from '../../src/core/tables/log-state.ts'
 import { chapters } from '../handbook.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { startService, until, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { aSigner } from '../log/signers.ts'
+import { aFakeWitness, type FakeWitness } from '../witness.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 import { metricsUrl, scrape, total, type Sample } from './scrape.ts'
 
@@ -23,6 +30,9 @@ const HEALTH = 5
 /** Longer than any scrape may take, shorter than a statement's time-out. */
 const SCRAPE_MAX_MS = 10_000
 
+const folder = mkdtempSync(join(tmpdir(), 'countersign-metrics-'))
+const cosigner = aSigner('w.example', 'ed25519-cosignature')
+let witness: FakeWitness
 let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
@@ -31,6 +41,12 @@ const duplicate = aTransaction()
 const slow = aTransaction({ intent: { parameters: { amount: 42, delayMs: 200 } } })
 
 beforeAll(async () => {
+  witness = await aFakeWitness((body) => {
+    const { text } = parseNote(parseAddCheckpoint(body).checkpoint)
+    return { status: 200, body: cosigner.line(parseCheckpoint(text)) }
+  })
+  const policy = join(folder, 'policy')
+  writeFileSync(policy, `witness w ${formatVkey(cosigner.key)} ${witness.url}\nquorum none\n`)
   database = await createDatabase()
   proxy = await openDatabaseProxy(database.url)
   service = await startService({
@@ -38,6 +54,7 @@ beforeAll(async () => {
     env: {
       ...env,
       METRICS_PORT: '0',
+      LOG_WITNESS_POLICY: policy,
       LOG_LEVEL: 'debug',
       WORKER_THREADS: String(EXECUTION_THREADS),
       RATE_LIMIT_HEALTH_PER_MINUTE: String(HEALTH),
@@ -68,13 +85,19 @@ beforeAll(async () => {
   await expect(
     fetch(`${service.url}/execute`, { method: 'POST', body: stream, duplex: 'half' } as RequestInit),
   ).rejects.toThrow()
-  samples = await scrape(service)
+  samples = await until(async () => {
+    const found = await scrape(service)
+    const ages = ['countersign_log_checkpoint_age_seconds', 'countersign_log_witness_checkpoint_age_seconds']
+    return ages.some((age) => total(found, age) === undefined) ? undefined : found
+  }, 'the first checkpoint of the log, cosigned')
 })
 
 afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await proxy.cut()
   await database.drop()
+  await witness.close()
+  rmSync(folder, { recursive: true })
 })
 
 const count = (name: string, labels: Record<string, string> = {}) => total(samples, name, labels)
@@ -184,6 +207,8 @@ describe('what is counted', () => {
   })
 })
 
+const log = async (name: string) => total(await scrape(service), `countersign_log_${name}`)
+
 describe('what is so at the moment', () => {
   test('requests under way are shown until they are answered', async () => {
     const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs: 3_000 } } })
@@ -204,6 +229,18 @@ describe('what is so at the moment', () => {
     await until(async () => (await doubts()) === 0, 'the doubt to be gone')
   })
 
+  test('the evidence log: its size, how old its checkpoint and its queue are, and whether it is frozen', async () => {
+    await until(async () => (await log('checkpoint_age_seconds')) !== undefined, 'a checkpoint')
+    expect(await log('entries')).toBeGreaterThan(5)
+    expect(await log('frozen')).toBe(0)
+    await freezeLog(database.pool, { log: 1, why: 'For a test.' })
+    await until(async () => (await log('frozen')) === 1, 'the freeze')
+    await database.pool.query(
+      `INSERT INTO log_queue (batch, entries, queued_at) VALUES (gen_random_uuid(), '[]', now() - interval '90 seconds')`,
+    )
+    await until(async () => ((await log('queue_age_seconds')) ?? 0) >= 90, 'the age of the queue')
+  })
+
   test.each(['cut', 'stall'] as const)(
     'with the database away (%s) a scrape says so, in time, and claims to know of no doubt',
     async (how) => {
@@ -216,6 +253,7 @@ describe('what is so at the moment', () => {
         return total(found, 'countersign_database_up') === 0 ? found : undefined
       }, 'the database to be away')
       expect(total(away, 'countersign_executions_in_doubt')).toBeUndefined()
+      expect(total(away, 'countersign_log_frozen')).toBeUndefined()
       expect(total(away, 'countersign_worker_threads')).toBe(THREADS)
       await proxy.mend()
       const back = await until(async () => {

@@ -1,4 +1,4 @@
-// What test/http/governance.test.ts looks into for changes of policies, seen on the other two kinds: one code path, and so one answer.
+// What test/http/governance.test.ts looks into for changes of policies, seen on the other kinds: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'
@@ -32,6 +32,16 @@ const kinds: [path: string, proposal: () => object][] = [
       endpointUrl: 'https://1.1.1.1/',
       policy: 'vendor-payment',
       allowedParameters: [],
+      reason: 'test',
+    }),
+  ],
+  ['/webhook-rules/changes', () => ({ provider: `provider_${n++}`, rules: [], reason: 'test' })],
+  [
+    '/event-endpoints/changes',
+    () => ({
+      action: 'register',
+      url: `http://127.0.0.1:9/${n++}`,
+      types: ['change.resolved'],
       reason: 'test',
     }),
   ],

@@ -66,10 +66,8 @@ function problemsOf(route: Route, { status, headers, text, body }: Replied): str
   if (response.content === undefined) return text === '' ? problems : [...problems, 'it has a body']
   const type = headers.get('content-type')?.split(';')[0] ?? 'none'
   if (!(type in response.content)) problems.push(`content type ${type} is not listed`)
-  const invalid = validatorOf(route).validateResponse(
-    String(status),
-    type === 'application/json' ? body : text,
-  )
+  const isJson = type === 'application/json' || type.endsWith('+json')
+  const invalid = validatorOf(route, type).validateResponse(String(status), isJson ? body : text)
   // oxlint-disable-next-line typescript/no-unsafe-assignment -- the package types its errors as any
   const errors: { path?: string; message: string }[] = invalid?.errors ?? []
   return [...problems, ...errors.map(({ path, message }) => `${path ?? ''} ${message}`)]
@@ -106,18 +104,29 @@ function responses({ method, path }: Route): Readonly<Record<string, Response>> 
   return operation.responses
 }
 
-const validators = new Map<Route, ResponseValidator.IOpenAPIResponseValidator>()
+const validators = new Map<string, ResponseValidator.IOpenAPIResponseValidator>()
 
-function validatorOf(route: Route): ResponseValidator.IOpenAPIResponseValidator {
-  const known = validators.get(route)
+/** Of answers of one content type where they have it: the package looks at the first one only. */
+function validatorOf(route: Route, type: string): ResponseValidator.IOpenAPIResponseValidator {
+  const key = `${route.method} ${route.path} ${type}`
+  const known = validators.get(key)
   if (known !== undefined) return known
   // Its types are of OpenAPI 3.0; it reads every keyword of JSON Schema that the document uses, type null included.
-  const args = { responses: closed(responses(route)), components }
+  const args = { responses: closed(ofType(responses(route), type)), components }
   const validator = new OpenAPIResponseValidator(
     args as unknown as ResponseValidator.OpenAPIResponseValidatorArgs,
   )
-  validators.set(route, validator)
+  validators.set(key, validator)
   return validator
+}
+
+function ofType(all: Readonly<Record<string, Response>>, type: string): Readonly<Record<string, Response>> {
+  return Object.fromEntries(
+    Object.entries(all).map(([status, response]) => {
+      const { [type]: content } = response.content ?? {}
+      return [status, content === undefined ? response : { ...response, content: { [type]: content } }]
+    }),
+  )
 }
 
 /** Clients ignore members they do not know; a test must not: a member that no schema has is one that the document lacks. */

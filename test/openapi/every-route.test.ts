@@ -1,16 +1,24 @@
 // What the front end and the database do to every route alike: `send` holds each reply against the OpenAPI document.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import type { Route } from '../../src/server/routes/route.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { examplePath } from './example-path.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { startService, type CallOptions, type TestService } from '../service.ts'
+import { makeKeys } from '../signing-keys.ts'
+import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 
 const BODY_BYTES_MAX = 102_400
 const human = aHuman('human', { allowedPrincipalIds: ['local-dev'] })
 
+const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-routes-'))
 let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
@@ -24,8 +32,12 @@ beforeAll(async () => {
     RATE_LIMIT_HEALTH_PER_MINUTE: '1',
     RATE_LIMIT_PUBLIC_PER_MINUTE: '1',
   }
-  service = await startService({ databaseUrl: proxy.url, callers: [human.entry], env: webhookEnv })
-  limited = await startService({ databaseUrl: database.url, callers: [human.entry], env: one })
+  makeKeys(signingKeyDir)
+  const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
+  const start = (databaseUrl: string, env: Record<string, string>) =>
+    startService({ databaseUrl, signingKeyDir, callers: [human.entry], env: { ...env, ...witnessing } })
+  service = await start(proxy.url, webhookEnv)
+  limited = await start(database.url, one)
 })
 
 afterAll(async () => {
@@ -33,17 +45,18 @@ afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await proxy.cut()
   await database.drop()
+  rmSync(signingKeyDir, { recursive: true })
 })
 
 const rows = (which: (route: Route) => boolean): Route[] => routes.filter(which)
 
 /** With the document's own examples; in  body  another one */
 function call(to: TestService, route: Route, options: CallOptions & { body?: unknown } = {}) {
-  const { params, body: shown } = route
-  const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
+  const { body: shown } = route
+  const path = examplePath(route)
   const { body = shown?.example, ...more } = { key: human.key, ...options }
   if (route.method === 'GET') return to.get(path, more)
-  if (route.mounted === undefined) return to.post(path, body, more)
+  if (route.body?.anyBytes !== true) return to.post(path, body, more)
   // What authenticates a delivery.
   const delivery = aDelivery({ body: typeof body === 'string' ? body : JSON.stringify(body) })
   return to.post(path, delivery.body, { headers: delivery.headers })

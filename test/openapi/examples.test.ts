@@ -4,22 +4,28 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import approverChange from '../../src/server/openapi/examples/approver-change.json' with { type: 'json' }
+import eventEndpointChange from '../../src/server/openapi/examples/event-endpoint-change.json' with { type: 'json' }
 import externalConnectorChange from '../../src/server/openapi/examples/external-connector-change.json' with { type: 'json' }
 import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
+import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import approval from '../../src/server/openapi/examples/approval.json' with { type: 'json' }
 import refusalRecord from '../../src/server/openapi/examples/refusal-record.json' with { type: 'json' }
 import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
+import webhookRulesChange from '../../src/server/openapi/examples/webhook-rules-change.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import { canonicalize } from '../../src/core/json/canonical.ts'
+import { exampleEndpointId } from '../../src/server/routes/event-endpoints.ts'
 import { inDoubtExamples } from '../../src/server/routes/execution-intents.ts'
 import { routes } from '../../src/server/routes/index.ts'
-import type { Route } from '../../src/server/routes/route.ts'
+import { deliveryExamples } from '../../src/server/routes/webhook-events.ts'
 import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { examplePath } from './example-path.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
 import { putInDoubt } from '../intents.ts'
+import { witnessEnvironment } from '../witness.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 import { aDelivery, env } from '../webhooks.ts'
 import { makeKeys } from '../signing-keys.ts'
@@ -29,12 +35,30 @@ const STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAnUw1kH0A1LevJmsKuYCaAcZ4tvLOj+jRywbjwcZ/1ig=
 -----END PUBLIC KEY-----
 `
+/** Of the same human, under another credential, for the changes of webhook rules. */
+const RULES_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAUhs1bk7bgCBpGWhSMkQUllL9NA+Yz8J0MGP64T28dgQ=
+-----END PUBLIC KEY-----
+`
+/** And for the changes of event endpoints. */
+const ENDPOINTS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAUuINWDCq1QEOui1nBnh7nlnkS6WnQVFWs0E/w+lUC38=
+-----END PUBLIC KEY-----
+`
 const EXAMPLE_APPROVER_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 -----END PUBLIC KEY-----
 `
 /** As who tries them at home: the examples are of the caller that an embedded start makes, here a human. */
 const local = aCaller('local-dev', { credentialHolderType: 'USER', stepUpPublicKey: STEP_UP_KEY })
+const localForRules = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: RULES_STEP_UP_KEY,
+})
+const localForEndpoints = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: ENDPOINTS_STEP_UP_KEY,
+})
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 
 let database: TestDatabase
@@ -45,11 +69,26 @@ beforeAll(async () => {
   // The key of the example evidence, as one that signs no more.
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
   database = await createDatabase()
-  service = await startService({ databaseUrl: database.url, signingKeyDir, callers: [local.entry], env })
-  for (const change of [policyChange, approverChange, externalConnectorChange]) await storeChange(change)
+  const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
+  service = await startService({
+    databaseUrl: database.url,
+    signingKeyDir,
+    callers: [local.entry, localForRules.entry, localForEndpoints.entry],
+    env: { ...env, ...witnessing },
+  })
+  for (const change of [
+    policyChange,
+    approverChange,
+    externalConnectorChange,
+    webhookRulesChange,
+    eventEndpointChange,
+  ])
+    await storeChange(change)
+  await registerExampleEndpoint()
   await storeInDoubt(inDoubtExamples.toResolve, 'lost')
   await storeInDoubt(inDoubtExamples.toFinalize, 'kept')
   await enrolExampleApprover()
+  for (const id of Object.values(deliveryExamples)) await storeDelivery(id)
   const { businessTransactionId } = refusalRecord
   const rejected = aRejectedTransaction()
   await service.post(
@@ -77,6 +116,15 @@ async function storeInDoubt(businessTransactionId: string, evidence: 'kept' | 'l
   await putInDoubt(database, businessTransactionId, evidence)
 }
 
+/** Processed before this service began. */
+async function storeDelivery(id: string): Promise<void> {
+  await database.pool.query(
+    `INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at, processed_at)
+     SELECT $1::uuid, 'razorpay', $2, encode(sha256(convert_to($2, 'UTF8')), 'hex'), convert_to($2, 'UTF8'), now(), now()`,
+    [id, id],
+  )
+}
+
 /** Whose signature the example approval carries. */
 async function enrolExampleApprover(): Promise<void> {
   const { approverId, keyId } = approval.approval.payload
@@ -84,6 +132,18 @@ async function enrolExampleApprover(): Promise<void> {
     `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
      VALUES ($1, $2, $3, $2, now(), gen_random_uuid())`,
     [approverId, keyId, EXAMPLE_APPROVER_KEY],
+  )
+}
+
+/** That a secret is made for, and that events are delivered to again: nobody listens there. */
+async function registerExampleEndpoint(): Promise<void> {
+  await database.pool.query(
+    `WITH registered AS (
+       INSERT INTO event_endpoints (endpoint_id, url, types, with_parameters, registered_at)
+       VALUES ($1, 'http://127.0.0.1:9/', '["change.resolved"]', false, now()) RETURNING endpoint_id
+     )
+     INSERT INTO event_deliveries (endpoint_id) SELECT endpoint_id FROM registered`,
+    [exampleEndpointId],
   )
 }
 
@@ -109,17 +169,15 @@ async function storeChange({ rejected }: ExampleChange): Promise<void> {
   ])
 }
 
-/** The path with the example of each of its parameters. */
-function filled({ path, params }: Route): string {
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => params?.[name]?.example ?? '')
-}
-
 /** In the order of the table: POST /execute leaves what the later requests name. */
 test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes its example', async (route) => {
   const { path, answers, body: shown } = route
-  const body = shown?.anyBytes ? JSON.stringify(shown.example) : shown?.example
+  const body =
+    shown?.anyBytes && typeof shown.example !== 'string' ? JSON.stringify(shown.example) : shown?.example
   const { headers } = typeof body === 'string' ? aDelivery({ body }) : { headers: {} }
-  const answer = await service.post(filled(route), body, { ...local, headers })
+  const ofWhat = path.split('/')[1] ?? ''
+  const { key } = { 'webhook-rules': localForRules, 'event-endpoints': localForEndpoints }[ofWhat] ?? local
+  const answer = await service.post(examplePath(route), body, { key, headers })
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
   expect(Object.keys(answers), answer.text).toContain(String(answer.status))
@@ -127,7 +185,10 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
 })
 
 test.each(routes.filter(({ method }) => method === 'GET'))('GET $path finds its example', async (route) => {
-  expect((await service.get(filled(route), local)).status).toBe(200)
+  // What POST left is under a checkpoint soon.
+  const found = () => service.get(examplePath(route), local)
+  if (route.tag === 'Log') await until(async () => (await found()).status === 200, 'the checkpoint')
+  expect((await found()).status).toBe(200)
 })
 
 test('the example record holds, checked with the example key alone', () => {

@@ -1,6 +1,9 @@
 // Outcomes that the tests of POST /execute look into, seen on POST /transactions too; and replies for which there is no room.
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { routes } from '../../src/server/routes/index.ts'
 import { aHuman } from '../authority.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
@@ -8,12 +11,15 @@ import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { aCaller, startService, until, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { makeKeys } from '../signing-keys.ts'
+import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
 const human = aHuman('human')
 const narrow = aCaller('narrow', { allowedPrincipalIds: ['tester'], allowedCapabilities: [] })
 
+const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-outcomes-'))
 let database: TestDatabase
 let proxy: DatabaseProxy
 let service: TestService
@@ -21,19 +27,23 @@ let full: TestService
 let policyDir: string
 
 beforeAll(async () => {
+  makeKeys(signingKeyDir)
+  const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
   policyDir = aPolicyFolder()
   addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
   database = await createDatabase()
   proxy = await openDatabaseProxy(database.url)
   service = await startService({
     databaseUrl: proxy.url,
+    signingKeyDir,
     callers: [narrow.entry],
-    env: { POLICY_DIR: policyDir },
+    env: { POLICY_DIR: policyDir, ...witnessing },
   })
   full = await startService({
     databaseUrl: database.url,
+    signingKeyDir,
     callers: [human.entry],
-    env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1', ...webhookEnv },
+    env: { POLICY_DIR: policyDir, QUEUE_REQUESTS_MAX: '1', ...webhookEnv, ...witnessing },
   })
 })
 
@@ -42,17 +52,18 @@ afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await proxy.cut()
   await database.drop()
-  rmSync(policyDir, { recursive: true })
+  for (const dir of [policyDir, signingKeyDir]) rmSync(dir, { recursive: true })
 })
 
-/** One whose connector takes a while; resolves when that has been called. */
+/** One whose connector takes a while; resolves when that has been called. On a busy machine it may be over soon after. */
 async function slow(to: TestService, path: string, delayMs: number) {
   const transaction = aTransaction({ intent: { parameters: { amount: 42, delayMs } } })
-  const answer = to.post(path, transaction)
+  let over = false
+  const answer = to.post(path, transaction).finally(() => (over = true))
   await until(() => intentState(database, transaction.businessTransactionId), 'the release')
   // The service has heard of that commit too: what it asks afterwards comes back after it.
   expect((await to.get('/ready')).status).toBe(200)
-  return { answer }
+  return { answer, isOver: () => over }
 }
 
 describe('POST /transactions', () => {
@@ -68,10 +79,17 @@ describe('POST /transactions', () => {
   })
 
   test('answers outcomeUnknown as POST /execute does', async () => {
-    const { answer } = await slow(service, '/transactions', 500)
-    await proxy.cut()
-    expect((await answer).status).toBe(502)
-    await proxy.mend()
+    const statuses: number[] = []
+    // One that ended before the cut is answered with its record: another one, which takes longer.
+    for (const delayMs of [500, 2_000, 8_000]) {
+      const { answer } = await slow(service, '/transactions', delayMs)
+      await proxy.cut()
+      statuses.push((await answer).status)
+      await proxy.mend()
+      await until(async () => (await service.get('/ready')).status === 200, 'the database to be back')
+      if (statuses.at(-1) !== 200) break
+    }
+    expect(statuses.at(-1)).toBe(502)
   })
 })
 
@@ -105,18 +123,24 @@ describe('where there is no room, 503 overloaded', () => {
     ]
     const takingBodies = routes.flatMap((route) => ('body' in route ? [route] : []))
 
-    const { answer } = await slow(full, '/execute', 4_000)
-    const refused = [
-      ...largeReplies.map((path) => full.get(path)),
-      ...takingBodies.map((route) =>
-        full.post(route.path.replace('{provider}', 'razorpay'), route.body?.example, {
-          key: human.key,
-          headers: aDelivery().headers,
-        }),
+    let left = [
+      ...largeReplies.map((path) => () => full.get(path)),
+      ...takingBodies.map(
+        (route) => () =>
+          full.post(route.path.replace('{provider}', 'razorpay'), route.body?.example, {
+            key: human.key,
+            headers: aDelivery().headers,
+          }),
       ),
     ]
-    const statuses = (await Promise.all(refused)).map(({ status }) => status)
-    expect(statuses).toEqual(refused.map(() => 503))
-    expect((await answer).status).toBe(200)
+    // Those that came when the execution was over are sent again, during another one.
+    for (let tries = 0; left.length > 0 && tries < 5; tries++) {
+      const { answer, isOver } = await slow(full, '/execute', 2_000)
+      const statuses = (await Promise.all(left.map((send) => send()))).map(({ status }) => status)
+      if (!isOver()) expect(statuses).toEqual(left.map(() => 503))
+      left = left.filter((_, i) => statuses[i] !== 503)
+      expect((await answer).status).toBe(200)
+    }
+    expect(left).toHaveLength(0)
   })
 })

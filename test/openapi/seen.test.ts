@@ -10,11 +10,11 @@ import { routes } from '../../src/server/routes/index.ts'
 /** What no request can ask for, and why. */
 const NOT_TO_BE_PROVOKED: readonly { seen: RegExp; why: string }[] = [
   {
-    seen: /^(?!POST \/(execute|transactions|webhooks\/\{provider\}|policies\/pending-changes\/\{id\}\/approve) ).* 500 internal$/,
-    why: 'a bug of ours or a dead thread; POST /execute and /transactions answer it by contract, a change that was tampered with gets it, and so does a delivery that cannot be stored',
+    seen: /^(?!(POST \/(execute|transactions|webhooks\/\{provider\}|policies\/pending-changes\/\{id\}\/approve)|GET \/log\/proofs\/\{kind\}\/\{id\}) ).* 500 internal$/,
+    why: 'a bug of ours or a dead thread; POST /execute and /transactions answer it by contract, a change that was tampered with gets it, so does a delivery that cannot be stored, and a proof from a damaged page',
   },
   {
-    seen: /^GET \/(audit|refusal|verifications|receipts|policies|approvers|external-connectors|approvals|execution-intents).* 503 overloaded$/,
+    seen: /^GET \/(audit|events|refusal|verifications|receipts|policies|approvers|external-connectors|event-endpoints|webhook-rules|approvals|execution-intents|webhook-events|confirmations).* 503 overloaded$/,
     why: 'for a reply of 64 KiB or more, which these are not yet',
   },
 ]

@@ -15,6 +15,7 @@ import { execute, finish, type ExecutionContext } from '../../workers/execute/in
 import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
 import type { Finished, InFlight } from '../../workers/in-flight.ts'
 import { openPolicyOutcomes } from '../../workers/outcomes.ts'
+import { openExistingStreams } from '../../workers/existing.ts'
 import { openPolicies } from '../../workers/policies.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
@@ -32,20 +33,24 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
   const published = readPublicKeys(dir)
   const crypto = publishedCrypto(published)
   rmSync(dir, { recursive: true })
+  const policies = openPolicies(
+    readPolicies(POLICY_DIR).map((source) => ({
+      ...source,
+      loadedAt: '2026-01-01T00:00:00.000Z',
+      approvedBy: 'genesis',
+    })),
+  )
+  const connectors = openConnectors({ hubspot: undefined, key: ed25519, production: false })
+  const approvers = openApprovers([])
   return {
-    policies: openPolicies(
-      readPolicies(POLICY_DIR).map((source) => ({
-        ...source,
-        loadedAt: '2026-01-01T00:00:00.000Z',
-        approvedBy: 'genesis',
-      })),
-    ),
-    connectors: openConnectors({ hubspot: undefined, key: ed25519, production: false }),
-    approvers: openApprovers([]),
+    policies,
+    connectors,
+    approvers,
+    existingStreams: openExistingStreams({ policies, connectors, approvers }),
     signingKeys: receipt,
     batchSignatures: true,
     originName: 'countersign.example',
-    logOrigin: 'countersign.example/log/1',
+    logOrigin: () => 'countersign.example/log/1',
     startLogBatch,
     key: ed25519,
     findKey: (keyId) => published.get(keyId),

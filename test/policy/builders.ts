@@ -1,7 +1,7 @@
 // A valid policy document, and what compiling a changed one says.
 import { compilePolicy } from '../../src/core/policy/check.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
-import { PolicyError } from '../../src/core/policy/error.ts'
+import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import type { PolicySubject } from '../../src/core/policy/evaluate.ts'
 
 const FILE = 'test/1.0.0/policy.yaml'
@@ -39,7 +39,7 @@ export function refusalOf(document: unknown): string[] {
     compilePolicy(document, FILE)
     return []
   } catch (error) {
-    if (error instanceof PolicyError) return error.message.split('\n')
+    if (error instanceof DocumentError) return error.message.split('\n')
     throw error
   }
 }

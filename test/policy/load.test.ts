@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
-import { PolicyError } from '../../src/core/policy/error.ts'
+import { DocumentError } from '../../src/core/cel/mistakes.ts'
 import { readPolicies } from '../../src/core/policy/load.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aDocument } from './builders.ts'
@@ -29,7 +29,7 @@ function refusal(): string[] {
   try {
     readPolicies(dir)
   } catch (error) {
-    if (error instanceof PolicyError) return error.message.replaceAll(`${dir}/`, '').split('\n')
+    if (error instanceof DocumentError) return error.message.replaceAll(`${dir}/`, '').split('\n')
     throw error
   }
   return []

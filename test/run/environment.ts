@@ -5,8 +5,6 @@ import { programsArguments } from './programs.ts'
 
 export const baseEnvironment = {
   PATH: process.env['PATH'] ?? '',
-  /** Everything is tested with the evidence log, which is off by default until it can be read over HTTP. */
-  LOG: 'on',
   /** The folder of this run. */
   TMPDIR: tmpdir(),
   /** A command is compiled by the first that starts it: a third of its CPU. */

@@ -8,6 +8,7 @@ import { executablePath } from '../browser/chromium.ts'
 import { aFolder } from '../embedded/drive.ts'
 import { argumentsOf, processesOf } from '../processes.ts'
 import { until } from '../service.ts'
+import { baseEnvironment } from './environment.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -31,7 +32,7 @@ test.each([
       ],
       {
         cwd: ROOT,
-        env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: temporary, STARTED: told },
+        env: { ...baseEnvironment, HOME: folder, TMPDIR: temporary, STARTED: told },
         detached: true,
         stdio: 'ignore',
       },

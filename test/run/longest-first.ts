@@ -1,8 +1,9 @@
 // The order in which test files start: the longest first, so that none of them runs alone at the end. No file depends on it.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Those that take half a minute or more, of CPU time or of waiting. */
+/** Those that take a third of a minute or more, of CPU time or of waiting. */
 const LONGEST = [
+  'test/log/crash.test.ts',
   'test/crash/points.test.ts',
   'test/bench.test.ts',
   'test/embedded/postgres.test.ts',
@@ -16,6 +17,28 @@ const LONGEST = [
   'test/faults/clocks.test.ts',
   'test/crash/postgres.test.ts',
   'test/bench-soak.test.ts',
+  'test/citus/drill.test.ts',
+  'test/run/interrupted.test.ts',
+  'test/bench/deployment.test.ts',
+  'test/browser/documents.test.ts',
+  'test/log/ids.test.ts',
+  'test/log/backlog.test.ts',
+  'test/crash/service.test.ts',
+  'test/crash/audit.test.ts',
+  'test/crash/in-doubt.test.ts',
+  'test/crash/webhooks.test.ts',
+  'test/crash/pending-evidence.test.ts',
+  'test/faults/database-timeouts.test.ts',
+  'test/faults/database-restart.test.ts',
+  'test/faults/instances-rolling.test.ts',
+  'test/faults/instances-killed.test.ts',
+  'test/http/shared-limits.test.ts',
+  'test/http/audit.test.ts',
+  'test/fsck/healthy.test.ts',
+  'test/metrics/metrics.test.ts',
+  'test/log/service.test.ts',
+  'test/log/witness.test.ts',
+  'test/start.test.ts',
 ]
 
 export class LongestFirst extends BaseSequencer {

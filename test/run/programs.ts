@@ -31,10 +31,14 @@ export function programsIn(folder = join(CACHE, 'programs')): ReadonlyMap<string
   )
 }
 
-/** @param change makes the source of a module what is to run, TypeScript or JavaScript; by its path from the checkout */
+/**
+ * @param change makes the source of a module what is to run, TypeScript or JavaScript; by its path from the checkout
+ * @param outs what begins a program, by the name of its file in `outdir`
+ */
 export function bundlePrograms(
   outdir = join(CACHE, 'programs'),
   change = (_file: string, source: string) => source,
+  outs: Readonly<Record<string, string>> = OUTS,
 ): Promise<void> {
   const plugin: Plugin = {
     name: 'sources',
@@ -51,7 +55,7 @@ export function bundlePrograms(
     },
   }
   return bundle({
-    entryPoints: Object.entries(OUTS).map(([out, file]) => ({ in: file, out })),
+    entryPoints: Object.entries(outs).map(([out, file]) => ({ in: file, out })),
     outdir,
     // Packages with native parts, and those that look for files of their own.
     external: ['uWebSockets.js', 'sodium-native', 'piscina', 'pino'],

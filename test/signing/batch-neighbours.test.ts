@@ -34,6 +34,7 @@ const LEAVES: Readonly<Record<SignedArtifact, LeafOf | undefined>> = {
   'audit-event': undefined,
   'governance-change': undefined,
   'intent-transition': undefined,
+  'provider-confirmation': undefined,
   approval: undefined,
   'step-up': undefined,
 }

@@ -104,6 +104,7 @@ const KINDS: readonly (readonly [SignedArtifact, 'ed25519' | 'ml-dsa-65', boolea
   ['audit-event', 'ed25519', false],
   ['governance-change', 'ed25519', false],
   ['intent-transition', 'ed25519', false],
+  ['provider-confirmation', 'ed25519', false],
 ]
 test.each(KINDS)('a %s signed by an %s batch: %s', async (artifact, algorithm, allowed) => {
   const keys = signingKeys.filter((key) => key.public.algorithm === algorithm)

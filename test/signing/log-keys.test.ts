@@ -8,6 +8,7 @@ import { parseNote, parseVkey } from '../../src/core/log/note.ts'
 import { generateKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import {
   defaultLogOrigin,
+  generateLogKeys,
   generateMissingLogKeys,
   logKeyDir,
   logVkeys,
@@ -16,6 +17,7 @@ import {
   signCheckpoint,
 } from '../../src/core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
+import { openTrusted, readLogTrust } from '../../src/core/verifier/log-trust.ts'
 
 const now = new Date('2026-11-21T01:00:00.999Z')
 const edId = '20261121T010000Z-ed25519'
@@ -85,6 +87,32 @@ test('a checkpoint has the Ed25519 line first, then the ML-DSA-44 line with the 
     signedBy: [{ key: logs[0] }, { key: logs[1], timeSeconds: 1_795_000_000 }],
     cosignedBy: [],
   })
+})
+
+test('who saved the description before a rotation is served until the keys before are deleted, or replaced again', async () => {
+  const rotate = (time: string) => generateLogKeys({ dir, now: new Date(time) })
+  generateMissingLogKeys({ dir, now })
+  const described = () =>
+    readLogTrust({ logs: [{ origin, vkeys: logVkeys(origin, readLogKeys(dir)) }] }, sha256)
+  const saved = described()
+  const opened = async (trust: typeof saved) =>
+    openTrusted(
+      await signCheckpoint(readLogKeys(dir), { ...checkpoint, timeSeconds: 1_795_000_000 }),
+      trust,
+      noteCrypto,
+    ).signedBy.map(({ key }) => key.type)
+  rotate('2027-01-01T00:00:00Z')
+  const later = described()
+  const both = ['ed25519', 'ml-dsa-44-cosignature']
+  expect([await opened(saved), await opened(later)]).toEqual([both, [...both, ...both]])
+  const { lines } = parseNote(await signCheckpoint(readLogKeys(dir), { ...checkpoint, timeSeconds: 1 }))
+  expect(lines).toHaveLength(4)
+
+  rmSync(join(logKeyDir(dir), `${mlId}.private.pem`))
+  await expect(opened(saved)).rejects.toThrow('no key of the log')
+  rotate('2027-02-01T00:00:00Z')
+  await expect(opened(saved)).rejects.toThrow('no key of the log')
+  expect(await opened(later)).toEqual(both)
 })
 
 test('what no note can say is refused, and so is a signature that does not hold', async () => {

@@ -18,6 +18,7 @@ const artifacts: Artifact[] = [
   'refusal-record',
   'audit-event',
   'intent-transition',
+  'provider-confirmation',
   'governance-change',
   'connector-release',
   'step-up',

@@ -42,6 +42,7 @@ function anEvent(text: string, members: Partial<WebhookEventRow> = {}): WebhookE
     eventKey: randomUUID(),
     provider: 'razorpay',
     eventId: randomUUID(),
+    headers: '{}',
     bodySha256: createHash('sha256').update(body).digest('hex'),
     body,
     receivedAt: new Date().toISOString(),

@@ -4,13 +4,17 @@ import functools
 import json
 import sys
 
-from countersign import NotCanonical, Unreadable, UnusableKeySet, ed25519, ml_dsa_65, parse, read_key_set, verify_text
+from countersign import NotCanonical, Unreadable, UnusableKeySet, ed25519, parse, read_key_set, verify_text
+from countersign.log.trust import read_log_trust
+from countersign.ml_dsa import ML_DSA_65
 from countersign.report import exit_status
 
 # The same signature is asked for in many changed copies of one piece of evidence; these are functions of their arguments alone.
 ed25519.verify = functools.lru_cache(maxsize=None)(ed25519.verify)
 ed25519.is_of_prime_order = functools.lru_cache(maxsize=None)(ed25519.is_of_prime_order)
-ml_dsa_65.verify = functools.lru_cache(maxsize=None)(ml_dsa_65.verify)
+ML_DSA_65.verify = functools.lru_cache(maxsize=None)(ML_DSA_65.verify)
+# Most files have the same.
+read_log_trust = functools.lru_cache(maxsize=None)(read_log_trust)
 
 keys = {}
 
@@ -24,9 +28,10 @@ def read(files):
         return {"refused": True}
 
 
-def verify(text):
+def verify(text, log):
     try:
-        reports = verify_text(text.encode("utf-8", "surrogatepass"), keys)
+        trust = None if log is None else read_log_trust(log)
+        reports = verify_text(text.encode("utf-8", "surrogatepass"), keys, log=trust)
     except (NotCanonical, Unreadable):
         return {"exitCode": 2, "reports": []}
     return {"exitCode": exit_status(reports), "reports": [said(report) for report in reports]}
@@ -43,9 +48,9 @@ def said(report):
 
 
 def outcome(check):
-    return "holds" if check.problem is None else list(check.missing_keys) or "fails"
+    return "holds" if check.problem is None else list(check.missing_keys) or ([check.missing_log] if check.is_open else "fails")
 
 
 for line in sys.stdin:
     asked = json.loads(line)
-    print(json.dumps(read(asked["files"]) if "files" in asked else verify(asked["text"])))
+    print(json.dumps(read(asked["files"]) if "files" in asked else verify(asked["text"], asked.get("log"))))

@@ -8,12 +8,21 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { verifiers } from '../../src/core/verifier/crypto.ts'
 import { parseEvidence } from '../../src/core/verifier/parse.ts'
-import { Unusable, verifyFileBy, type Report } from '../../src/core/verifier/index.ts'
+import {
+  Unusable,
+  verifyFileBy,
+  type LogTrust,
+  type Report,
+  type Trusted,
+} from '../../src/core/verifier/index.ts'
 import { readKeySet, type KeySet } from '../../src/core/verifier/keys.ts'
+import { readLogTrust } from '../../src/core/verifier/log-trust.ts'
+import { noteCrypto } from '../../src/core/verifier/note-crypto.ts'
 import { exitCodeOf } from '../../src/cli/verify-command.ts'
 
-/** Texts of key files, by which the texts after them are verified; or the text of a file. */
-export type Asked = { readonly files: readonly string[] } | { readonly text: string }
+/** Texts of key files, by which the texts after them are verified; or the text of a file, and that of a log description where there is one. */
+export type Asked =
+  { readonly files: readonly string[] } | { readonly text: string; readonly log?: string | null }
 
 export type Outcome = 'holds' | 'fails' | readonly string[]
 
@@ -21,7 +30,7 @@ export interface Said {
   readonly artifact: string
   readonly subject: string
   readonly verdict: string
-  /** Each by its name; in place of an outcome the ids of the keys that are not given. */
+  /** Each by its name; in place of an outcome the ids of the keys that are not given, or the origin of the log whose keys are not. */
   readonly checks: readonly (readonly [name: string, outcome: Outcome])[]
   readonly notes: readonly string[]
 }
@@ -51,13 +60,17 @@ Object.assign(verifiers, {
   ed25519: remembered(verifiers.ed25519),
   'ml-dsa-65': remembered(verifiers['ml-dsa-65']),
 })
+Object.assign(noteCrypto.verifies, {
+  ed25519: verifiers.ed25519,
+  'ml-dsa-44': remembered(noteCrypto.verifies['ml-dsa-44']),
+})
 
 /** An answer for each, in their order. */
 export function typescriptAnswers(asked: readonly Asked[]): Answer[] {
   let keys: KeySet = new Map()
   return asked.map((one) => {
     try {
-      if ('text' in one) return verified(one.text, keys)
+      if ('text' in one) return verified(one.text, { keys, log: logTrustOf(one.log ?? undefined) })
       keys = readKeySet(one.files.map((file) => parseEvidence(file, 'The key set')))
       return { keyIds: [...keys.keys()].toSorted() }
     } catch (error) {
@@ -67,8 +80,18 @@ export function typescriptAnswers(asked: readonly Asked[]): Answer[] {
   })
 }
 
-function verified(file: string, keys: KeySet): Answer {
-  const reports = verifyFileBy(file, keys)
+/** Most cases have the same. */
+const logs = new Map<string, LogTrust>()
+
+function logTrustOf(file: string | undefined): LogTrust | undefined {
+  if (file === undefined) return undefined
+  const trust = logs.get(file) ?? readLogTrust(file, noteCrypto.sha256)
+  logs.set(file, trust)
+  return trust
+}
+
+function verified(file: string, trusted: Trusted): Answer {
+  const reports = verifyFileBy(file, trusted)
   return { exitCode: exitCodeOf(reports), reports: reports.map(said) }
 }
 
@@ -77,9 +100,9 @@ function said({ artifact, subject, verdict, checks, notes }: Report): Said {
     artifact,
     subject,
     verdict,
-    checks: checks.map(({ name, problem, missingKeys }) => [
+    checks: checks.map(({ name, problem, missingKeys, missingLog }) => [
       name,
-      problem === undefined ? 'holds' : (missingKeys ?? 'fails'),
+      problem === undefined ? 'holds' : (missingKeys ?? (missingLog === undefined ? 'fails' : [missingLog])),
     ]),
     notes,
   }

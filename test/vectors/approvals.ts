@@ -4,7 +4,7 @@ import { put, type Json, type Members } from './edit.ts'
 import { canonical, humans, modes, sha256, sign, type Forgery, type Key } from './keys.ts'
 
 export const DECIDED = 'executions.0.decision'
-const PARAMETERS: Members = {
+export const PARAMETERS: Members = {
   amount: 42,
   currency: 'EUR',
   text: '42',

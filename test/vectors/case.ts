@@ -3,7 +3,14 @@ import type { Json } from './edit.ts'
 import { canonical, humans, keys, preAuthEncoding, sha256, unpublished, type Forgery } from './keys.ts'
 
 type ArtifactName =
-  'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
+  | 'trust-record'
+  | 'receipt'
+  | 'refusal-record'
+  | 'audit-event'
+  | 'governance-change'
+  | 'intent-transition'
+  | 'provider-confirmation'
+  | 'bundle'
 
 /** What a verifier is given: a JSON value, or the exact text where the text itself is the point. */
 export type Given = { readonly evidence: Json } | { readonly text: string }
@@ -19,6 +26,8 @@ export type Case = Given & {
   readonly unchecked?: readonly string[]
   /** What a report says beside its checks, word for word; where it is the point. */
   readonly notes?: readonly string[]
+  /** The text of the log description in place of that of `log.json`; null: none is given. */
+  readonly log?: string | null
   /** No evidence at all: there is nothing to check. */
   readonly unusable?: true
 }
@@ -58,6 +67,17 @@ export class Cases {
     this.#push({ id, what, evidence, failing: [], notes })
   }
 
+  /** Adds a case that is verified by another log description; null: by none. */
+  addBy(
+    log: string | null,
+    id: string,
+    what: string,
+    evidence: Json,
+    outcome: Partial<Pick<Case, 'failing' | 'unchecked' | 'notes' | 'unusable'>> = {},
+  ): void {
+    this.#push({ id, what, evidence, failing: [], ...outcome, log })
+  }
+
   addText(id: string, what: string, text: string, failing: readonly string[] = []): void {
     this.#push({ id, what, text, failing })
   }
@@ -72,9 +92,10 @@ export class Cases {
     failing,
     unchecked,
     notes,
+    log,
     unusable,
     ...given
-  }: Pick<Case, 'id' | 'what' | 'failing' | 'unchecked' | 'notes' | 'unusable'> & Given): void {
+  }: Pick<Case, 'id' | 'what' | 'failing' | 'unchecked' | 'notes' | 'log' | 'unusable'> & Given): void {
     const valid = failing.length === 0 && unchecked === undefined && unusable === undefined
     this.cases.push({
       id: `${this.#artifact}/${id}`,
@@ -85,6 +106,7 @@ export class Cases {
       failing,
       ...(unchecked === undefined ? {} : { unchecked }),
       ...(notes === undefined ? {} : { notes }),
+      ...(log === undefined ? {} : { log }),
       ...(unusable === undefined ? {} : { unusable }),
     })
   }
@@ -106,6 +128,7 @@ export function forgeries(own: string): Row[] {
     'audit-event',
     'governance-change',
     'intent-transition',
+    'provider-confirmation',
     'approval',
     'step-up',
   ]

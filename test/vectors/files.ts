@@ -3,6 +3,7 @@ import { anEvent, aReceipt, aRecord, aVerification, receiptOf, signEvent } from 
 import { put, type Json, type Members } from './edit.ts'
 import { governanceCases } from './governance-changes.ts'
 import { keys, modes, unpublished } from './keys.ts'
+import { aConfirmation } from './provider-confirmations.ts'
 
 type Verdict = 'valid' | 'invalid' | 'unchecked'
 
@@ -77,6 +78,7 @@ export function fileCases(): FileCase[] {
   add('page-list', 'An entry is a list.', [[record]], 'unchecked')
   add('events', 'A page of audit events.', { events: [event, event] }, 'valid', 'valid')
   add('changes', 'A page of changes.', { changes: [change] }, 'valid')
+  add('confirmations', 'A page of confirmations.', { confirmations: [aConfirmation()] }, 'valid')
   add(
     'record-with-events',
     'A record is a record, whatever list it carries.',

@@ -3,12 +3,15 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { auditCases } from './audit-events.ts'
+import { bundleCases } from './bundles.ts'
+import { description } from './bundles/plan.ts'
 import { Cases, type Case } from './case.ts'
 import { fileCases } from './files.ts'
 import { governanceCases } from './governance-changes.ts'
 import { transitionCases } from './intent-transitions.ts'
 import { keySetCases } from './key-sets.ts'
 import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
+import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
 import { refusalCases } from './refusal-records.ts'
 import { humanAuthority } from './trust-records/approved.ts'
@@ -16,6 +19,7 @@ import { refusedApprovals } from './trust-records/unapproved.ts'
 import { appendedTo } from './trust-records/appended.ts'
 import { batchedRecords } from './trust-records/batched.ts'
 import { changedRecords } from './trust-records/changed.ts'
+import { confirmedRecords } from './trust-records/confirmed.ts'
 import { malformedRecords } from './trust-records/malformed.ts'
 import { forgedRecords } from './trust-records/signed.ts'
 import { recordTexts } from './trust-records/texts.ts'
@@ -33,6 +37,7 @@ function allCases(): Record<string, readonly Case[]> {
     forgedRecords,
     batchedRecords,
     appendedTo,
+    confirmedRecords,
     recordTexts,
     humanAuthority,
     refusedApprovals,
@@ -45,26 +50,29 @@ function allCases(): Record<string, readonly Case[]> {
     'audit-events.json': auditCases(),
     'governance-changes.json': governanceCases(),
     'intent-transitions.json': transitionCases(),
+    'provider-confirmations.json': confirmationCases(),
+    'bundles.json': bundleCases(),
   }
 }
 
-/** The files' texts by name. */
-export async function vectorFiles(): Promise<Record<string, string>> {
+/** What each file holds, by name. */
+export function vectorFiles(): Record<string, object> {
   const published = Object.values(keys).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
   const files: Record<string, object> = {
     'keys.json': { keys: published.map(publicKeyJson) },
     'approver-keys.json': humanKeysJson(),
+    'log.json': description,
   }
   for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }
   files['key-sets.json'] = { cases: keySetCases() }
   files['files.json'] = { cases: fileCases() }
-  const texts = Object.entries(files).map(async ([name, value]) => [
-    name,
-    // The project's own format; `prettier --check` leaves these files to test/vectors.test.ts.
-    await format(JSON.stringify(value), { parser: 'json', printWidth: 110 }),
-  ])
-  return Object.fromEntries((await Promise.all(texts)) as [string, string][])
+  return files
 }
 
+/** The text of a file, in the project's own format: `prettier --check` leaves these files to test/vectors.test.ts. */
+export const vectorText = (content: object): Promise<string> =>
+  format(JSON.stringify(content), { parser: 'json', printWidth: 110 })
+
 if (import.meta.main)
-  for (const [name, text] of Object.entries(await vectorFiles())) writeFileSync(join(folder, name), text)
+  for (const [name, content] of Object.entries(vectorFiles()))
+    writeFileSync(join(folder, name), await vectorText(content))

@@ -22,6 +22,23 @@ const PROPOSED: Members = {
   proposedAt: time(0),
 }
 
+const WEBHOOK_RULES: Members = {
+  kind: 'webhook-rules',
+  target: 'acmepay',
+  proposed: {
+    provider: 'acmepay',
+    rules: [
+      {
+        id: 'paid',
+        when: "payload.event == 'payment.paid'",
+        transaction: 'payload.reference',
+        says: 'executed',
+        compare: ['payload.amount == transaction.intent.parameters.amount'],
+      },
+    ],
+  },
+}
+
 /** What is signed as step-up, by the human or by whoever the forgery says. */
 function stepUp(change: Members, due: Key, otherwise: Members = {}, forgery?: Forgery): Members {
   const payload = {
@@ -38,11 +55,15 @@ function stepUp(change: Members, due: Key, otherwise: Members = {}, forgery?: Fo
   return { payload, keyId: due.keyId.split(':')[1] ?? '', algorithm, signature: value }
 }
 
-function aChange(status: Status, by: Key = humans.aliceStepUp): Members {
-  const change = {
-    ...PROPOSED,
+/** @param proposal replaces what is proposed, and by it the change's id */
+export function aChange(status: Status, by: Key = humans.aliceStepUp, proposal: Members = {}): Members {
+  const { target } = proposal
+  const changeId = target === undefined ? PROPOSED['changeId'] : uuid(`change of ${target as string}`)
+  const proposed = { ...PROPOSED, ...proposal, changeId } as Members
+  const change: Members = {
+    ...proposed,
     status,
-    changeHash: sha256(canonical(PROPOSED)),
+    changeHash: sha256(canonical(proposed)),
     warnings: ['It is the first.'],
   }
   if (status === 'PENDING_APPROVAL') return signed(change)
@@ -52,13 +73,13 @@ function aChange(status: Status, by: Key = humans.aliceStepUp): Members {
     resolvedBy,
     resolvedAt: time(70_000),
     ...(status === 'REJECTED' ? { rejectionReason: 'Not now.' } : {}),
-    diff: { added: ['dana:laptop'] },
+    diff: { added: [change['target'] as string] },
     stepUpAuthorization: stepUp(change, by),
   })
 }
 
 /** The change signed, anew where it was signed before. */
-function signed(change: Members, due: Key = keys.ed25519, forgery?: Forgery): Members {
+export function signed(change: Members, due: Key = keys.ed25519, forgery?: Forgery): Members {
   const { signature: _, warnings: _1, diff: _2, ...body } = change
   return {
     ...change,
@@ -74,6 +95,22 @@ export function governanceCases(): Case[] {
   all.add('valid-pending', 'A change that nobody resolved yet.', pending)
   all.add('valid-approved', 'A change that another human approved.', approved)
   all.add('valid-rejected', 'A change that another human rejected.', rejected)
+  all.add(
+    'valid-event-endpoint',
+    'An event endpoint that two humans registered.',
+    aChange('APPROVED', humans.aliceStepUp, {
+      kind: 'event-endpoint',
+      target: 'https://ledger.example/events',
+      proposed: {
+        action: 'register',
+        url: 'https://ledger.example/events',
+        types: ['execution.completed', 'execution.closed'],
+        withParameters: false,
+        callerIds: ['ledger'],
+      },
+      reason: 'The ledger follows.',
+    }),
+  )
   all.add('valid-no-reason', 'A rejection without a reason.', signed(drop(rejected, 'rejectionReason')))
   all.add('valid-no-advice', 'Warnings and difference are not signed.', drop(approved, 'warnings'))
   all.add('valid-other-advice', 'A change of the warnings is not seen.', put(approved, 'warnings', []))
@@ -91,6 +128,19 @@ export function governanceCases(): Case[] {
     'valid-step-up-unchecked',
     "The human's key is not given: the signature of the step-up is not checked, and the report says so.",
     aChange('APPROVED', unpublished.human),
+  )
+  const rules = aChange('APPROVED', humans.aliceStepUp, WEBHOOK_RULES)
+  all.add('valid-webhook-rules', 'A change of webhook rules that another human approved.', rules)
+  const otherRule = put(rules, 'proposed.rules.0.says', 'not_executed')
+  all.add('webhook-rules-other-rule', 'A rule says the opposite of what was approved.', otherRule, [
+    HASH,
+    SIGNATURE,
+  ])
+  all.add(
+    'signed-webhook-rules-other-rule',
+    'A rule says the opposite of what was approved, and the right key signed that.',
+    signed(otherRule),
+    [HASH],
   )
   changed(all, { pending, approved, rejected })
   steppedUp(all, approved, rejected)

@@ -31,6 +31,12 @@ const RESOLVED = {
   note: 'The bank has no such payment.',
   by: 'alice',
 }
+const BY_PROVIDER = {
+  to: 'RESOLVED',
+  resolution: 'EXECUTED',
+  by: 'webhook:razorpay',
+  confirmationId: uuid('confirmation'),
+}
 const FINALIZED = { to: 'FINALIZED', trustRecordHash: sha256('a record'), by: 'alice' }
 
 export function transitionCases(): Case[] {
@@ -40,6 +46,8 @@ export function transitionCases(): Case[] {
   const valid: [id: string, what: string, change: Members][] = [
     ['resolved', 'A human found out that it was not executed.', RESOLVED],
     ['resolved-executed', 'A human found out that it was executed.', { ...RESOLVED, resolution: 'EXECUTED' }],
+    ['by-provider', 'A provider said that it was executed.', BY_PROVIDER],
+    ['by-connector', 'Its connector said so when it was asked.', { ...RESOLVED, by: 'connector:vendor:pay' }],
     ['finalized', 'A human finalized it from a stored result.', FINALIZED],
     ['errored', 'It ended in an error without a record.', {}],
     [
@@ -92,6 +100,14 @@ export function transitionCases(): Case[] {
       'record-of-resolved',
       'A resolution names a record.',
       { ...RESOLVED, trustRecordHash: sha256('a record') },
+    ],
+    ['confirmed-human', 'A human cites a confirmation.', { ...BY_PROVIDER, by: 'alice' }],
+    ['confirmed-empty', 'The confirmation that it cites has no id.', { ...BY_PROVIDER, confirmationId: '' }],
+    ['confirmed-null', 'The confirmation that it cites is null.', { ...BY_PROVIDER, confirmationId: null }],
+    [
+      'confirmed-error',
+      'An error cites a confirmation.',
+      { by: 'webhook:razorpay', confirmationId: uuid('x') },
     ],
   ]
   for (const [id, what, change] of illegal)

@@ -144,6 +144,19 @@ function rawSignature(message: string, { algorithm, seed }: Key): Uint8Array {
   return mlDsa65.sign(bytes, mlDsa65.keygen(seed).secretKey, { extraEntropy: false })
 }
 
+/** An Ed25519 key by its seed, for what is signed without an algorithm's name. */
+export function rawEd25519(seed: Uint8Array): {
+  readonly publicKey: Uint8Array
+  readonly sign: (message: Uint8Array) => Uint8Array
+} {
+  const secret = privateKey(serviceEd25519.pkcs8Prefix, seed)
+  const spki = createPublicKey(secret).export({ type: 'spki', format: 'der' })
+  return {
+    publicKey: new Uint8Array(spki.subarray(-serviceEd25519.publicKeyBytes)),
+    sign: (message) => new Uint8Array(cryptoSign(null, message, secret)),
+  }
+}
+
 function privateKey(pkcs8Prefix: string, seed: Uint8Array): KeyObject {
   const der = Buffer.concat([Buffer.from(pkcs8Prefix, 'hex'), seed])
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })

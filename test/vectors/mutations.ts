@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { Asked } from './answers.ts'
 import type { Case } from './case.ts'
 import type { Json, Members } from './edit.ts'
+import { description } from './bundles/plan.ts'
 import { originOf, signAt, type Place } from './batches.ts'
 import { receiptBy, receipted, receiptMembers, sealedBy, sealRefusal, signEvent } from './evidence.ts'
 import { keySetCases } from './key-sets.ts'
@@ -236,6 +237,11 @@ function resigned(artifact: Case['artifact'], evidence: Members, chance: Chance)
         ...evidence,
         signature: sign('intent-transition', canonical(evidence['transition'] as Json), keys.ed25519),
       }
+    case 'provider-confirmation':
+      return {
+        ...evidence,
+        signature: sign('provider-confirmation', canonical(evidence['confirmation'] as Json), keys.ed25519),
+      }
     case 'governance-change':
       return resignedChange(evidence, chance)
     default:
@@ -301,12 +307,14 @@ function basesOf(file: string): readonly Case[] {
 
 /** How often a mutation is of each: records take the most time, and have the most to get wrong. */
 const SHARES: readonly string[] = [
-  ...Array.from({ length: 6 }, () => 'trust-records.json'),
+  ...Array.from({ length: 8 }, () => 'trust-records.json'),
   ...Array.from({ length: 3 }, () => 'receipts.json'),
   ...Array.from({ length: 4 }, () => 'refusal-records.json'),
   ...Array.from({ length: 3 }, () => 'audit-events.json'),
   ...Array.from({ length: 4 }, () => 'governance-changes.json'),
   ...Array.from({ length: 3 }, () => 'intent-transitions.json'),
+  ...Array.from({ length: 3 }, () => 'provider-confirmations.json'),
+  ...Array.from({ length: 3 }, () => 'bundles.json'),
 ]
 
 const bases = new Map([...new Set(SHARES)].map((file) => [file, basesOf(file)]))
@@ -346,6 +354,19 @@ function aFile(chance: Chance): string {
   )
 }
 
+/** What the reader trusts of logs: as published, with a change, as a policy of its first log, or nothing. */
+function someLog(chance: Chance): string | null {
+  const changed = structuredClone(description)
+  mutate(changed, chance)
+  const [vkey] = (description['logs'] as Members[]).flatMap(({ vkeys }) => vkeys as string[])
+  return chance.one([
+    ...Array.from({ length: 5 }, () => JSON.stringify(description)),
+    JSON.stringify(changed),
+    `log ${vkey}\nquorum none\n`,
+    null,
+  ])
+}
+
 /** Which keys there are: all, all but one, or none of the humans'. */
 function someKeys(chance: Chance): string[] {
   const service = Object.values(keys).map(publicKeyJson)
@@ -380,7 +401,7 @@ export function mutations({ seed, count }: { readonly seed: number; readonly cou
   const ofFiles: Asked[] = []
   for (let i = ofKeys.length; i < count; i++) {
     if ((i - ofKeys.length) % 100 === 0) ofFiles.push({ files: someKeys(chance) })
-    ofFiles.push({ text: aFile(chance) })
+    ofFiles.push({ text: aFile(chance), log: someLog(chance) })
   }
   return [...ofKeys, ...ofFiles]
 }

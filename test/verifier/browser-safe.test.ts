@@ -21,7 +21,7 @@ const formats = ['note', 'checkpoint', 'cosignature', 'policy', 'proof']
 const log = reached(join(CORE, 'verifier', 'note-crypto.ts'))
 for (const name of formats) reached(join(CORE, 'log', `${name}.ts`), log.files, log.packages)
 
-test('it imports nothing of Node, and of the server what reads and writes JSON, Merkle trees and the states of an intent', () => {
+test('it imports nothing of Node, and of the server what reads and writes JSON, Merkle trees, the formats of the log and the states of an intent', () => {
   const outside = Array.from(files, (file) => relative(CORE, file)).filter(
     (file) => !file.startsWith('verifier'),
   )
@@ -30,6 +30,14 @@ test('it imports nothing of Node, and of the server what reads and writes JSON, 
     'intents/states.ts',
     'json/canonical.ts',
     'json/text.ts',
+    'log/artifacts.ts',
+    'log/checkpoint.ts',
+    'log/cosignature.ts',
+    'log/entry.ts',
+    'log/hex.ts',
+    'log/note.ts',
+    'log/policy.ts',
+    'log/proof.ts',
     'merkle/batch-head.ts',
     'merkle/tree.ts',
   ])

@@ -1,9 +1,10 @@
 // countersign verify as a process of its own: what it exits with and what it prints.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Case } from '../vectors/case.ts'
 import { saved, type Saved } from './saved.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 
@@ -54,6 +55,47 @@ test('a changed record exits 1 and names what failed', () => {
     '  FAILED  canonical hash: The trust record hash does not match the canonical record\n',
   )
   expect(stdout.split('\n')).toContain('INVALID')
+})
+
+describe('a bundle', () => {
+  const VECTORS = join(import.meta.dirname, '..', 'vectors', 'countersign')
+  const WITH = ['bundle.json', '--jwks', join(VECTORS, 'keys.json')]
+  const log = join(VECTORS, 'log.json')
+  beforeAll(() => {
+    const { cases } = JSON.parse(readFileSync(join(VECTORS, 'bundles.json'), 'utf8')) as { cases: Case[] }
+    for (const [name, id] of [
+      ['bundle.json', 'bundle/valid-governed'],
+      ['changed.bundle.json', 'bundle/order-policy'],
+    ] as const) {
+      const found = cases.find((one) => one.id === id)
+      if (found === undefined || !('evidence' in found)) throw new Error(`no ${id}`)
+      file(name, found.evidence)
+    }
+  })
+
+  test('exits 0 with the description of the log', () => {
+    const { status, stdout } = verify([...WITH, '--log', log])
+    expect(status, stdout).toBe(0)
+    expect(stdout).toContain('  ok      log order\n')
+    expect(stdout).toContain('  key     countersign.example.com/log/1+')
+  })
+
+  test('exits 2 without it, and says where it is', () => {
+    const { status, stdout } = verify(WITH)
+    expect(status).toBe(2)
+    expect(stdout).toContain(
+      '  NO KEY  log order: It cannot be checked: no description of the log "countersign.example.com/log/1" is given.\n',
+    )
+    expect(stdout).toContain('The keys of a log are at GET /.well-known/countersign-log of the service')
+  })
+
+  test('exits 1 where the log has its parts in another order', () => {
+    const { status, stdout } = verify(['changed.bundle.json', ...WITH.slice(1), '--log', log])
+    expect(status).toBe(1)
+    expect(stdout).toMatch(
+      / {2}FAILED {2}log order: .* \(the authorization does not stand behind the governance change /,
+    )
+  })
 })
 
 test("'-' reads the evidence from standard input", () => {
@@ -152,13 +194,20 @@ describe('exits 2 with one sentence and nothing else for', () => {
     ['no key set', ['record.json'], '', "required option '--jwks <file>' not specified"],
     ['a key set that is not there', ['record.json', '--jwks', 'none'], '', 'none cannot be read (ENOENT).'],
     ['evidence as a key set', ['record.json', '--jwks', 'record.json'], '', 'has no list `keys`'],
-    ['both from standard input', ['-', '--jwks', '-'], '{}', 'cannot both come from standard input'],
+    ['both from standard input', ['-', '--jwks', '-'], '{}', 'Standard input can be read only once'],
     [
       'two key sets from standard input',
       ['record.json', '--jwks', '-', '--jwks', '-'],
       '{}',
       'can be read only once',
     ],
+    [
+      'a log that is not there',
+      ['record.json', ...WITH_KEYS, '--log', 'none'],
+      '',
+      'none cannot be read (ENOENT).',
+    ],
+    ['a record as a log', ['record.json', ...WITH_KEYS, '--log', 'record.json'], '', 'has no list `logs`'],
     ['no JSON', ['-', ...WITH_KEYS], '<html>', 'not JSON with exactly one reading'],
     ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
     ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],

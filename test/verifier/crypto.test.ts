@@ -71,6 +71,7 @@ const artifacts = [
   'audit-event',
   'governance-change',
   'intent-transition',
+  'provider-confirmation',
 ] as const satisfies SignedArtifact[]
 const anArtifact = fc.constantFrom(...artifacts)
 const aText = fc.string({ unit: 'grapheme' })

@@ -12,6 +12,8 @@ interface Source {
 
 let evidence: readonly Source[] = []
 let keySets: readonly Source[] = []
+/** Only bundles need one: without it everything else is verified as it is with it. */
+let logs: readonly Source[] = []
 /** Counts what was given, so that an answer to what has been replaced since is not shown. */
 let given = 0
 
@@ -22,6 +24,11 @@ zone('evidence', (sources) => {
 zone('key-set', (sources) => {
   keySets = sources
   return `${sources.length === 1 ? 'Key set' : `${sources.length} key files`}: ${names(sources)}`
+})
+
+zone('log', (sources) => {
+  logs = sources
+  return `Log description: ${names(sources)}`
 })
 
 // A file that misses its zone would replace the page by itself.
@@ -102,21 +109,23 @@ async function verify(): Promise<void> {
   for (const source of evidence) {
     await painted()
     if (mine !== given) return
-    outcomes.push(...outcomesOf(source, keySets))
+    outcomes.push(...outcomesOf(source))
   }
   summary.textContent = showResults(results, outcomes)
 }
 
 /** Whatever goes wrong is not a pass. */
-function outcomesOf({ name, text }: Source, keys: readonly Source[]): Outcome[] {
+function outcomesOf({ name, text }: Source): Outcome[] {
   try {
     if (text === undefined) throw new Unusable('The evidence is not UTF-8 text.')
-    const unread = keys.find((one) => one.text === undefined)
+    const unread = keySets.find((one) => one.text === undefined)
     if (unread !== undefined) throw new Unusable(`The key set ${unread.name} is not UTF-8 text.`)
-    return verifyFile(
-      text,
-      keys.map((one) => one.text),
-    ).map((report) => ({ name, report }))
+    const [log, another] = logs
+    if (another !== undefined) throw new Unusable('Several log descriptions are given: choose one of them.')
+    if (log !== undefined && log.text === undefined)
+      throw new Unusable(`The log description ${log.name} is not UTF-8 text.`)
+    const keys = keySets.map((one) => one.text)
+    return verifyFile(text, keys, { log: log?.text }).map((report) => ({ name, report }))
   } catch (error) {
     return [{ name, reason: error instanceof Error ? error.message : String(error) }]
   }

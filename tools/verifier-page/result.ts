@@ -1,6 +1,6 @@
 // What the offline verifier page shows of an outcome. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
 import { printable } from '../../src/core/printable.ts'
-import type { Report } from '../../src/core/verifier/index.ts'
+import { isOpen, type Report } from '../../src/core/verifier/index.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =
@@ -22,6 +22,8 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
   'audit-event': 'Audit event',
   'governance-change': 'Governance change',
   'intent-transition': 'Transition of an execution intent',
+  'provider-confirmation': 'Confirmation of a provider',
+  bundle: 'Bundle of one execution',
   unknown: 'No evidence',
 }
 
@@ -62,14 +64,15 @@ function article(outcome: Outcome, oneOfMany: boolean): HTMLElement {
 }
 
 function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
-  const checkRows = checks.map(({ name, problem, missingKeys }) => [
+  const checkRows = checks.map((check) => [
     // Ours, not a stranger's: it breaks between its words only.
-    element('td', '', name),
-    problem === undefined
+    element('td', '', check.name),
+    check.problem === undefined
       ? element('td', '', 'holds')
-      : value('td', problem, missingKeys === undefined ? 'failed' : 'no-key'),
+      : value('td', check.problem, isOpen(check) ? 'no-key' : 'failed'),
   ])
   const isKeyMissing = checks.some(({ missingKeys }) => missingKeys !== undefined)
+  const isLogMissing = checks.some(({ missingLog }) => missingLog !== undefined)
   const keyRows = keys.map(({ keyId, algorithm, fingerprint }) => [
     mono('td', keyId),
     value('td', algorithm),
@@ -86,6 +89,15 @@ function details({ checks, keys, notes, notProven }: Report): HTMLElement[] {
         ),
     ...(isKeyMissing
       ? [element('p', '', 'A key that is not given is at GET /keys/{keyId} of the service: add its answer.')]
+      : []),
+    ...(isLogMissing
+      ? [
+          element(
+            'p',
+            '',
+            'The keys of a log are at GET /.well-known/countersign-log of the service: give its saved answer above.',
+          ),
+        ]
       : []),
     ...(notes.length === 0 ? [] : sentences('Worth knowing', notes)),
     ...(notProven.length === 0 ? [] : sentences('What a pass does not prove', notProven)),

@@ -1,16 +1,19 @@
 // A maker/checker change as it is signed, in each of its states (decisions §7).
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import { changeStreams } from '../../src/core/log/change-streams.ts'
 import type { ChangeKindName, ChangeStatus } from '../../src/core/schemas/governance.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import type { LogBatch, LogPosition, QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import type { LogBatch, LogPosition } from '../../src/core/tables/log-queue.ts'
 import { shownOf } from '../../src/core/verifier/governance-change.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { auditEvent, type RoutePattern } from '../evidence/audit.ts'
+import type { ExistingStreams } from '../existing.ts'
 import type { Proposal } from './change-kind.ts'
 
 /** The signed members; `warnings` and `diff` stand beside them as advice. */
@@ -43,21 +46,21 @@ export function signChange(change: Change, key: SigningKey): Sealed {
   return { body, seal: canonicalize({ signature }) }
 }
 
-/** Each signed state of a change is an entry of its own. */
-export function logChange({ changeId, kind, target }: Change, { body }: Sealed, log: LogBatch): LogPosition {
-  return log.add(() => ({
-    kind: 'governance-change',
-    hash: sha256Hex(body),
-    id: changeId,
-    streams: streamOf(kind, target),
-  }))
-}
-
-/** Targets are `<name>/<version>` of a policy and `<approverId>:<keyId>` of an approver. */
-function streamOf(kind: ChangeKindName, target: string): QueuedEntry['streams'] {
-  if (kind === 'policy') return { policy: target.slice(0, target.indexOf('/')) }
-  if (kind === 'approver') return { approver: target.slice(0, target.indexOf(':')) }
-  return {}
+/** Each signed state of a change is an entry of its own. A policy or approver exists once a change of it was approved. */
+export function logChange(
+  { changeId, kind, target, status }: Change,
+  { body }: Sealed,
+  { log, existing }: { readonly log: LogBatch; readonly existing: ExistingStreams },
+): LogPosition {
+  return log.add(() => {
+    const streams = changeStreams(kind, target)
+    return {
+      ...artifactEntry.governanceChange(body, sha256Hex),
+      id: changeId,
+      event: status === 'PENDING_APPROVAL' ? 'change.proposed' : 'change.resolved',
+      streams: status === 'APPROVED' ? streams : existing(streams),
+    }
+  })
 }
 
 /**
@@ -88,6 +91,16 @@ const ROUTES = {
     proposed: 'POST /external-connectors/changes',
     approved: 'POST /external-connectors/changes/{id}/approve',
     rejected: 'POST /external-connectors/changes/{id}/reject',
+  },
+  'webhook-rules': {
+    proposed: 'POST /webhook-rules/changes',
+    approved: 'POST /webhook-rules/changes/{id}/approve',
+    rejected: 'POST /webhook-rules/changes/{id}/reject',
+  },
+  'event-endpoint': {
+    proposed: 'POST /event-endpoints/changes',
+    approved: 'POST /event-endpoints/changes/{id}/approve',
+    rejected: 'POST /event-endpoints/changes/{id}/reject',
   },
 } as const satisfies Record<ChangeKindName, Record<string, RoutePattern>>
 

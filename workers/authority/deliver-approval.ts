@@ -5,6 +5,7 @@ import { Failure, failures } from '../../src/core/errors.ts'
 import { SignedApproval } from '../../src/core/schemas/approval.ts'
 import { approvalText } from '../../src/core/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { verifySignature } from '../../src/core/signing/signature.ts'
@@ -27,7 +28,10 @@ export function deliverApprovals(batch: readonly InFlight[], thread: ThreadConte
   return answerEach(batch, (request) => deliver(request, thread))
 }
 
-async function deliver({ caller, body }: WorkerRequest, { pool, key, startLogBatch }: ThreadContext) {
+async function deliver(
+  { caller, body }: WorkerRequest,
+  { pool, key, startLogBatch, existingStreams }: ThreadContext,
+) {
   const approval = approvalOf(body)
   if (approval instanceof Failure) return approval
   const now = new Date()
@@ -59,10 +63,10 @@ async function deliver({ caller, body }: WorkerRequest, { pool, key, startLogBat
   return allOrNothing(pool, async (sql) => {
     const log = startLogBatch()
     const position = log.add(() => ({
-      kind: 'approval',
-      hash: sha256Hex(canonicalize(payload)),
+      ...artifactEntry.approval(canonicalize(payload), sha256Hex),
       id: approvalId,
-      streams: { capability, approver: approverId },
+      // The approver's key was read from the database just now; the capability is what he wrote.
+      streams: { ...existingStreams({ capability }), approver: approverId },
     }))
     if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')

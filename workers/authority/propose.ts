@@ -12,7 +12,7 @@ import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 import { changeEvent, logChange, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
-interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'> {
+interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'existingStreams'> {
   readonly changeKinds: ChangeKinds
 }
 
@@ -20,7 +20,10 @@ export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): 
   return answerEach(batch, (request) => propose(request, tools))
 }
 
-async function propose(request: WorkerRequest, { pool, key, startLogBatch, changeKinds }: ProposeWith) {
+async function propose(
+  request: WorkerRequest,
+  { pool, key, startLogBatch, existingStreams: existing, changeKinds }: ProposeWith,
+) {
   const kindName = request.params['kind'] as ChangeKindName
   const kind = changeKinds[kindName]
   const proposal = kind.read(request.body, request.params)
@@ -43,7 +46,8 @@ async function propose(request: WorkerRequest, { pool, key, startLogBatch, chang
     })
     const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }
     const log = startLogBatch()
-    if (!(await insertChange(sql, { ...change, ...stored, ...logChange(change, stored, log) })))
+    const position = logChange(change, stored, { log, existing })
+    if (!(await insertChange(sql, { ...change, ...stored, ...position })))
       return failures.conflict(`A change of ${change.target} is open already.`)
     await sql.run([...storeAuditEvents([changeEvent(change, key)], log), ...log.steps()])
     return { status: 201, body: changeText(stored) }

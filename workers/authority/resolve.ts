@@ -21,7 +21,10 @@ import { changeEvent, logChange, readSigned, signChange, type Change } from './c
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
 
-interface ResolveWith extends Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'> {
+interface ResolveWith extends Pick<
+  ThreadContext,
+  'pool' | 'key' | 'crypto' | 'startLogBatch' | 'existingStreams'
+> {
   readonly changeKinds: ChangeKinds
 }
 
@@ -35,7 +38,7 @@ export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): 
 
 async function resolve(
   { caller, body, params }: WorkerRequest,
-  { pool, key, crypto, startLogBatch, changeKinds }: ResolveWith,
+  { pool, key, crypto, startLogBatch, existingStreams: existing, changeKinds }: ResolveWith,
 ) {
   const action = params['action'] as Action
   const given: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
@@ -87,7 +90,7 @@ async function resolve(
     }
     const sealed = signChange(resolved, key)
     const log = startLogBatch()
-    const position = logChange(resolved, sealed, log)
+    const position = logChange(resolved, sealed, { log, existing })
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed, ...position })
     await sql.run([...storeAuditEvents([changeEvent(resolved, key)], log), ...log.steps()])
     return { body: changeText({ ...sealed, advice: stored.advice }) }

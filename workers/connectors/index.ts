@@ -21,7 +21,9 @@ export interface Connectors {
   find(action: string, policyName?: string): Connector | undefined
 }
 
-interface OpenConnectors extends Connectors {
+export interface OpenConnectors extends Connectors {
+  /** Whether an action has a connector, under whatever policy. */
+  has(action: string): boolean
   /** The registrations that are in force from now on, in place of all earlier ones. */
   replaceExternal(registrations: readonly Registration[]): void
 }
@@ -43,6 +45,8 @@ export function openConnectors(configured: ConnectorsWith): OpenConnectors {
       external.find(
         ({ registration }) => registration.capability === action && registration.policy === policyName,
       )?.connector,
+    has: (action) =>
+      byAction.has(action) || external.some(({ registration }) => registration.capability === action),
     replaceExternal(registrations) {
       external = registrations.map((registration) => ({
         registration,

@@ -1,12 +1,14 @@
 // Audit events (decisions §9), signed: of refusals, which the front end reports, and of what was done, in the commit that does it.
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { EventType } from '../../src/core/events/types.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import type { AuditType } from '../../src/core/schemas/audit-event.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { findAuditEvents, insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import type { LogBatch } from '../../src/core/tables/log-queue.ts'
+import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { isTaken } from '../../src/core/tables/sql.ts'
 import type { Step } from '../../src/core/tables/statement-batch.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
@@ -51,9 +53,27 @@ export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch):
   return insertAuditEvents(
     rows.map((row) => ({
       ...row,
-      ...log.add(() => ({ kind: 'audit-event', hash: sha256Hex(row.body), id: row.eventId, streams: {} })),
+      ...log.add(() => ({
+        ...artifactEntry.auditEvent(row.body, sha256Hex),
+        id: row.eventId,
+        streams: {},
+        ...markOf(row),
+      })),
     })),
   )
+}
+
+/** The audit types that the feed has events of. Their `detail.submittedBy` is whose they are. */
+const followed: { readonly [type: string]: EventType | undefined } = {
+  'intent.in_doubt': 'execution.in_doubt',
+  'confirmation.contradicts': 'confirmation.contradicts',
+}
+
+function markOf({ type, body }: AuditEventRow): Pick<QueuedEntry, 'event' | 'owner'> {
+  const event = followed[type]
+  if (event === undefined) return {}
+  const { submittedBy: owner } = (JSON.parse(body) as Done).detail
+  return { event, ...(owner === undefined ? {} : { owner }) }
 }
 
 function signedRow(bytes: Uint8Array, key: SigningKey): AuditEventRow {

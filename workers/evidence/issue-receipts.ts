@@ -64,7 +64,8 @@ async function receiptLocked(
   const log = thread.startLogBatch()
   const rows = stillGoing(numbered).map((item) => ({
     ...item.row,
-    ...log.add(() => receiptEntry(item, streamsOfRecord(item.stored))),
+    // The execution has had its event, with its first receipt.
+    ...log.add(() => ({ ...receiptEntry(item, streamsOfRecord(item.stored)), event: 'none' })),
   }))
   sql.runLast([...appendReceipts(rows), ...log.steps()])
   return finishWithText(numbered)

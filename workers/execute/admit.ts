@@ -62,7 +62,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-interface ClaimWith extends Pick<ThreadContext, 'startLogBatch'> {
+interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStreams'> {
   readonly now: Date
 }
 
@@ -104,7 +104,7 @@ export async function claimAll(
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
-function released(claimed: readonly Decided[], { now, startLogBatch }: ClaimWith): Step[] {
+function released(claimed: readonly Decided[], { now, startLogBatch, existingStreams }: ClaimWith): Step[] {
   const log = startLogBatch()
   const authorized = claimed.filter((item) => item.outcome === 'authorized')
   const refused = claimed.filter((item) => item.outcome === 'refused')
@@ -127,7 +127,11 @@ function released(claimed: readonly Decided[], { now, startLogBatch }: ClaimWith
         })),
     ),
     ...insertRefusals(
-      refused.map((item) => ({ ...ownership(item), ...item.refusal, ...log.add(() => refusalEntry(item)) })),
+      refused.map((item) => ({
+        ...ownership(item),
+        ...item.refusal,
+        ...log.add(() => refusalEntry(item, existingStreams)),
+      })),
     ),
     ...log.steps(),
   ]

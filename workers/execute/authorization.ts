@@ -1,5 +1,6 @@
 // The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
-import { randomFillSync, randomUUID } from 'node:crypto'
+import { randomFillSync } from 'node:crypto'
+import { newAuthorizationId } from '../../src/core/authorization-id.ts'
 import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
@@ -50,7 +51,7 @@ export function describeAuthorization(
   },
 ): UnsignedAuthorization {
   const { transaction, canonical } = accepted
-  const authorizationId = randomUUID()
+  const authorizationId = newAuthorizationId(transaction.businessTransactionId)
   const nonce = freshNonce()
   const payload = canonicalize({
     authorizationId,

@@ -31,15 +31,18 @@ export interface Evidence {
 }
 
 export function evidenceOf(execution: ReceiptedExecution): Evidence {
+  const { businessTransactionId: id } = execution.transaction
+  const end = execution.outcomeOfCall.kind === 'completed' ? 'FINALIZED' : 'ERRORED'
+  const logEntry = receiptEntry({ id, receiptHash: execution.receiptHash }, streamsOf(execution))
   return {
-    businessTransactionId: execution.transaction.businessTransactionId,
+    businessTransactionId: id,
     callerId: execution.request.caller.callerId,
     createdAt: execution.recordCreatedAt,
-    end: execution.outcomeOfCall.kind === 'completed' ? 'FINALIZED' : 'ERRORED',
+    end,
     record: execution.record,
     verification: execution.verification.text,
     receipt: execution.receipt,
-    logEntry: receiptEntry(execution, streamsOf(execution)),
+    logEntry: end === 'FINALIZED' ? logEntry : { ...logEntry, event: 'execution.failed' },
     lateEventId: randomUUID(),
   }
 }

@@ -1,25 +1,26 @@
 // What the evidence log holds of executions: each signed artifact by its hash, counted for its caller, its capability and its policy.
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import type { ExistingStreams } from '../existing.ts'
 import type { Authorized } from './authorize.ts'
 import type { Refused } from './decide.ts'
 import type { Accepted } from './validate.ts'
 
 export function authorizationEntry(item: Authorized): QueuedEntry {
   return {
-    kind: 'authorization',
-    hash: sha256Hex(item.authorization.payload),
+    ...artifactEntry.authorization(item.authorization.payload, sha256Hex),
     id: item.transaction.businessTransactionId,
     streams: streamsOf(item),
   }
 }
 
-export function refusalEntry(item: Refused): QueuedEntry {
+/** @param existing its policy does exist; its action may be any text */
+export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEntry {
   return {
-    kind: 'refusal',
-    hash: item.refusal.hash,
+    ...artifactEntry.refusal(item.refusal.hash),
     id: item.transaction.businessTransactionId,
-    streams: streamsOf(item),
+    streams: existing(streamsOf(item)),
   }
 }
 
@@ -29,12 +30,15 @@ export interface ReceiptIdentity {
   readonly receiptHash: string
 }
 
-/** @param streams of the execution that it is a receipt of, whoever has asked for it */
+/**
+ * @param receipt.id the businessTransactionId: what was never receipted is asked for by it, and a record can have several receipts
+ * @param streams of the execution that it is a receipt of, whoever has asked for it
+ */
 export function receiptEntry(
-  { receiptId, receiptHash }: ReceiptIdentity,
+  { id, receiptHash }: { readonly id: string; readonly receiptHash: string },
   streams: QueuedEntry['streams'],
 ): QueuedEntry {
-  return { kind: 'receipt', hash: receiptHash, id: receiptId, streams }
+  return { ...artifactEntry.receipt(receiptHash), id, streams }
 }
 
 export function streamsOf({ transaction, request }: Accepted): QueuedEntry['streams'] {

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
+import { MAXIMUM_DELAY_SECONDS } from '../../src/core/log/entry.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
@@ -19,11 +20,11 @@ interface ReceiptWith extends SignTogether {
   /** One per configured algorithm; the first one makes `signature`, which is always an individual one. */
   readonly signingKeys: readonly SigningKey[]
   /** Undefined: no inclusion is promised. */
-  readonly logOrigin: string | undefined
+  readonly logOrigin: () => string | undefined
 }
 
-/** How long after its issue a receipt is in the log at the latest, as it promises (docs/handbook/evidence.md "Receipts"). */
-const INCLUSION_DELAY_MS = 60_000
+/** Promised by receipts (docs/handbook/evidence.md "Receipts"). */
+const INCLUSION_DELAY_MS = MAXIMUM_DELAY_SECONDS * 1000
 
 /** A verification that did not succeed is a 502: nothing that did not verify is ever receipted (interface §3). */
 export async function receipt(
@@ -64,6 +65,7 @@ export function describeReceipt(
   if (first === undefined) throw new Error('no signing key')
   const receiptId = randomUUID()
   const issuedAt = new Date()
+  const log = logOrigin()
   const unhashed = {
     receiptId,
     businessTransactionId,
@@ -73,7 +75,7 @@ export function describeReceipt(
     algorithm: first.public.algorithm,
     keyId: first.public.keyId,
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
-    ...(logOrigin === undefined ? {} : { transparency: promised(logOrigin, issuedAt) }),
+    ...(log === undefined ? {} : { transparency: promised(log, issuedAt) }),
   }
   const receiptHash = sha256Hex(canonicalize(unhashed))
   return { receiptId, receiptHash, unsigned: { ...unhashed, receiptHash } }

@@ -1,10 +1,11 @@
 // Closing an intent that is in doubt, by hand (decisions §8): its end, the signed transition and the audit event in one commit.
 import { Failure, failures } from '../../src/core/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
-import { endIntent, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
+import { endIntents, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
 import { forget } from '../../src/core/tables/in-doubt-intents.ts'
-import { insertTransition } from '../../src/core/tables/intent-transitions.ts'
+import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -46,16 +47,17 @@ export async function closeIntent(
     const at = new Date().toISOString()
     const transition = signTransition({ id, from: locked.state, end, by, at }, key)
     const closed = { id, state: end.state, resolution: end.resolution ?? null, closedAt: at }
-    if (!(await endIntent(sql, closed))) throw new Error('a locked intent was closed by somebody else')
+    if ((await sql.run(endIntents([closed]))).length !== 1)
+      throw new Error('a locked intent was closed by somebody else')
     const log = startLogBatch()
     const position = log.add(() => ({
-      kind: 'intent-transition',
-      hash: sha256Hex(transition.body),
+      ...artifactEntry.intentTransition(transition.body, sha256Hex),
       id: transition.transitionId,
       streams: {},
+      ...(locked.callerId === null ? {} : { owner: locked.callerId }),
     }))
-    await insertTransition(sql, { ...transition, ...position })
-    await forget(sql, id)
+    await sql.run(insertTransitions([{ ...transition, ...position }]))
+    await forget(sql, [id])
     const body = await readIntentText(sql, id, null)
     // Released by the gateway for a direct caller: no transaction of ours says what it was.
     if (body === null) throw new Error('the intent has no transaction')

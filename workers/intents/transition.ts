@@ -17,12 +17,14 @@ export interface End {
   /** Given for RESOLVED, with the human's note. */
   readonly resolution?: Resolution
   readonly note?: string
+  /** Of the confirmation by which a provider closes it. */
+  readonly confirmationId?: string
   /** The hash of the stored record that proves it. */
   readonly trustRecordHash?: string
 }
 
 /**
- * @param change.by callerId of the human
+ * @param change.by callerId of the human, `webhook:<provider>` or `connector:<connector>`
  * @param change.at ISO 8601
  */
 export function signTransition(

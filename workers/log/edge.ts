@@ -1,46 +1,70 @@
 // The edge of the tree where it grows: what an append needs to know of the log, and the rows that it makes of new entries.
-import { gzipSync } from 'node:zlib'
-import { formatEntry, streamNames, streamTag, type StreamNumber } from '../../src/core/log/entry.ts'
-import { appendLeaves, joinHashes, rootOf, splitHashes, type Frontier } from '../../src/core/log/frontier.ts'
-import { Heads, type StreamHead } from '../../src/core/log/heads.ts'
-import { decodeBundle, encodeBundle, TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
-import { leafHash } from '../../src/core/merkle/tree.ts'
-import { sha256 } from '../../src/core/signing/sha256.ts'
+import { constants, gzipSync } from 'node:zlib'
+import { entryStart, streamNames, streamStart, streamTag, type StreamName } from '../../src/core/log/entry.ts'
+import { appendLeaves, rootOf, type Frontier } from '../../src/core/log/frontier.ts'
+import { toHex } from '../../src/core/log/hex.ts'
+import { idText } from '../../src/core/log/ids.ts'
+import { TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
+import { sha256, sha256Joined } from '../../src/core/signing/sha256.ts'
 import { insertBatches, type LoggedBatch } from '../../src/core/tables/log-batches.ts'
 import { insertBundles, type BundleRow } from '../../src/core/tables/log-bundles.ts'
-import type { QueuedBatch } from '../../src/core/tables/log-queue.ts'
+import { insertIdTail, type IdTailRow } from '../../src/core/tables/log-id-tail.ts'
+import type { QueuedBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import type { LogState } from '../../src/core/tables/log-state.ts'
-import { readStreams, upsertStreams } from '../../src/core/tables/log-streams.ts'
-import { deleteTailBefore, insertTail, readTail } from '../../src/core/tables/log-tail.ts'
+import { insertStreamBlocks } from '../../src/core/tables/log-stream-blocks.ts'
+import { readStreams, upsertStreams, type StreamRow } from '../../src/core/tables/log-streams.ts'
+import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/core/tables/log-tail.ts'
 import { insertTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import type { Step } from '../../src/core/tables/statement-batch.ts'
+import { AppendedEntries } from './appended.ts'
+import { eventSteps } from './events.ts'
+import { numberIn, Streams } from './streams.ts'
+
+/**
+ * Entries are mostly hashes, which no level compresses, and what they share stands in the entry before. So a window of 4 KB finds it, in half
+ * the time of one of 32 KB. A bundle comes in one piece.
+ */
+const FASTEST = { level: constants.Z_BEST_SPEED, windowBits: 12, chunkSize: 32 * 1024 }
+
+/** A tag is computed once for each value, if there are no more of them. */
+const TAGS_MAX = 10_000
+
+/** Those of its streams that an entry is counted in. */
+type Counted = readonly { readonly start: string; readonly stream: ReturnType<Streams['grow']> }[]
+
+/** A tile that is not full. */
+interface OpenTile {
+  readonly hashes: Buffer
+  count: number
+}
 
 /** Grows by appends. One whose rows were not stored for certain must not be used again. */
 export class Edge {
   readonly log: number
   frontier: Frontier
   private readonly salt: Uint8Array
-  private readonly heads: Heads
-  /** The entries of the bundle that is not full. */
-  private bundle: Uint8Array[]
-  /** The hashes of the tile that is not full, for each level. */
-  private readonly tiles: Uint8Array[][]
+  private readonly streams: Streams
+  private readonly tags = new Map<string, string>()
+  /** The entries of the bundle that is not full, as in a bundle. */
+  private bundle: Buffer
+  /** For each level. */
+  private readonly tiles: OpenTile[]
 
   constructor(
     { log, salt, frontier }: Pick<LogState, 'log' | 'salt' | 'frontier'>,
     stored: {
-      readonly tail: Uint8Array
-      readonly tiles: Uint8Array[][]
-      readonly heads: readonly StreamHead[]
+      readonly tail: Buffer
+      readonly tiles: readonly Uint8Array[]
+      readonly streams: readonly StreamRow[]
     },
   ) {
     this.log = log
     this.salt = salt
     this.frontier = frontier
-    this.heads = new Heads(stored.heads, sha256)
-    this.bundle = decodeBundle(stored.tail)
-    this.tiles = stored.tiles
+    this.streams = new Streams(log, stored.streams)
+    this.bundle = stored.tail
+    this.tiles = stored.tiles.map(openTile)
   }
 
   root(): Uint8Array {
@@ -49,83 +73,99 @@ export class Edge {
 
   /**
    * Appends entries in their order.
+   * @param run appends an entry of kind `ids` after them, with this hash
    * @param withHeads appends the heads of the streams after them: the size is then that of a checkpoint
    * @returns the rows that store them, but for the state of the log
    */
-  append(batches: readonly QueuedBatch[], { withHeads }: { withHeads: boolean }): Step[] {
+  append(
+    batches: readonly QueuedBatch[],
+    { run, withHeads, nowMs }: { run?: string; withHeads: boolean; nowMs: number },
+  ): Step[] {
     const { log, frontier } = this
-    const numbered = this.numbered(batches)
-    const { entries } = numbered
-    if (withHeads)
-      entries.push(bytesOf({ kind: 'heads', hash: Buffer.from(this.heads.root()).toString('hex') }, []))
-    const bundles = this.bundled(entries)
-    const tiles = this.grow(entries)
-    const { size } = this.frontier
-    const firstOfTail = Math.max(frontier.size, size - this.bundle.length)
-    const tail = this.bundle.slice(this.bundle.length - (size - firstOfTail))
+    const { entries, placed } = this.numbered(batches)
+    const streams = this.streams.rows()
+    const keys = keyRows(batches, { log, start: frontier.size, appendedAtMs: nowMs })
+    if (run !== undefined) entries.add(entryStart({ kind: 'ids', hash: run }))
+    if (withHeads) entries.add(entryStart({ kind: 'heads', hash: toHex(this.streams.root()) }))
+    const { bundles, tail } = this.bundled(entries)
+    const tiles = this.grow(entries.leaves)
     return [
       ...insertBundles(bundles),
       ...insertTiles(tiles),
-      ...(bundles.length > 0 ? deleteTailBefore(log, size - this.bundle.length) : []),
-      ...(tail.length > 0 ? insertTail({ log, start: firstOfTail, entries: encodeBundle(tail) }) : []),
-      ...insertBatches(numbered.batches),
-      ...upsertStreams(log, numbered.heads),
+      ...(bundles.length > 0 ? deleteTailBefore(log, tail.start) : []),
+      ...(tail.entries.length > 0 ? insertTail(tail) : []),
+      ...insertBatches(placed),
+      ...insertIdTail(keys),
+      ...upsertStreams(streams.streams),
+      ...insertStreamBlocks(streams.blocks),
+      ...eventSteps(batches, { log, start: frontier.size, nowMs }),
     ]
   }
 
   /** Numbers the entries of each stream. */
   private numbered(batches: readonly QueuedBatch[]) {
-    const entries: Uint8Array[] = []
+    const entries = new AppendedEntries()
     const placed: LoggedBatch[] = []
-    const changed = new Set<string>()
-    // The same few callers and policies, many times.
-    const tags = new Map<string, string>()
-    const { salt } = this
-    const tagOf = (stream: StreamNumber['stream'], value: string) => {
-      const name = `${stream} ${value}`
-      let tag = tags.get(name)
-      if (tag === undefined) tags.set(name, (tag = streamTag({ salt, stream, value }, sha256)))
-      return tag
-    }
+    // The entries of a batch share a few of them.
+    const counted = new Map<QueuedEntry['streams'], Counted>()
     for (const { batch, entries: queued } of batches) {
-      const start = this.frontier.size + entries.length
+      const start = this.frontier.size + entries.count
       placed.push({ batch, log: this.log, start, count: queued.length })
       for (const entry of queued) {
-        const lastIndex = this.frontier.size + entries.length
-        const streams = streamNames.flatMap((stream) => {
-          const value = entry.streams[stream]
-          if (value === undefined) return []
-          const tag = tagOf(stream, value)
-          const n = (this.heads.get(tag)?.n ?? 0) + 1
-          this.heads.set({ tag, n, lastIndex })
-          changed.add(tag)
-          return [{ stream, tag, n }]
-        })
-        entries.push(bytesOf(entry, streams))
+        let streams = counted.get(entry.streams)
+        if (streams === undefined) counted.set(entry.streams, (streams = this.countedIn(entry.streams)))
+        const index = this.frontier.size + entries.count
+        let text = entryStart(entry)
+        for (const { start: streamText, stream } of streams) text += streamText + numberIn(stream, index)
+        entries.add(text)
       }
     }
-    return { entries, batches: placed, heads: Array.from(changed, (tag) => this.heads.get(tag)!) }
+    return { entries, placed }
   }
 
-  /** Adds to the bundle that is not full. @returns those that are now */
-  private bundled(entries: readonly Uint8Array[]): BundleRow[] {
-    const { log } = this
-    const first = Math.floor(this.frontier.size / TILE_WIDTH)
-    const all = [...this.bundle, ...entries]
-    const full = Math.floor(all.length / TILE_WIDTH)
-    this.bundle = all.slice(full * TILE_WIDTH)
-    return Array.from({ length: full }, (_, i) => {
-      const bundle = encodeBundle(all.slice(i * TILE_WIDTH, (i + 1) * TILE_WIDTH))
-      return { log, n: first + i, entries: gzipSync(bundle) }
+  private countedIn(streams: QueuedEntry['streams']): Counted {
+    return streamNames.flatMap((stream) => {
+      const value = streams[stream]
+      if (value === undefined) return []
+      const tag = this.tagOf(stream, value)
+      return [{ start: streamStart({ stream, tag }), stream: this.streams.grow(tag) }]
     })
   }
 
+  private tagOf(stream: StreamName, value: string): string {
+    const { tags, salt } = this
+    const name = `${stream} ${value}`
+    let tag = tags.get(name)
+    if (tag === undefined) {
+      if (tags.size >= TAGS_MAX) tags.clear()
+      tags.set(name, (tag = streamTag({ salt, stream, value }, sha256)))
+    }
+    return tag
+  }
+
+  /** Adds to the bundle that is not full. @returns those that are now, and what is new in the next one */
+  private bundled(entries: AppendedEntries): { bundles: BundleRow[]; tail: TailRow } {
+    const { log } = this
+    const { size } = this.frontier
+    const bundles: BundleRow[] = []
+    let first = 0
+    for (let end = TILE_WIDTH - (size % TILE_WIDTH); end <= entries.count; end += TILE_WIDTH) {
+      const bundle = Buffer.concat([this.bundle, entries.between(first, end)])
+      const n = Math.floor((size + first) / TILE_WIDTH)
+      bundles.push({ log, n, entries: gzipSync(bundle, FASTEST) })
+      this.bundle = Buffer.alloc(0)
+      first = end
+    }
+    const tail = entries.between(first, entries.count)
+    this.bundle = Buffer.concat([this.bundle, tail])
+    return { bundles, tail: { log, start: size + first, entries: tail } }
+  }
+
   /** @returns the tiles that are full now, of all levels */
-  private grow(entries: readonly Uint8Array[]): TileRow[] {
+  private grow(leaves: readonly Uint8Array[]): TileRow[] {
     const { log } = this
     const rows: TileRow[] = []
     const before = this.frontier.size
-    const leaves = entries.map((entry) => leafHash(entry, sha256))
     let count = 0
     this.frontier = appendLeaves(this.frontier, leaves, sha256, (height, root) => {
       if (height === 0) count++
@@ -134,20 +174,40 @@ export class Edge {
       if (level > 0) {
         // The tile below is full, and this is its hash.
         const n = (before + count) / TILE_WIDTH ** level - 1
-        rows.push({ log, level: level - 1, n, root, hashes: joinHashes(this.tiles[level - 1]!) })
-        this.tiles[level - 1] = []
+        rows.push({ log, level: level - 1, n, root, hashes: this.tiles[level - 1]!.hashes })
+        this.tiles[level - 1] = openTile()
       }
-      ;(this.tiles[level] ??= []).push(root)
+      const tile = (this.tiles[level] ??= openTile())
+      tile.hashes.set(root, HASH_BYTES * tile.count++)
     })
     return rows
   }
 }
 
-function bytesOf(
-  { kind, hash }: { kind: string; hash: string },
-  streams: readonly StreamNumber[],
-): Uint8Array {
-  return Buffer.from(formatEntry({ kind, hash, streams }), 'latin1')
+const HASH_BYTES = 32
+
+/** @param stored its hashes so far */
+function openTile(stored: Uint8Array = new Uint8Array(0)): OpenTile {
+  const hashes = Buffer.alloc(TILE_WIDTH * HASH_BYTES)
+  hashes.set(stored)
+  return { hashes, count: stored.length / HASH_BYTES }
+}
+
+/** A run of ids ends between two rows, so they are not long. */
+const KEYS_PER_ROW = 1024
+
+/** The keys of the ids of entries that are appended: later nobody knows the ids. */
+function keyRows(
+  batches: readonly QueuedBatch[],
+  { log, start, appendedAtMs }: Omit<IdTailRow, 'keys'>,
+): IdTailRow[] {
+  const ids = batches.flatMap(({ entries }) => entries.map(idText))
+  return Array.from({ length: Math.ceil(ids.length / KEYS_PER_ROW) }, (_, i) => ({
+    log,
+    start: start + i * KEYS_PER_ROW,
+    appendedAtMs,
+    keys: sha256Joined(ids.slice(i * KEYS_PER_ROW, (i + 1) * KEYS_PER_ROW)),
+  }))
 }
 
 /** Reads the edge of a log from the database. Only under its lock. */
@@ -159,12 +219,12 @@ export async function readEdge(sql: Sql, state: LogState): Promise<Edge> {
     levels.push({ ...tile, width: widthOf(tile, frontier.size) })
   }
   const partial = levels.filter(({ width }) => width > 0)
-  const [tail, heads, read] = await Promise.all([
+  const [tail, streams, read] = await Promise.all([
     readTail(sql, log),
     readStreams(sql, log),
     tileReader(sql, log)(partial),
   ])
-  const tiles = levels.map((): Uint8Array[] => [])
-  for (const [i, { level }] of partial.entries()) tiles[level] = splitHashes(read[i]!)
-  return new Edge(state, { tail, tiles, heads })
+  const tiles = levels.map((): Uint8Array => new Uint8Array(0))
+  for (const [i, { level }] of partial.entries()) tiles[level] = read[i]!
+  return new Edge(state, { tail, tiles, streams })
 }

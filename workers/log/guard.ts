@@ -25,12 +25,15 @@ export interface Guard {
 
 export function openGuard(dataDir: string): Guard {
   const file = join(dataDir, 'log-checkpoint')
+  /** The file is read several times a second, and seldom another than before. */
+  let read: { readonly note: string; readonly checkpoint: Checkpoint } | undefined
   return {
     seen() {
       const note = readIfThere(file)
       if (note === undefined) return undefined
       try {
-        return readCheckpoint(note)
+        if (read?.note !== note) read = { note, checkpoint: readCheckpoint(note) }
+        return read.checkpoint
       } catch (error) {
         throw new Error(
           `${file} is damaged (${errorText(error)}). Restore it, or delete it once the log of the ` +

@@ -1,77 +1,132 @@
-// The work on the evidence log, a tick at a time: sequence what is queued, publish what is due (docs/design-notes.md "The evidence log").
+// The work on the evidence log, a tick at a time: sequence what is queued, publish what is due, sort ids into runs (docs/design-notes.md "The evidence log").
 import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
 import type { LogKeys } from '../../src/core/signing/log-keys.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { freezeOpenLog, readLogStatus, type LogStatus } from '../../src/core/tables/log-state.ts'
+import { freezeLog, readLogStatus, type LogStatus } from '../../src/core/tables/log-state.ts'
 import type { LogReport } from '../../src/core/thread-messages.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { publish, REPUBLISH_EVERY_MS } from './publish.ts'
+import type { RunSizes } from './runs.ts'
 import { CHECKPOINT_EVERY_MS, openSequencer } from './sequence.ts'
 
 /** A tick with more to do leaves it to the next one, so that none takes longer than a request may. */
 const TICK_MAX_MS = 2_000
 
+/** What is queued in a quiet log waits for no longer than this. */
+const TICK_EVERY_MS = 200
+/** More than the time between two checkpoints of the instance that writes: as long as it does, the others see it. */
+const OTHERS_TICK_EVERY_MS = 1_000
+
+const LOOK_FOR_RUNS_EVERY_MS = 1_000
+
 /** The clocks of instances differ by less; by more, an operator should know. */
 const CLOCK_BEHIND_MS = 5_000
+
+const IDLE: LogReport = { frozen: null, problem: null, nextTickMs: TICK_EVERY_MS }
 
 export interface LogWork {
   /** Never two at once. */
   readonly tick: () => Promise<LogReport>
 }
 
-/** @param nowMs milliseconds since 1970 */
+/** Half of the time in which a receipt promises its entry. */
+const QUEUED_SECONDS_MAX = 30
+const QUEUED_ROWS_MAX = 1_000_000
+
+/**
+ * @param options.onLog told the number of the newest log, at each tick
+ * @param options.nowMs milliseconds since 1970
+ */
 export function openLogWork({
   pool,
   keys,
   dataDir,
+  onLog = () => undefined,
   nowMs = Date.now,
+  runSizes,
 }: {
   readonly pool: Pool
   readonly keys: LogKeys
   readonly dataDir: string
+  readonly onLog?: (log: number) => void
   readonly nowMs?: () => number
+  /** Smaller ones for tests. */
+  readonly runSizes?: RunSizes
 }): LogWork {
   const guard = openGuard(dataDir)
-  const sequencer = openSequencer({ pool, guard, nowMs })
+  const sequencer = openSequencer({ pool, guard, nowMs, ...(runSizes && { runSizes }) })
   /** The size at the last tick. */
   let sizeBefore: number | undefined
+  /** When there was nothing to do for the runs of ids, on `nowMs`. */
+  let runsIdleAtMs = -Infinity
+  let runsProblem: string | null = null
 
-  async function sequenceAndPublish(): Promise<void> {
+  /** @returns whether all is published that was queued at the beginning */
+  async function sequenceAndPublish(): Promise<boolean> {
     const startedMs = performance.now()
     for (;;) {
       const { more, headed } = await sequencer.sequence()
       if (headed) await publish({ pool, keys, guard, nowMs })
-      if (!more || performance.now() - startedMs > TICK_MAX_MS) return
+      if (!more || performance.now() - startedMs > TICK_MAX_MS) return headed && !more
+      await workOnRuns()
+    }
+  }
+
+  /** The next piece of the work on the runs of ids. What is damaged of them stops only them. */
+  async function workOnRuns(): Promise<void> {
+    if (Math.abs(nowMs() - runsIdleAtMs) < LOOK_FOR_RUNS_EVERY_MS) return
+    try {
+      if (await sequencer.workOnRuns()) return
+      runsIdleAtMs = nowMs()
+      runsProblem = null
+    } catch (error) {
+      if (!(error instanceof DamagedLog)) throw error
+      runsIdleAtMs = nowMs()
+      runsProblem = `The runs of ids of the log are not complete: ${error.message}`
     }
   }
 
   /** Another thread has appended since the last tick. It has the edge of the tree in memory, and goes on. */
-  function isOthers({ size }: LogStatus): boolean {
-    const isOther = size !== sizeBefore && !sequencer.isAt(size)
+  function isOthers({ log, size }: LogStatus): boolean {
+    const isOther = size !== sizeBefore && !sequencer.isAt({ log, size })
     sizeBefore = size
     return isOther
+  }
+
+  /**
+   * Does what is due.
+   * @returns when the next tick is. After a checkpoint not before the next one: what is queued until then is appended by one transaction
+   */
+  async function advance(status: LogStatus): Promise<number> {
+    await followCheckpoints(pool, guard, status)
+    const others = isOthers(status)
+    const sequences = !others && (status.queued || status.begins || isGrown(status, nowMs()))
+    const publishes = !sequences && isUnpublished(status, nowMs())
+    const isPublished = sequences && (await sequenceAndPublish())
+    if (publishes) await publish({ pool, keys, guard, nowMs })
+    if (others) return OTHERS_TICK_EVERY_MS
+    await workOnRuns()
+    return isPublished ? CHECKPOINT_EVERY_MS : TICK_EVERY_MS
   }
 
   return {
     async tick() {
       const status = await readLogStatus(pool)
-      if (status === undefined) return { frozen: null, problem: null }
-      if (status.frozen !== null) return { frozen: status.frozen, problem: null }
+      if (status === undefined) return IDLE
+      onLog(status.log)
+      if (status.frozen !== null) return { ...IDLE, frozen: status.frozen }
+      const problem = clockProblem(status, nowMs()) ?? queueProblem(status)
       try {
-        await followCheckpoints(pool, guard, status)
+        const nextTickMs = await advance(status)
+        return { frozen: null, problem: problem ?? runsProblem, nextTickMs }
       } catch (error) {
         if (!(error instanceof DamagedLog)) throw error
-        await freezeOpenLog(pool, error.message)
-        return { frozen: error.message, problem: null }
+        await freezeLog(pool, { log: status.log, why: error.message })
       }
-      const others = isOthers(status)
-      if (!others && (status.queued || isGrown(status, nowMs()))) await sequenceAndPublish()
-      else if (isUnpublished(status, nowMs())) await publish({ pool, keys, guard, nowMs })
-      else return { frozen: null, problem: clockProblem(status, nowMs()) }
       const after = await readLogStatus(pool)
-      return { frozen: after?.frozen ?? null, problem: clockProblem(status, nowMs()) }
+      return { ...IDLE, frozen: after?.frozen ?? null, problem: problem ?? runsProblem }
     },
   }
 }
@@ -82,7 +137,7 @@ export function openLogWork({
  * @returns a LogReport each
  */
 export async function sequenceLog(batch: readonly InFlight[], log: LogWork | undefined): Promise<Finished[]> {
-  const report: LogReport = (await log?.tick()) ?? { frozen: null, problem: null }
+  const report: LogReport = (await log?.tick()) ?? IDLE
   return batch.map(({ request }) => new Finished(request, { body: JSON.stringify(report) }))
 }
 
@@ -99,6 +154,17 @@ function clockProblem({ publishedAtMs }: LogStatus, nowMs: number): string | nul
   const behindMs = publishedAtMs - nowMs
   if (behindMs <= CLOCK_BEHIND_MS) return null
   return `The clock of this instance is ${Math.ceil(behindMs / 1000)} seconds behind the last checkpoint of the log: it publishes none until then.`
+}
+
+/** Without numbers that change: the log of the service says it once. */
+function queueProblem({ queuedSeconds, queuedAbout }: LogStatus): string | null {
+  if (queuedAbout > QUEUED_ROWS_MAX)
+    return 'More than a million commits wait for their place in the evidence log.'
+  if (queuedSeconds <= QUEUED_SECONDS_MAX) return null
+  return (
+    `Commits wait for their place in the evidence log for more than ${QUEUED_SECONDS_MAX} seconds; ` +
+    'receipts promise it within 60.'
+  )
 }
 
 /**

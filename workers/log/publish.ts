@@ -1,10 +1,11 @@
 // Signs the checkpoints of the log: the tree that ends with the newest heads entry, after it was read back from the database and compared
 // with everything that was signed before.
 import type { Pool } from 'pg'
+import type { Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
 import { signCheckpoint, type LogKeys } from '../../src/core/signing/log-keys.ts'
 import { latestCheckpoint, publishCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
-import { freezeOpenLog, lockOpenLog } from '../../src/core/tables/log-state.ts'
+import { lockOpenLog } from '../../src/core/tables/log-state.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { readBack } from './read-back.ts'
@@ -12,7 +13,7 @@ import { readBack } from './read-back.ts'
 /** A log that does not grow has its last checkpoint signed again, so that its time says that the log is alive. */
 export const REPUBLISH_EVERY_MS = 600_000
 
-export interface PublishWith {
+interface PublishWith {
   readonly pool: Pool
   readonly keys: LogKeys
   readonly guard: Guard
@@ -21,16 +22,11 @@ export interface PublishWith {
 }
 
 /**
- * Publishes the next checkpoint, or the last one again where that is due. A log of which anything stored is not as it was is frozen, and
- * nothing is signed.
+ * Publishes the next checkpoint, or the last one again where that is due.
+ * @throws DamagedLog where anything stored of the log is not as it was: nothing is signed, and the log must be frozen
  */
 export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promise<void> {
-  try {
-    await inTransaction(pool, sign)
-  } catch (error) {
-    if (!(error instanceof DamagedLog)) throw error
-    await freezeOpenLog(pool, error.message)
-  }
+  await inTransaction(pool, sign)
 
   async function sign(sql: Transaction): Promise<void> {
     const state = await lockOpenLog(sql)
@@ -46,8 +42,12 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
     const seen = guard.seen()
     const behind = whyBehind({ log, origin, checkpointSize: size }, seen)
     if (behind !== undefined) throw new DamagedLog(behind)
-    await readBack(sql, state, last && readStored(last, origin))
-    const forked = await whyForked(sql, { log, origin, size: frontier.size }, seen)
+    const stored = last && readStored(last, origin)
+    await readBack(sql, state, stored)
+    // What was read back begins with the last checkpoint: where that is what was seen, it is no other log.
+    const forked = isSame(seen, stored)
+      ? undefined
+      : await whyForked(sql, { log, origin, size: frontier.size }, seen)
     if (forked !== undefined) throw new DamagedLog(forked)
     const timeSeconds = Math.floor(publishedAtMs / 1000)
     const note = await signCheckpoint(keys, { origin, size, root, timeSeconds })
@@ -55,6 +55,13 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
     guard.keep(note)
     sql.runLast(publishCheckpoint({ log, size, note, publishedAtMs }))
   }
+}
+
+function isSame(seen: Checkpoint | undefined, stored: Checkpoint | undefined): boolean {
+  if (seen === undefined || stored === undefined) return false
+  return (
+    seen.origin === stored.origin && seen.size === stored.size && Buffer.compare(seen.root, stored.root) === 0
+  )
 }
 
 function isOld(last: { readonly publishedAtMs: number } | undefined, nowMs: number): boolean {

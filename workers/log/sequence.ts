@@ -1,19 +1,27 @@
 // Moves what is queued into the tree of the log: one transaction takes it out of the queue and appends it, so that each entry is at every
 // moment in one of the two. Any thread of any instance may run it: the lock of the log lets one in at a time.
+import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
-import { takeQueued } from '../../src/core/tables/log-queue.ts'
-import { freezeOpenLog, lockOpenLog, updateLogState, type LogState } from '../../src/core/tables/log-state.ts'
+import { takeQueued, type QueuedBatch } from '../../src/core/tables/log-queue.ts'
+import {
+  lockOpenLog,
+  updateLogState,
+  type LogState,
+  type LogStatus,
+} from '../../src/core/tables/log-state.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
+import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'
 
 /** A checkpoint is published this long after the last one, if the log has grown. */
 export const CHECKPOINT_EVERY_MS = 500
 
-export interface Sequenced {
+interface Sequenced {
   /** Whether the queue may hold more. */
   readonly more: boolean
   /** Whether the heads were appended: a checkpoint can be published. */
@@ -22,40 +30,82 @@ export interface Sequenced {
 
 const NOTHING: Sequenced = { more: false, headed: false }
 
-export interface Sequencer {
-  /** Appends what is queued, and the heads of the streams where a checkpoint is due. */
+interface Sequencer {
+  /**
+   * Appends what is queued, and the heads of the streams where a checkpoint is due.
+   * @throws DamagedLog where the log must be frozen
+   */
   readonly sequence: () => Promise<Sequenced>
+  /**
+   * Does a piece of work on the runs of ids.
+   * @returns whether there was any
+   * @throws DamagedLog where what is stored of them is damaged. The log itself goes on
+   */
+  readonly workOnRuns: () => Promise<boolean>
   /** Whether this thread made the last append, so that it need not read the edge of the tree. */
-  readonly isAt: (size: number) => boolean
+  readonly isAt: (tree: Pick<LogStatus, 'log' | 'size'>) => boolean
 }
 
 export function openSequencer({
   pool,
   guard,
   nowMs,
+  runSizes = RUN_SIZES,
 }: {
   readonly pool: Pool
   readonly guard: Guard
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
+  readonly runSizes?: RunSizes
 }): Sequencer {
   let edge: Edge | undefined
 
   async function append(sql: Transaction): Promise<Sequenced> {
     const state = await lockOpenLog(sql)
     if (state === undefined) return NOTHING
-    const behind = whyBehind({ ...state, checkpointSize: state.checkpoint.size }, guard.seen())
-    if (behind !== undefined) throw new DamagedLog(behind)
+    assertNotBehind(state)
     // Statements after the lock: they see what its last holder committed, and everything that was committed before.
-    const [{ batches, more }, last] = await Promise.all([takeQueued(sql), latestCheckpoint(sql, state.log)])
+    const [{ batches: queued, more, remove }, last] = await Promise.all([
+      takeQueued(sql),
+      latestCheckpoint(sql, state.log),
+    ])
+    const batches = [...beginningOf(state), ...queued]
     const withHeads = isDue(state, { appends: batches.length > 0, last, nowMs: nowMs() })
     if (batches.length === 0 && !withHeads) return NOTHING
     edge = await edgeAt(sql, state)
-    const steps = edge.append(batches, { withHeads })
+    const steps = edge.append(batches, { withHeads, nowMs: nowMs() })
     const { log, frontier } = edge
     const checkpoint = withHeads ? { size: frontier.size, root: edge.root() } : state.checkpoint
-    sql.runLast([...steps, ...updateLogState({ log, frontier, checkpoint })])
+    sql.runLast([...remove(), ...steps, ...updateLogState({ log, frontier, checkpoint })])
     return { more, headed: withHeads }
+  }
+
+  async function addToRuns(sql: Transaction): Promise<boolean> {
+    const state = await lockOpenLog(sql)
+    if (state === undefined) return false
+    const { log, checkpoint } = state
+    const piece = await nextPiece(sql, { log, size: state.frontier.size, nowMs: nowMs(), sizes: runSizes })
+    if (piece === undefined) return false
+    const { states: run, steps } = piece
+    if (run === undefined) {
+      sql.runLast(steps(null))
+      return true
+    }
+    assertNotBehind(state)
+    edge = await edgeAt(sql, state)
+    const appended = edge.append([], { run, withHeads: false, nowMs: nowMs() })
+    const { frontier } = edge
+    sql.runLast([
+      ...steps(state.frontier.size),
+      ...appended,
+      ...updateLogState({ log, frontier, checkpoint }),
+    ])
+    return true
+  }
+
+  function assertNotBehind(state: LogState): void {
+    const behind = whyBehind({ ...state, checkpointSize: state.checkpoint.size }, guard.seen())
+    if (behind !== undefined) throw new DamagedLog(behind)
   }
 
   /** The one in memory, if nobody appended since. */
@@ -71,13 +121,26 @@ export function openSequencer({
       } catch (error) {
         // Whether it was committed may not be known.
         edge = undefined
-        if (!(error instanceof DamagedLog)) throw error
-        await freezeOpenLog(pool, error.message)
-        return NOTHING
+        throw error
       }
     },
-    isAt: (size) => edge?.frontier.size === size,
+    async workOnRuns() {
+      try {
+        return await inTransaction(pool, addToRuns)
+      } catch (error) {
+        edge = undefined
+        throw error
+      }
+    },
+    isAt: ({ log, size }) => edge?.log === log && edge.frontier.size === size,
   }
+}
+
+/** The first entry of a log that follows another one. */
+function beginningOf({ origin, previous }: LogState): QueuedBatch[] {
+  if (previous === undefined) return []
+  const entry = { kind: 'previous', hash: sha256Hex(previous), id: origin, streams: {} } as const
+  return [{ batch: randomUUID(), entries: [entry] }]
 }
 
 /** The log has grown, the last heads are published, and it is time. A first checkpoint waits for nothing. */

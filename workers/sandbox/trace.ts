@@ -1,7 +1,8 @@
 // Every rule of a policy by itself, those behind the deciding one too: what an author looks at (decisions §9).
 import { EvaluationError } from '@marcbachmann/cel-js'
+import { cause } from '../../src/core/cel/expression.ts'
 import type { CompiledPolicy, CompiledRule } from '../../src/core/policy/check.ts'
-import { cause, type PolicySubject } from '../../src/core/policy/evaluate.ts'
+import type { PolicySubject } from '../../src/core/policy/evaluate.ts'
 import { factsOf, type Facts } from '../../src/core/policy/facts.ts'
 
 interface TracedRule {

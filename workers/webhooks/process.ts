@@ -1,22 +1,27 @@
-// Runs the jobs of deliveries (decisions §10): one transaction writes a signed audit event of what the delivery is about, marks the
-// delivery processed and deletes the job. A job that runs twice finds nothing left to do.
+// Runs the jobs of deliveries (decisions §10): one transaction writes what a delivery says of an execution, a signed audit event of it, marks
+// the delivery processed and deletes the job. A job that runs twice finds nothing left to do.
+import { randomUUID } from 'node:crypto'
 import { errorText } from '../../src/core/error-text.ts'
-import type { DueWebhooks, FailedWebhooks } from '../../src/core/thread-messages.ts'
+import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../src/core/thread-messages.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import { markProcessed, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
+import { lockWaiting, storeEnds, type WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEventRow, storeAuditEvents, type AuditEvent } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
+import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.ts'
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
 const PIECE_BYTES_MAX = 4_000_000
 /** A provider chooses these texts. */
 const TEXT_MAX = 256
 
-interface ProcessWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'> {
+/** A delivery waits so long until somebody looks again whether the connector has answered. */
+const WAIT_SECONDS = 1
+
+interface ProcessWith extends Pick<ThreadContext, 'pool' | 'startLogBatch'>, ConfirmWith {
   readonly webhookJobs: () => Promise<WebhookJobs>
 }
 
@@ -25,7 +30,7 @@ type Job = DueWebhooks['jobs'][number]
 /**
  * Processes due webhooks.
  * @param batch bodies made by the main thread: DueWebhooks
- * @returns FailedWebhooks
+ * @returns ProcessedWebhooks
  * @throws where the database is away: the jobs stay as they were
  */
 export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Finished[]> {
@@ -33,9 +38,14 @@ export async function processWebhooks(batch: readonly InFlight[], tools: Process
   for (const { request } of batch) {
     const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
     const failed: Record<string, string> = {}
+    const processed: ProcessedDelivery[] = []
     for (const piece of pieces(jobs))
-      Object.assign(failed, Object.fromEntries(await processEach(piece, tools)))
-    answers.push(new Finished(request, { body: JSON.stringify({ failed } satisfies FailedWebhooks) }))
+      for (const [{ jobId }, result] of await processEach(piece, tools)) {
+        if (typeof result === 'string') failed[jobId] = result
+        else if (result !== undefined) processed.push(result)
+      }
+    const reply: ProcessedWebhooks = { failed, processed }
+    answers.push(new Finished(request, { body: JSON.stringify(reply) }))
   }
   return answers
 }
@@ -55,54 +65,85 @@ function pieces(jobs: readonly Job[]): Job[][] {
   return cut
 }
 
-/**
- * @returns why each of those that could not be processed was not, by job id
- * @throws where the database is away: the jobs are then as they were
- */
-async function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<[string, string][]> {
-  const failed = await togetherOrAlone(jobs, {
-    work: async (some) => {
-      await processAll(some, tools)
-      return new Map<Job, string>()
-    },
-    failed(error) {
+/** Why it failed; undefined for one that waits, or that somebody else has processed. */
+type Result = ProcessedDelivery | string | undefined
+
+/** @throws where the database is away: the jobs are then as they were */
+function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Map<Job, Result>> {
+  return togetherOrAlone(jobs, {
+    work: (some): Promise<Map<Job, Result>> => processAll(some, tools),
+    failed(error): Result {
       if (isUnavailable(error)) throw error
       return errorText(error)
     },
   })
-  return Array.from(failed, ([{ jobId }, why]) => [jobId, why])
 }
 
-async function processAll(jobs: readonly Job[], tools: ProcessWith): Promise<void> {
+async function processAll(jobs: readonly Job[], tools: ProcessWith): Promise<Map<Job, Result>> {
   const { pool, webhookJobs, key, startLogBatch } = tools
   const queue = await webhookJobs()
-  await inTransaction(pool, async (transaction) => {
+  return inTransaction(pool, async (transaction) => {
     const at = new Date().toISOString()
-    const events = await markProcessed(
+    const events = await lockWaiting(
       transaction,
       jobs.map(({ eventKey }) => eventKey),
-      at,
     )
     const log = startLogBatch()
-    const rows = events.map((event) => auditEventRow(processed(event, at), key))
-    transaction.runLast([...storeAuditEvents(rows, log), ...log.steps()])
+    const { confirmed, audited } = await confirmDeliveries(events, { at, log, transaction, tools })
+    const waiting = confirmed.filter(({ outcome }) => outcome === null)
+    const processed = events.flatMap((event, i) => {
+      const of = confirmed[i]
+      return of === undefined || of.outcome === null ? [] : [processedEvent(event, of, at)]
+    })
+    const rows = [...audited, ...processed.map((event) => auditEventRow(event, key))]
+    // A delivery that waits says so once.
+    const ends = confirmed.filter(
+      ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
+    )
+    transaction.runLast([...storeEnds(ends, at), ...storeAuditEvents(rows, log), ...log.steps()])
+    const jobOf = new Map(jobs.map((job) => [job.eventKey, job]))
+    if (waiting.length > 0)
+      await queue.addLater(
+        transaction,
+        waiting.map(({ eventKey }) => ({ id: eventKey, bytes: jobOf.get(eventKey)?.bytes ?? 0 })),
+        WAIT_SECONDS,
+      )
     await queue.remove(
       transaction,
       jobs.map(({ jobId }) => jobId),
     )
+    return new Map(
+      events.flatMap(({ eventKey, provider }, i): [Job, Result][] => {
+        const [job, of] = [jobOf.get(eventKey), confirmed[i]]
+        if (job === undefined || of === undefined || of.outcome === null) return []
+        return [[job, { provider, says: of.says ?? 'nothing', outcome: of.outcome }]]
+      }),
+    )
   })
 }
 
-function processed(event: WebhookEventRow, at: string): AuditEvent {
-  const { eventKey, provider, eventId, bodySha256, body, receivedAt } = event
+function processedEvent(event: WaitingDelivery, of: Confirmed, at: string): AuditEvent {
+  const { eventKey, provider, eventId, bodySha256, body, receivedAt, reruns } = event
+  const { outcome, ruleId, businessTransactionId, confirmationId } = of
+  const said = { outcome, ruleId, businessTransactionId, confirmationId: confirmationId ?? null }
+  const known = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== null)
   return {
-    eventId: eventKey,
+    // Of each run its own; that of the first has the delivery's.
+    eventId: reruns === 0 ? eventKey : randomUUID(),
     type: 'webhook.processed',
     occurredAt: at,
     route: 'POST /webhooks/{provider}',
-    reason: 'A delivery was received and processed.',
+    reason: `A delivery was received and processed. ${of.detail}`,
     severity: 'INFO',
-    detail: { provider, eventId, bodySha256, receivedAt, ...subject(body) },
+    detail: {
+      provider,
+      eventId,
+      bodySha256,
+      receivedAt,
+      ...(reruns === 0 ? {} : { webhookEventId: eventKey }),
+      ...Object.fromEntries(known),
+      ...subject(body),
+    },
   }
 }
 

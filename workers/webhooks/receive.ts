@@ -1,8 +1,9 @@
-// A batch of deliveries (decisions §10): signature, then event id, and nothing of the body. New events and their jobs are one commit:
+// A batch of deliveries (decisions §10): signature, then event id, by the provider's scheme. New events and their jobs are one commit:
 // an acknowledged delivery is processed, whichever process crashes.
 import { randomUUID } from 'node:crypto'
 import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
@@ -11,18 +12,17 @@ import {
   insertWebhookEvents,
   type WebhookEventRow,
 } from '../../src/core/tables/webhook-events.ts'
-import { webhookHeaders, type WebhookSecrets } from '../../src/core/webhooks/providers.ts'
+import { schemeOf, type WebhookProviders } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
 import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
-import { isSigned } from './signature.ts'
 
 type StoreWith = Pick<ThreadContext, 'pool' | 'startLogBatch'>
 
 interface WebhookTools extends StoreWith {
   readonly webhookJobs: () => Promise<WebhookJobs>
-  readonly webhookSecrets: WebhookSecrets
+  readonly webhookProviders: WebhookProviders
 }
 
 interface Delivery extends InFlight {
@@ -34,8 +34,8 @@ type Outcome = 'accepted' | 'acknowledged' | 'replayed'
 
 /** @returns 200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
 export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Finished[]> {
-  const receivedAt = new Date().toISOString()
-  const read = runStep(batch, ({ request }) => deliveryOf(request, tools.webhookSecrets, receivedAt))
+  const nowMs = Date.now()
+  const read = runStep(batch, ({ request }) => deliveryOf(request, tools.webhookProviders, nowMs))
   let joined = false
   const outcomes = await togetherOrAlone(stillGoing(read), {
     async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {
@@ -50,29 +50,32 @@ export async function receiveWebhooks(batch: readonly InFlight[], tools: Webhook
   return read.map((item) => (item instanceof Finished ? item : answered(item, outcomes.get(item))))
 }
 
-function deliveryOf(
-  request: WorkerRequest,
-  webhookSecrets: WebhookSecrets,
-  receivedAt: string,
-): Delivery | Failure {
+function deliveryOf(request: WorkerRequest, providers: WebhookProviders, nowMs: number): Delivery | Failure {
   const { body, params } = request
-  const { provider = '', signature = '', webhookEventId: eventId = '' } = params
-  if (!isSigned({ body, signature, secrets: webhookSecrets[provider] ?? [] }))
-    return failures.invalidSignature(provider)
+  const { provider = '', signature = '', headers = '{}' } = params
+  const configured = providers[provider]
+  if (configured === undefined) return failures.pathNotFound()
+  const scheme = schemeOf(configured)
+  const given = JSON.parse(headers) as Record<string, string>
+  const { secrets } = configured
+  const read = scheme.read({ provider, signature, headers: given, body, secrets, nowMs })
+  if ('unsigned' in read) return failures.invalidSignature(provider, read.unsigned)
+  const { eventId } = read
   if (eventId === '') return failures.missingEventId()
   // Printable ASCII without spaces: of a repeated header the values are joined by a comma and a space, and no id is that.
   if (!/^[!-~]{1,255}$/.test(eventId))
     return failures.invalidField(
-      `${webhookHeaders(provider).eventId} must be 1 to 255 printable ASCII characters without spaces.`,
+      `${scheme.eventIdIn(provider)} must be 1 to 255 printable ASCII characters without spaces.`,
     )
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const row = {
     eventKey: randomUUID(),
     provider,
     eventId,
+    headers,
     bodySha256: sha256Hex(bytes),
     body: bytes,
-    receivedAt,
+    receivedAt: new Date(nowMs).toISOString(),
   }
   return { request, row }
 }
@@ -114,8 +117,7 @@ export function storeWithJobs(
     const logged = rows.map((row) => {
       const log = startLogBatch()
       const position = log.add(() => ({
-        kind: 'webhook',
-        hash: row.bodySha256,
+        ...artifactEntry.webhook(row.bodySha256),
         id: row.eventKey,
         streams: {},
       }))

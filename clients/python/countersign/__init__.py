@@ -2,23 +2,17 @@
 
 from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
-from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
+from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError
 from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
 from .intent_transition import check_intent_transition
-from .report import Report, verify_text
-from .verifier import (
-    NOT_PROVEN,
-    check_audit_event,
-    check_evidence,
-    check_receipt,
-    check_refusal_record,
-    check_trust_record,
-    evidence_in,
-)
+from .kinds import NOT_PROVEN, check_evidence, evidence_in
+from .log import LogError
+from .report import Report, verify_evidence, verify_text
+from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "NOT_PROVEN",
@@ -27,6 +21,8 @@ __all__ = [
     "ConnectionLost",
     "CountersignError",
     "IdUsedForAnotherIntent",
+    "LogContradiction",
+    "LogError",
     "NoRecordError",
     "NotCanonical",
     "PublicKey",
@@ -45,5 +41,6 @@ __all__ = [
     "evidence_in",
     "parse",
     "read_key_set",
+    "verify_evidence",
     "verify_text",
 ]

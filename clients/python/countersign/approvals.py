@@ -46,7 +46,7 @@ def check_refused_approvals(refusal: Mapping[str, Any], keys: Keys) -> Check:
     def holds(given: Given) -> bool:
         verified_signals = object_of(object_of(refusal, "decision"), "verifiedSignals")
         for signal in verified_signals:
-            for approval in _approvals_of(object_of(verified_signals, signal)):
+            for approval in approvals_of(object_of(verified_signals, signal)):
                 _require_signature(approval, given)
         return True
 
@@ -64,7 +64,7 @@ def _require_signal(
     value, by = member_of(verified, "value"), verified.get("by")
     if canonicalize(member_of(object_of(decision, "signals"), signal)) != canonicalize(value):
         raise Unreadable(f"signal {signal} is verified to be another value than was declared")
-    approvals = _approvals_of(verified)
+    approvals = approvals_of(verified)
     if by == "approval" and value is True:
         if not approvals:
             raise Unreadable(f"signal {signal} has no approval")
@@ -147,5 +147,6 @@ def _require_authorized_read(verified: Mapping[str, Any], record: Mapping[str, A
         raise Unreadable("the read is not authorized for this transaction")
 
 
-def _approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:
+def approvals_of(verified: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """The approvals that a verified signal carries."""
     return objects_of(verified, "approvals") if "approvals" in verified else []

@@ -4,7 +4,6 @@ stands in the tree and the hashes from there to its root."""
 from __future__ import annotations
 
 import base64
-import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any, List, Mapping, Optional, Sequence, Tuple
@@ -12,6 +11,7 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 from .base64_text import from_base64
 from .canonical import SAFE_INTEGER_MAX
 from .instant import Unreadable
+from .merkle import leaf_hash, root_of_inclusion
 
 _SUFFIX = "-batch"
 
@@ -58,7 +58,7 @@ def signed_message(artifact: str, encoded: bytes, algorithm: str, batch: Optiona
         raise Unreadable(f"'{algorithm}' does not sign this kind of artifact")
     if batch is None:
         raise Unreadable(f"a signature of '{algorithm}' has no batch")
-    root = _root(hashlib.sha256(b"\0" + encoded).digest(), batch.index, batch.size, batch.path)
+    root = root_of_inclusion(leaf_hash(encoded), index=batch.index, size=batch.size, path=batch.path)
     return f"{batch.origin}\n{batch.size}\n{base64.b64encode(root).decode('ascii')}\n".encode("utf-8")
 
 
@@ -98,26 +98,3 @@ def _hashes(path: Sequence[str]) -> List[bytes]:
     if any(len(one) != 32 for one in hashes):
         raise Unreadable("a hash in the path of the batch is not 32 bytes of base64")
     return hashes
-
-
-def _root(leaf_hash: bytes, index: int, size: int, path: Sequence[bytes]) -> bytes:
-    """RFC 9162 §2.1.3.2. Raises Unreadable where the path is not exactly as long as index and size make it."""
-    if index >= size:
-        raise Unreadable(f"the index {index} is not below the size {size}")
-    # Where the node on the way to the root stands in its level, and where the last of that level does.
-    position, last = index, size - 1
-    node = leaf_hash
-    for sibling in path:
-        if last == 0:
-            raise Unreadable("the path is too long for the index and the size")
-        if position & 1 or position == last:
-            node = hashlib.sha256(b"\1" + sibling + node).digest()
-            # A last node without a sibling stands in the levels above unchanged, up to where it is a right child.
-            while not position & 1:
-                position, last = position >> 1, last >> 1
-        else:
-            node = hashlib.sha256(b"\1" + node + sibling).digest()
-        position, last = position >> 1, last >> 1
-    if last != 0:
-        raise Unreadable("the path is too short for the index and the size")
-    return node

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import time
 import uuid
-from typing import Any, Callable, Iterator, List, Mapping, Optional, Tuple, Union, cast
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
 from urllib.parse import parse_qs, quote, urlsplit
 
 from . import shapes
@@ -13,11 +14,24 @@ from .build import build_transaction, is_request
 from .canonical import canonicalize
 from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
 from .http import Answer, Exchange
+from .witness import LogWitness
 
 Submitted = Union[shapes.ExecutionRequest, shapes.BusinessTransaction]
 
 #: A wait before a repeat that the service did not name.
 _WAIT_SECONDS = 1.0
+
+#: As long as the service waits for an entry to be under a checkpoint.
+_LOG_WAIT_SECONDS = 10
+
+#: A check of the log is not waited for longer: it comes before a call that somebody waits for.
+_LOG_TIMEOUT_SECONDS = 5.0
+
+#: How long a page of events is waited for.
+_EVENT_WAIT_SECONDS = 20
+
+#: The events that end an execution.
+_ENDS = ("execution.completed", "execution.failed", "execution.closed")
 
 #: The service's own, where no page size is asked for.
 _PAGE_SIZE = 25
@@ -34,8 +48,13 @@ def deterministic_id(namespace: Union[uuid.UUID, str], name: str) -> str:
 class Client:
     """A caller of one service. May be shared by threads.
 
-    attempts          how often one call is sent at most, the first included
-    wait_max_seconds  a longer Retry-After is not waited for: the error is raised at once
+    attempts             how often one call is sent at most, the first included
+    wait_max_seconds     a longer Retry-After is not waited for: the error is raised at once
+    log_checkpoint_file  makes this client a witness of the evidence log, which remembers there the newest checkpoint that it saw. Before
+                         a call is sent the log is checked, and LogContradiction raised where it is not the one that was seen, grown
+    log_check_interval   seconds between two checks; 0 checks before each call
+    log                  whom to trust: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP
+                         tlog-policy. Without it the keys that the service names at the first check, which the file keeps
     """
 
     def __init__(
@@ -46,15 +65,26 @@ class Client:
         timeout_seconds: float = 30.0,
         attempts: int = 4,
         wait_max_seconds: float = 60.0,
+        log_checkpoint_file: Union[str, Path, None] = None,
+        log_check_interval: float = 60.0,
+        log: Any = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         if attempts < 1:
             raise ValueError("attempts must be 1 or more")
         self._exchange = Exchange(base_url, api_key=api_key, timeout_seconds=timeout_seconds)
+        self._event_wait_seconds = min(_EVENT_WAIT_SECONDS, int(timeout_seconds / 2))
         self._attempts = attempts
         self._wait_max_seconds = wait_max_seconds
         self._sleep = sleep
         self._caller_id: Optional[str] = None
+        self._witness: Optional[LogWitness] = None
+        if log_checkpoint_file is not None:
+            timeout = min(timeout_seconds, _LOG_TIMEOUT_SECONDS)
+            exchange = Exchange(base_url, api_key=None, timeout_seconds=timeout)
+            self._witness = LogWitness(exchange, log_checkpoint_file, log=log, interval_seconds=log_check_interval)
+        elif log is not None:
+            raise ValueError("log says by which keys the log is checked: it needs a log_checkpoint_file")
 
     # System, interface §4.1
 
@@ -248,6 +278,30 @@ class Client:
         """GET /trust-records/{id}"""
         return self._read(f"/trust-records/{_part(business_transaction_id)}").value()
 
+    # The evidence log, and proofs from it
+
+    def log_description(self) -> shapes.LogDescription:
+        """GET /.well-known/countersign-log: save it, it is what proofs are verified by."""
+        return self._read("/.well-known/countersign-log", open_route=True).value()
+
+    def log_checkpoint(self) -> str:
+        """GET /log/checkpoint: the newest, a signed note; ``countersign.log.open_checkpoint`` reads it."""
+        return self._read("/log/checkpoint", open_route=True).text()
+
+    def log_consistency(self, from_size: int, to_size: Optional[int] = None) -> shapes.LogConsistency:
+        """GET /log/consistency: that the log of ``to_size`` entries, all of them where left out, begins with the first ``from_size``."""
+        return self._read("/log/consistency", {"from": from_size, "to": to_size}, open_route=True).value()
+
+    def log_proof(self, kind: str, id: str) -> str:
+        """GET /log/proofs/{kind}/{id}: the text of a ``.tlog-proof``, whose extra line is the entry; ``countersign.log.verify_proof``
+        checks it. What was just stored is waited for; CountersignError 202 where it is not under a checkpoint after all attempts."""
+        return self._await_logged(f"/log/proofs/{_part(kind)}/{_part(id)}")
+
+    def bundle(self, business_transaction_id: str) -> str:
+        """An execution with everything that shows that it was allowed, and that the log holds it, as GET /trust-records/{id}?bundle
+        answers it: save it, ``verify_evidence`` checks it. Waits as ``log_proof`` does."""
+        return self._await_logged(f"/trust-records/{_part(business_transaction_id)}", {"bundle": ""})
+
     # Policies, interface §4.4
 
     def validate_policy(self, policy_id: str, policy_version: str) -> shapes.Validity:
@@ -358,6 +412,71 @@ class Client:
         """POST /external-connectors/changes/{id}/reject"""
         return self._reject("/external-connectors/changes", change_id, step_up, rejection_reason)
 
+    def webhook_rules(self) -> List[shapes.WebhookRules]:
+        """GET /webhook-rules: every list that was ever in effect, by provider, the newest first."""
+        return list(self._every("/webhook-rules", {}, "webhookRules"))
+
+    def propose_webhook_rules_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /webhook-rules/changes: ``{provider, rules, reason}``; of what the provider's file holds without ``rules``."""
+        return self._create("/webhook-rules/changes", proposal).value()
+
+    def webhook_rules_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /webhook-rules/changes: newest first."""
+        return self._changes("/webhook-rules/changes", status, page, page_size)
+
+    def webhook_rules_change(self, change_id: str) -> shapes.Change:
+        """GET /webhook-rules/changes/{id}"""
+        return self._read(f"/webhook-rules/changes/{_part(change_id)}").value()
+
+    def approve_webhook_rules_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /webhook-rules/changes/{id}/approve"""
+        return self._approve("/webhook-rules/changes", change_id, step_up)
+
+    def reject_webhook_rules_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /webhook-rules/changes/{id}/reject"""
+        return self._reject("/webhook-rules/changes", change_id, step_up, rejection_reason)
+
+    def event_endpoints(self) -> List[shapes.EventEndpoint]:
+        """GET /event-endpoints: what is in effect, and how far each endpoint has been served."""
+        return list(self._every("/event-endpoints", {}, "eventEndpoints"))
+
+    def propose_event_endpoint_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /event-endpoints/changes: ``{action, url, types, withParameters, callerIds, reason}``."""
+        return self._create("/event-endpoints/changes", proposal).value()
+
+    def event_endpoint_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /event-endpoints/changes: newest first."""
+        return self._changes("/event-endpoints/changes", status, page, page_size)
+
+    def event_endpoint_change(self, change_id: str) -> shapes.Change:
+        """GET /event-endpoints/changes/{id}"""
+        return self._read(f"/event-endpoints/changes/{_part(change_id)}").value()
+
+    def approve_event_endpoint_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /event-endpoints/changes/{id}/approve"""
+        return self._approve("/event-endpoints/changes", change_id, step_up)
+
+    def reject_event_endpoint_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /event-endpoints/changes/{id}/reject"""
+        return self._reject("/event-endpoints/changes", change_id, step_up, rejection_reason)
+
+    def make_event_endpoint_secret(self, endpoint_id: str) -> Dict[str, str]:
+        """POST /event-endpoints/{id}/secret: the only reply that ever shows ``secret``."""
+        return self._write(f"/event-endpoints/{_part(endpoint_id)}/secret", {}).value()
+
+    def redeliver_events(self, endpoint_id: str, *, after: Optional[str] = None) -> Dict[str, str]:
+        """POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind the cursor ``after``."""
+        body = {} if after is None else {"after": after}
+        return self._write(f"/event-endpoints/{_part(endpoint_id)}/redeliver", body).value()
+
     # Approvals of single actions, decisions §7
 
     def deliver_approval(self, signed_approval: shapes.SignedApproval) -> shapes.Approval:
@@ -394,6 +513,95 @@ class Client:
         """POST /execution-intents/{id}/resolve: closes by a human's word, ``EXECUTED`` or ``NOT_EXECUTED``."""
         body = {"resolution": resolution, "note": note}
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/resolve", body).value()
+
+    # What payment providers say
+
+    def confirmations(
+        self, business_transaction_id: str, *, page_size: int = 100
+    ) -> Iterator[shapes.SignedProviderConfirmation]:
+        """GET /confirmations/{id}: all of them, newest first, a page at a time; a record holds the newest 100."""
+        path = f"/confirmations/{_part(business_transaction_id)}"
+        return self._every(path, {"pageSize": page_size}, "confirmations")
+
+    def webhook_events(
+        self,
+        *,
+        provider: Optional[str] = None,
+        outcome: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        page_size: int = 100,
+    ) -> Iterator[shapes.WebhookEvent]:
+        """GET /webhook-events: what was delivered and what became of it, newest first, a page at a time."""
+        query = {"provider": provider, "outcome": outcome, "since": since, "until": until, "pageSize": page_size}
+        return self._every("/webhook-events", query, "events")
+
+    def webhook_event(self, webhook_event_id: str) -> shapes.WebhookEvent:
+        """GET /webhook-events/{id}: with its headers and its body."""
+        return self._read(f"/webhook-events/{_part(webhook_event_id)}").value()
+
+    def process_webhook_event(self, webhook_event_id: str) -> shapes.WebhookEvent:
+        """POST /webhook-events/{id}/process: again, for example after the rules of its provider have changed."""
+        return self._write(f"/webhook-events/{_part(webhook_event_id)}/process", {}).value()
+
+    # The feed of events
+
+    def event_page(
+        self,
+        *,
+        after: Optional[str] = None,
+        types: Optional[Sequence[str]] = None,
+        limit: Optional[int] = None,
+        wait_seconds: int = 0,
+    ) -> shapes.EventPage:
+        """GET /events: what happened, oldest first, and ``next``, the cursor to keep; ``after="now"`` begins at the end.
+
+        wait_seconds  how long an empty page waits for an event
+        """
+        query = {"after": after, "types": None if types is None else ",".join(types), "limit": limit}
+
+        def send() -> Answer:
+            return self._send("GET", "/events", query=query, answers=(200,), prefer=f"wait={wait_seconds}")
+
+        self._check_log()
+        return self._repeat(send, repeatable=_is_passing).value()
+
+    def events(self, *, after: Optional[str] = None, types: Optional[Sequence[str]] = None) -> Iterator[shapes.Event]:
+        """Follows GET /events for good: each event once and in order, as it comes. To go on after a restart, keep a page's ``next``."""
+        while True:
+            page = self.event_page(after=after, types=types, wait_seconds=self._event_wait_seconds)
+            yield from page["events"]
+            after = page["next"]
+
+    def wait_for_closed(self, business_transaction_id: str) -> shapes.ExecutionIntent:
+        """Waits until an execution in doubt is closed, by whomever, and answers its intent: FINALIZED, ERRORED or RESOLVED.
+
+        Raises CountersignError 404 where the transaction has no intent.
+        """
+        # Before the intent is read: what closes it after that is behind the cursor.
+        after = self._newest_cursor()
+        while True:
+            intent = self.execution_intent(business_transaction_id)
+            if intent["state"] not in ("PREPARED", "RELEASED"):
+                return intent
+            is_about = False
+            while not is_about:
+                if after is None:
+                    self._sleep(_WAIT_SECONDS)
+                    break
+                page = self.event_page(after=after, types=_ENDS, wait_seconds=self._event_wait_seconds)
+                after = page["next"]
+                ids = [event.get("businessTransactionId") for event in page["events"]]
+                is_about = not ids or business_transaction_id.lower() in ids
+
+    def _newest_cursor(self) -> Optional[str]:
+        """None where the service has no feed, with LOG=off."""
+        try:
+            return self.event_page(after="now")["next"]
+        except CountersignError as error:
+            if error.status == 409:
+                return None
+            raise
 
     # Sandbox, decisions §9
 
@@ -488,10 +696,30 @@ class Client:
         open_route: bool = False,
         answers: Tuple[int, ...] = (200,),
     ) -> Answer:
+        self._check_log()
+        return self._fetch(path, query, open_route=open_route, answers=answers)
+
+    def _fetch(
+        self,
+        path: str,
+        query: Optional[Mapping[str, Any]] = None,
+        *,
+        open_route: bool = False,
+        answers: Tuple[int, ...] = (200,),
+    ) -> Answer:
+        """A read within a call, which must come to its end: the log was checked before it."""
+
         def send() -> Answer:
             return self._send("GET", path, query=query or {}, open_route=open_route, answers=answers)
 
         return self._repeat(send, repeatable=_is_passing)
+
+    def _await_logged(self, path: str, query: Optional[Mapping[str, Any]] = None) -> str:
+        def send() -> Answer:
+            return self._send("GET", path, query=query, answers=(200,), prefer=f"wait={_LOG_WAIT_SECONDS}")
+
+        self._check_log()
+        return self._repeat(send, repeatable=lambda error: _is_passing(error) or _status(error) == 202).text()
 
     def _ask(self, path: str, body: Any, *, open_route: bool = False, answers: Tuple[int, ...] = (200,)) -> Answer:
         """A POST that stores nothing: as safe to repeat as a GET."""
@@ -499,15 +727,18 @@ class Client:
         def send() -> Answer:
             return self._send("POST", path, body=body, open_route=open_route, answers=answers)
 
+        self._check_log()
         return self._repeat(send, repeatable=_is_passing)
 
     def _write(self, path: str, body: Any, *, answers: Tuple[int, ...] = (200,)) -> Answer:
+        self._check_log()
         return self._repeat(lambda: self._send("POST", path, body=body, answers=answers), repeatable=_stored_nothing)
 
     def _create(self, path: str, body: Any) -> Answer:
         return self._write(path, body, answers=(201,))
 
     def _execute(self, path: str, transaction: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
+        self._check_log()
         unanswered = False
         for attempt in range(1, self._attempts + 1):
             try:
@@ -545,8 +776,13 @@ class Client:
         raise NoRecordError(business_transaction_id)
 
     def _found(self, path: str) -> Optional[Any]:
-        answer = self._read(path, answers=(200, 404))
+        answer = self._fetch(path, answers=(200, 404))
         return answer.value() if answer.status == 200 else None
+
+    def _check_log(self) -> None:
+        """Before anything is sent, so that nothing is lost where it raises."""
+        if self._witness is not None:
+            self._witness.check()
 
     def _repeat(self, send: Callable[[], Answer], *, repeatable: Callable[[Exception], bool]) -> Answer:
         for attempt in range(1, self._attempts + 1):
@@ -574,8 +810,9 @@ class Client:
         body: Any = None,
         open_route: bool = False,
         answers: Tuple[int, ...],
+        prefer: Optional[str] = None,
     ) -> Answer:
-        answer = self._exchange.send(method, path, query=query or {}, body=body, open_route=open_route)
+        answer = self._exchange.send(method, path, query=query or {}, body=body, open_route=open_route, prefer=prefer)
         if answer.status not in answers:
             raise answer.error()
         return answer

@@ -30,6 +30,22 @@ class ConnectionLost(Exception):
     """No whole answer arrived. Whether the service saw the request is not known."""
 
 
+class LogContradiction(Exception):
+    """The evidence log is not the one that this client saw before. Nothing was sent to be executed: the log is checked before each call.
+
+    ``file`` holds both checkpoints, signed by the log, and the answer that does not join them; None where it could not be written.
+    """
+
+    def __init__(self, reason: str, seen: str, received: str, consistency: Any, file: Optional[str]) -> None:
+        super().__init__(reason if file is None else f"{reason} Both sides are kept in {file}.")
+        self.reason = reason
+        #: Signed notes.
+        self.seen = seen
+        self.received = received
+        self.consistency = consistency
+        self.file = file
+
+
 class NoRecordError(Exception):
     """The transaction is stored, its id is used, and it has no Execution Trust Record: it must not be sent again.
 

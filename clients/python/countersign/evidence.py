@@ -23,6 +23,13 @@ class Check:
     problem: Optional[str]
     #: Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail.
     missing_keys: Tuple[str, ...] = ()
+    #: As ``missing_keys``: the origin of the log whose keys are not given.
+    missing_log: Optional[str] = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be checked once more keys are given."""
+        return bool(self.missing_keys) or self.missing_log is not None
 
 
 @dataclass

@@ -33,8 +33,7 @@ def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
     """Every check of a change. Never raises for evidence of any shape."""
     change = evidence if isinstance(evidence, dict) else {}
     shown = canonical_members(change, _SHOWN)
-    # `warnings` and `diff` are advice, computed when it was proposed.
-    signed = canonical_members(change, change.keys() - {"signature", "warnings", "diff"})
+    signed = canonical_members(change, signed_members_of(change))
     return [
         checked(
             "change hash",
@@ -56,6 +55,11 @@ def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
             lambda given: _is_stepped_up(change, given),
         ),
     ]
+
+
+def signed_members_of(change: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is signed of a change, and logged: ``warnings`` and ``diff`` are advice, computed when it was proposed."""
+    return {name: value for name, value in change.items() if name not in ("signature", "warnings", "diff")}
 
 
 def notes_on_change(change: Any, keys: Keys) -> List[str]:

@@ -50,13 +50,25 @@ class Exchange:
         self._api_key = api_key
         self._timeout_seconds = timeout_seconds
 
-    def send(self, method: str, path: str, *, query: Mapping[str, Any], body: Any, open_route: bool) -> Answer:
-        """Raises ConnectionLost where no whole answer arrived; any status is an answer."""
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any],
+        body: Any,
+        open_route: bool,
+        prefer: Optional[str] = None,
+        bytes_max: Optional[int] = None,
+    ) -> Answer:
+        """Raises ConnectionLost where no whole answer arrived, or one of more than ``bytes_max``; any status is an answer."""
         asked = {name: value for name, value in query.items() if value is not None}
         target = self._prefix + path + (f"?{urlencode(asked)}" if asked else "")
         headers = {"Accept": "application/json, */*"}
         if self._api_key is not None and not open_route:
             headers["Authorization"] = f"Bearer {self._api_key}"
+        if prefer is not None:
+            headers["Prefer"] = prefer
         content = None
         if body is not None:
             # Canonical: what could not be signed is refused before it is sent.
@@ -66,11 +78,13 @@ class Exchange:
         try:
             connection.request(method, target, body=content, headers=headers)
             response = connection.getresponse()
-            received = response.read()
+            received = response.read() if bytes_max is None else response.read(bytes_max + 1)
         except (OSError, http.client.HTTPException) as error:
             raise ConnectionLost(f"{method} {path}: {type(error).__name__} {error}") from error
         finally:
             connection.close()
+        if bytes_max is not None and len(received) > bytes_max:
+            raise ConnectionLost(f"{method} {path}: the answer has more than {bytes_max} bytes")
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, received)
 
     def _connect(self) -> http.client.HTTPConnection:

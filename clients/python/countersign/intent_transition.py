@@ -37,14 +37,20 @@ def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
 
 def _is_legal(transition: Mapping[str, Any]) -> bool:
     before, after, by = (string_of(transition, name) for name in ("from", "to", "by"))
-    # Only a human may say what nobody knows, and says which.
+    # Only somebody outside may say what the service does not know: a human, a provider or the connector; and says which.
     is_closed = transition.get("resolution") in ("EXECUTED", "NOT_EXECUTED") and by != "service"
     # Finalizing by hand is from a stored record, which it names; an error may have left one.
     record_hash = transition.get("trustRecordHash")
     is_proven = isinstance(record_hash, str) and re.fullmatch("[0-9a-f]{64}", record_hash) is not None
     names_none = "trustRecordHash" not in transition
+    is_confirmed = (
+        after == "RESOLVED" and by.startswith("webhook:") and string_of(transition, "confirmationId") != ""
+        if "confirmationId" in transition
+        else True
+    )
     return (
-        after in _FOLLOWING.get(before, ())
+        is_confirmed
+        and after in _FOLLOWING.get(before, ())
         and by != ""
         and (is_closed if after == "RESOLVED" else "resolution" not in transition)
         and (is_proven if after == "FINALIZED" else names_none or (after == "ERRORED" and is_proven))

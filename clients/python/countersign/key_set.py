@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from . import ed25519, ml_dsa_65
+from . import ed25519
 from .base64_text import from_base64
 from .instant import Unreadable, instant
+from .ml_dsa import ML_DSA_65
 
 
 class UnusableKeySet(ValueError):
@@ -24,7 +25,7 @@ class PublicKey:
     revoked_at: Optional[str] = None
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
-        verify = ed25519.verify if self.algorithm == "ed25519" else ml_dsa_65.verify
+        verify = ed25519.verify if self.algorithm == "ed25519" else ML_DSA_65.verify
         return verify(message=message, signature=signature, public_key=self.raw)
 
 
@@ -33,9 +34,9 @@ _SPKI_PREFIX = {
     "ed25519": bytes.fromhex("302a300506032b6570032100"),
     "ml-dsa-65": bytes.fromhex("308207b2300b0609608648016503040312038207a100"),
 }
-_KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ml_dsa_65.PUBLIC_KEY_BYTES}
+_KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ML_DSA_65.public_key_bytes}
 #: A signature of another length is refused before it is looked at.
-SIGNATURE_BYTES = {"ed25519": ed25519.SIGNATURE_BYTES, "ml-dsa-65": ml_dsa_65.SIGNATURE_BYTES}
+SIGNATURE_BYTES = {"ed25519": ed25519.SIGNATURE_BYTES, "ml-dsa-65": ML_DSA_65.signature_bytes}
 
 #: RFC 7468 §13: whole lines of base64 between the two, then white space at most.
 _PEM = re.compile(
@@ -50,7 +51,7 @@ def read_key_set(value: Any) -> Dict[str, PublicKey]:
     Raises UnusableKeySet where an entry is malformed, contradicts itself or another one, holds a private key or one that no
     private key has, or where no key is left.
     """
-    keys: Dict[str, PublicKey] = {}
+    found: List[Tuple[str, PublicKey]] = []
     for number, entry in enumerate(_entries(value), 1):
         which = f"key {number} of the key set"
         if not isinstance(entry, dict):
@@ -58,13 +59,24 @@ def read_key_set(value: Any) -> Dict[str, PublicKey]:
         key = _material_of(entry, which)
         if key is None:
             continue
-        key_id = _name_of(entry, which)
+        found.append((_name_of(entry, which), replace(key, revoked_at=_revoked_at(entry, which))))
+    if not found:
+        raise UnusableKeySet("the key set holds no key of an algorithm that this verifier knows")
+    return _one_of_each(found)
+
+
+def combined_keys(first: Mapping[str, PublicKey], second: Mapping[str, PublicKey]) -> Dict[str, PublicKey]:
+    """The keys of both sets. Raises UnusableKeySet where one contradicts the other."""
+    return _one_of_each([*first.items(), *second.items()])
+
+
+def _one_of_each(found: Sequence[Tuple[str, PublicKey]]) -> Dict[str, PublicKey]:
+    keys: Dict[str, PublicKey] = {}
+    for key_id, key in found:
         same = keys.get(key_id, key)
         if (same.algorithm, same.raw) != (key.algorithm, key.raw):
             raise UnusableKeySet(f"two keys are called {key_id}: one of them is false")
-        keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, _revoked_at(entry, which)))
-    if not keys:
-        raise UnusableKeySet("the key set holds no key of an algorithm that this verifier knows")
+        keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, key.revoked_at))
     _refuse_shared_keys(keys)
     return keys
 

@@ -206,6 +206,28 @@ class KeySet(TypedDict):
     keys: List[PublicKey]
 
 
+class _LogOfService(TypedDict):
+    #: Its name, the first line of its checkpoints.
+    origin: str
+    #: Its keys, those that no longer sign included, as C2SP signed-note writes them.
+    vkeys: List[str]
+    validFrom: str
+    maximumDelaySeconds: int
+
+
+class LogOfService(_LogOfService, total=False):
+    #: Only of a log that was closed.
+    validUntil: str
+
+
+class LogDescription(TypedDict):
+    #: From the first to the newest.
+    logs: List[LogOfService]
+
+
+LogConsistency = TypedDict("LogConsistency", {"from": int, "to": int, "hashes": List[str]})
+
+
 class Validity(TypedDict):
     valid: bool
     errors: List[str]
@@ -214,6 +236,65 @@ class Validity(TypedDict):
 class SignedAuditEvent(TypedDict):
     event: Dict[str, Any]
     signature: Signature
+
+
+class SignedProviderConfirmation(TypedDict):
+    confirmation: Dict[str, Any]
+    signature: Signature
+
+
+class WebhookEvent(TypedDict, total=False):
+    webhookEventId: str
+    provider: str
+    eventId: str
+    bodySha256: str
+    bodyBytes: int
+    receivedAt: str
+    reruns: int
+    processedAt: str
+    outcome: str
+    ruleId: str
+    businessTransactionId: str
+    detail: str
+    headers: Dict[str, str]
+    #: ``utf-8`` or ``base64``: how ``body`` is written.
+    bodyEncoding: str
+    body: str
+
+
+class _Event(TypedDict):
+    eventId: str
+    type: str
+    occurredAt: str
+    entry: Dict[str, int]
+
+
+class Event(_Event, total=False):
+    businessTransactionId: str
+    callerId: str
+    trustRecordHash: str
+    receiptId: str
+    receiptHash: str
+    refusalRecordHash: str
+    auditEventId: str
+    transitionId: str
+    state: str
+    resolution: str
+    confirmationId: str
+    provider: str
+    says: str
+    deliveryHash: str
+    changeId: str
+    kind: str
+    target: str
+    changeHash: str
+    status: str
+    by: str
+
+
+class EventPage(TypedDict):
+    events: List[Event]
+    next: str
 
 
 class _PolicySummary(TypedDict):
@@ -284,6 +365,39 @@ class ExternalConnector(TypedDict):
     allowedParameters: List[str]
     timeoutMs: int
     registeredAt: str
+
+
+class _WebhookRules(TypedDict):
+    provider: str
+    rulesHash: str
+    status: str
+    rules: List[Dict[str, Any]]
+
+
+class WebhookRules(_WebhookRules, total=False):
+    approvedBy: str
+    approvedAt: str
+    approvedByChange: str
+
+
+class _EventEndpoint(TypedDict):
+    endpointId: str
+    url: str
+    types: List[str]
+    withParameters: bool
+    registeredAt: str
+    state: str
+    hasSecret: bool
+
+
+class EventEndpoint(_EventEndpoint, total=False):
+    callerIds: List[str]
+    cursor: str
+    lastSuccessAt: str
+    lastFailureAt: str
+    lastFailure: str
+    failingSince: str
+    nextAttemptAt: str
 
 
 class SignedApproval(TypedDict):

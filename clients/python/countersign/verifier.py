@@ -3,8 +3,7 @@ verifier (decisions §4), written a second time. Keys never come from the eviden
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Callable, List, Mapping, Tuple
+from typing import Any, List, Mapping
 
 from .approvals import check_approvals, check_refused_approvals
 from .batch import family_of
@@ -30,23 +29,14 @@ from .evidence import (
     verifies_authorization,
     verifies_ed25519,
 )
-from .governance_change import check_governance_change
-from .intent_transition import check_intent_transition
-
-#: What no check of a file can say, whatever passes.
-NOT_PROVEN = (
-    "that the keys are the service's: compare the key set with one from a source you trust",
-    "when it was signed: the times are the service's own, and signedAt is not signed",
-    "that nothing else happened: a missing record or event leaves no trace in the others",
-    "that what a connector reported is what happened outside",
-)
+from .provider_confirmation import check_provider_confirmation
 
 
 def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
     """Every check of a saved Execution Trust Record, with what was appended to it. Never raises for evidence of any shape."""
     record = evidence if isinstance(evidence, dict) else {}
     signed = canonical_members(record, _signed_names(record))
-    return [
+    checks = [
         checked(
             "canonical hash",
             "The trust record hash does not match the canonical record",
@@ -93,6 +83,17 @@ def check_trust_record(evidence: Any, keys: Keys) -> List[Check]:
             and all(_is_of(record, one) and _is_receipted(record, one, given) for one in objects_of(record, "receipts")),
         ),
     ]
+    if "confirmations" in record or "confirmationCount" in record:
+        checks.append(
+            checked_signed(
+                "confirmations",
+                "A confirmation is not a valid one of this record",
+                keys,
+                lambda given: _left_out(record, "confirmations", "confirmationCount") >= 0
+                and all(_is_confirmed(record, one, given) for one in objects_of(record, "confirmations")),
+            )
+        )
+    return checks
 
 
 def check_receipt(evidence: Any, keys: Keys) -> List[Check]:
@@ -163,66 +164,9 @@ def check_audit_event(evidence: Any, keys: Keys) -> List[Check]:
     ]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of evidence: as what it is signed, what it is called, and the members that only it has."""
-
-    artifact: str
-    title: str
-    marks: Tuple[str, ...]
-    check: Callable[[Any, Keys], List[Check]]
-
-
-KINDS = (
-    Kind("trust-record", "Execution Trust Record", ("trustRecordId",), check_trust_record),
-    Kind("receipt", "Receipt", ("receiptId",), check_receipt),
-    Kind("refusal-record", "Refusal Record", ("refusalRecordId",), check_refusal_record),
-    Kind("audit-event", "audit event", ("event", "signature"), check_audit_event),
-    Kind("governance-change", "governance change", ("changeId", "changeHash", "signature"), check_governance_change),
-    Kind("intent-transition", "intent transition", ("transition", "signature"), check_intent_transition),
-)
-
-
-def kind_of(evidence: Any, which: str = "This") -> Kind:
-    """Raises Unreadable for what is no evidence of any kind, or claims to be of two."""
-    kinds = [kind for kind in KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in kind.marks)]
-    if not kinds:
-        raise Unreadable(
-            f"{which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a "
-            "refusalRecordId, a change a changeId, a changeHash and a signature; an audit event stands as {event, signature}, an "
-            "intent's transition as {transition, signature}."
-        )
-    if len(kinds) > 1:
-        raise Unreadable(f"{which} claims to be several kinds of evidence: {', '.join(kind.artifact for kind in kinds)}.")
-    return kinds[0]
-
-
 def _is_scalar(value: Any) -> bool:
     """A signal is no object and no list."""
     return not isinstance(value, (dict, list))
-
-
-def check_evidence(evidence: Any, keys: Keys) -> Tuple[str, List[Check]]:
-    """What kind of evidence it is, and its checks.
-
-    Raises Unreadable for what is no evidence of any kind, or claims to be of two.
-    """
-    kind = kind_of(evidence)
-    return kind.title, kind.check(evidence, keys)
-
-
-def evidence_in(value: Any) -> List[Any]:
-    """The pieces of evidence in a file: the one, or those of a list, ``{"events": [...]}`` or ``{"changes": [...]}``.
-
-    Raises Unreadable for an empty list: no evidence is not valid evidence.
-    """
-    pages = [value[name] for name in ("events", "changes") if name in value] if isinstance(value, dict) else []
-    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
-    # Of two lists, one would go unread.
-    entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]
-    if not isinstance(entries, list) or not entries:
-        raise Unreadable("there is no evidence in it")
-    return entries
 
 
 def _signed_names(record: Mapping[str, Any]) -> List[str]:
@@ -318,6 +262,16 @@ def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], given: 
     if not named:
         return _left_out(record, "verifications", "verificationCount") > 0
     return any(one.get("status") == "VERIFIED" for one in named)
+
+
+def _is_confirmed(record: Mapping[str, Any], confirmation: Mapping[str, Any], given: Given) -> bool:
+    checks = check_provider_confirmation(confirmation, given.keys)
+    problems = [check.problem for check in checks if check.problem is not None and not check.missing_keys]
+    if problems:
+        raise Unreadable("; ".join(problems))
+    given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
+    named = object_of(confirmation, "confirmation").get("businessTransactionId")
+    return named == string_of(record, "businessTransactionId")
 
 
 def _left_out(record: Mapping[str, Any], name: str, count_name: str) -> int:

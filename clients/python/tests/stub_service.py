@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from typing import Any, Dict, List, NamedTuple, Optional
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 
 class Scripted(NamedTuple):
@@ -13,6 +13,7 @@ class Scripted(NamedTuple):
     asked: str
     #: None: the connection is closed without an answer.
     status: Optional[int]
+    #: JSON, or bytes as they are sent.
     body: Any = None
     headers: Dict[str, str] = {}
 
@@ -24,10 +25,12 @@ class Seen(NamedTuple):
 
 
 class StubService:
-    def __init__(self, script: List[Scripted]) -> None:
+    def __init__(self, script: List[Scripted], otherwise: Optional[Callable[[str], Scripted]] = None) -> None:
+        """``otherwise`` answers what is asked when the script is at its end."""
         self._script = list(script)
         self.seen: List[Seen] = []
         stub = self
+        unscripted = otherwise or (lambda _: Scripted("nothing", None))
 
         class Handler(BaseHTTPRequestHandler):
             def _answer(self) -> None:
@@ -35,12 +38,12 @@ class StubService:
                 asked = f"{self.command} {self.path}"
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 stub.seen.append(Seen(asked, headers, json.loads(content) if content else None))
-                due = stub._script.pop(0) if stub._script else Scripted("nothing", None)
+                due = stub._script.pop(0) if stub._script else unscripted(asked)
                 if due.status is None:
                     self.close_connection = True
                     return
                 status = due.status if due.asked == asked else 599
-                body = json.dumps(due.body).encode("utf-8")
+                body = due.body if isinstance(due.body, bytes) else json.dumps(due.body).encode("utf-8")
                 self.send_response(status)
                 for name, value in {**due.headers, "Content-Length": str(len(body))}.items():
                     self.send_header(name, value)

@@ -103,6 +103,21 @@ class Reads(ClientCase):
         client = self.against(Scripted("GET /trust-records/..%2Fkeys%3Fa", 200, {}))
         self.assertEqual(client.trust_record("../keys?a"), {})
 
+    def test_what_is_not_under_a_checkpoint_yet_is_waited_for(self) -> None:
+        for ask, answered in (
+            ("GET /log/proofs/receipt/a%2Fb", lambda client: client.log_proof("receipt", "a/b")),
+            (f"GET /trust-records/{ID}?bundle=", lambda client: client.bundle(ID)),
+        ):
+            with self.subTest(ask):
+                queued = Scripted(ask, 202, b"", {"Retry-After": "1"})
+                client = self.against(queued, queued, Scripted(ask, 200, b"text\n"))
+                self.assertEqual((answered(client), self.slept), ("text\n", [1.0, 1.0]))
+                self.assertEqual({seen.headers.get("prefer") for seen in self.service.seen}, {"wait=10"})
+                client = self.against(queued, queued, attempts=2)
+                with self.assertRaises(CountersignError) as raised:
+                    answered(client)
+                self.assertEqual(raised.exception.status, 202)
+
     def test_an_export_follows_the_links_on_the_service_it_was_given(self) -> None:
         link = {"Link": '<https://elsewhere.example/trust-records?pageSize=2&cursor=a%2Cb>; rel="next"'}
         client = self.against(

@@ -8,7 +8,7 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
-from typing import Any, Tuple
+from typing import Any, Optional, Tuple
 
 from countersign import check_evidence, parse, read_key_set, verify_text
 from countersign.__main__ import main
@@ -21,13 +21,14 @@ def vector(file: str, case_id: str) -> Any:
     return next(case["evidence"] for case in json.loads((FOLDER / file).read_text("utf-8"))["cases"] if case["id"] == case_id)
 
 
-def run(evidence: Any, *keys: Path) -> Tuple[int, str]:
+def run(evidence: Any, *keys: Path, log: Optional[Path] = None) -> Tuple[int, str]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "evidence.json"
         file.write_text(evidence if isinstance(evidence, str) else json.dumps(evidence), encoding="utf-8")
         output = io.StringIO()
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            status = main(["verify", str(file), *(word for key in keys or (KEYS,) for word in ("--jwks", str(key)))])
+            given = [word for key in keys or (KEYS,) for word in ("--keys", str(key))]
+            status = main(["verify", str(file), *given, *(() if log is None else ("--log", str(log)))])
         return status, output.getvalue()
 
 
@@ -60,6 +61,20 @@ class Command(unittest.TestCase):
         status, output = run([approved, {**approved, "createdAt": "x"}, {}])
         self.assertEqual(status, 1)
         self.assertIn("3 pieces of evidence: 0 valid, 1 INVALID, 2 cannot be checked", output)
+
+    def test_a_bundle_is_verified_by_the_log_that_is_given(self) -> None:
+        bundle = next(case["evidence"] for case in json.loads((FOLDER / "bundles.json").read_text("utf-8"))["cases"] if case["valid"])
+        status, output = run(bundle, log=FOLDER / "log.json")
+        self.assertEqual(status, 0, output)
+        self.assertTrue(output.startswith("valid: bundle, 14 checks"))
+        self.assertIn("  ok    log order", output)
+        self.assertIn("that the log is the same for everybody", output)
+        status, output = run(bundle)
+        self.assertEqual(status, 2)
+        self.assertIn("NOKEY log checkpoint: It cannot be checked: no description of the log", output)
+        self.assertIn("give it with --log.", output)
+        status, output = run(bundle, log=KEYS)
+        self.assertEqual((status, output), (2, "unusable: The log description has no list `logs`: save the answer of GET /.well-known/countersign-log.\n"))
 
     def test_no_shape_of_evidence_raises(self) -> None:
         keys = read_key_set([parse((FOLDER / name).read_bytes()) for name in ("keys.json", "approver-keys.json")])

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import unittest
 from pathlib import Path
-from typing import Any, Dict, List, Set
+from typing import Any, Dict, List, Optional, Set
 
-from countersign import NotCanonical, Unreadable, UnusableKeySet, check_evidence, parse, read_key_set, verify_text
+from countersign import NotCanonical, Report, Unreadable, UnusableKeySet, evidence_in, parse, read_key_set
+from countersign import verify_evidence, verify_text
+from countersign.log.trust import read_log_trust
 from countersign.report import exit_status
-from countersign.verifier import KINDS as ALL_KINDS
+from countersign.kinds import KINDS as ALL_KINDS
 
 FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
 
@@ -31,6 +33,7 @@ class Vectors(unittest.TestCase):
 
     def setUp(self) -> None:
         self.keys = read_key_set([parse((FOLDER / name).read_bytes()) for name in ("keys.json", "approver-keys.json")])
+        self.log = read_log_trust((FOLDER / "log.json").read_bytes())
 
     def test_every_case_fails_exactly_the_checks_it_names(self) -> None:
         ran: Dict[str, Set[str]] = {}
@@ -38,32 +41,44 @@ class Vectors(unittest.TestCase):
             for case in cases(name):
                 text = case["text"] if "text" in case else json.dumps(case["evidence"])
                 with self.subTest(case["id"], what=case["what"]):
-                    said = self.said(text)
+                    log = case.get("log", self.log)
+                    report = self.report(text, log)
                     if case.get("unusable"):
-                        self.assertIsNone(said)
+                        self.assertIsNone(report)
                         ran.setdefault(case["artifact"], set()).add("unusable")
                         continue
                     failing, unchecked = set(case["failing"]), set(case.get("unchecked", []))
                     verdict = "invalid" if failing else "unchecked" if unchecked else "valid"
-                    self.assertEqual(said, (KINDS[case["artifact"]], failing, unchecked))
-                    report = verify_text(text, self.keys)[0]
+                    assert report is not None
+                    problems = [check for check in report.checks if check.problem is not None]
+                    said = [{check.name for check in problems if check.is_open is is_open} for is_open in (False, True)]
+                    self.assertEqual((report.title, *said), (KINDS[case["artifact"]], failing, unchecked))
                     self.assertEqual((report.verdict, case["valid"]), (verdict, verdict == "valid"))
                     self.assertEqual(list(report.notes) if "notes" in case else None, case.get("notes"))
                     ran.setdefault(case["artifact"], set()).add(verdict)
         self.assertEqual(ran, {artifact: {"valid", "invalid", "unchecked", "unusable"} for artifact in KINDS})
 
-    def said(self, text: str) -> Any:
-        """None for what is no such evidence at all."""
+    def report(self, text: str, log: Any) -> Optional[Report]:
+        """None for what is no such evidence at all, or several pieces of it."""
         try:
-            kind, checks = check_evidence(parse(text.encode("utf-8")), self.keys)
+            value = parse(text.encode("utf-8"))
+            return verify_text(text, self.keys, log=log)[0] if evidence_in(value) == [value] else None
         except (NotCanonical, Unreadable):
             return None
-        problems = [check for check in checks if check.problem is not None]
-        return (
-            kind,
-            {check.name for check in problems if not check.missing_keys},
-            {check.name for check in problems if check.missing_keys},
-        )
+
+    def test_one_piece_of_evidence_is_verified_by_files_as_they_were_saved(self) -> None:
+        bundle, *_ = [case for case in cases("bundles.json") if case["valid"] and "log" not in case]
+        text = json.dumps(bundle["evidence"])
+        key_set, log = (FOLDER / "keys.json").read_bytes(), (FOLDER / "log.json").read_text("utf-8")
+        for given, trust, verdict in (
+            (key_set, log, "valid"),
+            ([json.loads(key_set), (FOLDER / "approver-keys.json").read_text("utf-8")], json.loads(log), "valid"),
+            (key_set, None, "unchecked"),
+        ):
+            report = verify_evidence(text, given, log=trust)
+            self.assertEqual((report.title, report.verdict), ("bundle", verdict))
+        with self.assertRaisesRegex(Unreadable, "This is a file of several pieces of evidence"):
+            verify_evidence(f"[{text}]", key_set, log=log)
 
     def test_every_key_set_is_read_or_refused(self) -> None:
         for case in cases("key-sets.json"):

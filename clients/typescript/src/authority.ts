@@ -1,6 +1,6 @@
 // What humans decide and what machines ask of them (decisions §7 to §9): changes of what is governed, approvals, intents, the sandbox.
 import type { Client } from 'openapi-fetch'
-import { allItems, wholePage } from './pages.ts'
+import { allItems, everyItem, wholePage } from './pages.ts'
 import type { Call } from './retry.ts'
 import type { components, paths } from './schema.ts'
 
@@ -11,8 +11,11 @@ type Listed =
   | '/policies/pending-changes'
   | '/approvers/changes'
   | '/external-connectors/changes'
+  | '/webhook-rules/changes'
+  | '/event-endpoints/changes'
   | '/approvals'
   | '/execution-intents/unfinalized'
+  | '/webhook-events'
 type Query<Path extends Listed> = NonNullable<paths[Path]['get']['parameters']['query']>
 
 interface Cursor {
@@ -125,6 +128,92 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
       change(() => http.POST('/external-connectors/changes/{id}/approve', { ...of(id), body: approval })),
     rejectExternalConnectorChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/external-connectors/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /webhook-events: what providers delivered and what became of it, newest first, a page at a time. */
+    webhookEvents: (filter: Omit<Query<'/webhook-events'>, 'page' | 'cursor'> = {}) =>
+      everyItem<
+        Query<'/webhook-events'>,
+        Schemas['WebhookEventPage'],
+        Schemas['WebhookEventPage']['events'][number]
+      >(filter, {
+        get: (query) => http.GET('/webhook-events', { params: { query } }),
+        itemsOf: (page) => page.events,
+        read,
+      }),
+    webhookEvent: (id: string) => read(() => http.GET('/webhook-events/{id}', of(id))),
+    /** POST /webhook-events/{id}/process: again, for example after the rules of its provider have changed. */
+    processWebhookEvent: (id: string) =>
+      change(() => http.POST('/webhook-events/{id}/process', { ...of(id), body: {} })),
+
+    /** GET /webhook-rules: every list that was ever in effect, by provider, the newest first. */
+    webhookRules: async () => ({
+      webhookRules: await allItems<
+        Cursor,
+        Schemas['WebhookRulesPage'],
+        Schemas['WebhookRulesPage']['webhookRules'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/webhook-rules', { params: { query } }),
+          itemsOf: (page) => page.webhookRules,
+          read,
+        },
+      ),
+    }),
+    /** POST /webhook-rules/changes: of what the provider's file holds where `rules` is left out. */
+    proposeWebhookRulesChange: (proposal: Schemas['WebhookRulesProposal']) =>
+      change(() => http.POST('/webhook-rules/changes', { body: proposal })),
+    webhookRulesChanges: (query: Query<'/webhook-rules/changes'> = {}) =>
+      wholePage(query, {
+        get: (asked) => http.GET('/webhook-rules/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
+    webhookRulesChange: (id: string) => read(() => http.GET('/webhook-rules/changes/{id}', of(id))),
+    approveWebhookRulesChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/webhook-rules/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectWebhookRulesChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/webhook-rules/changes/{id}/reject', { ...of(id), body: rejection })),
+
+    /** GET /event-endpoints: what is in effect, how far each endpoint has been served, and the keys of `v1a` signatures. */
+    eventEndpoints: async () => {
+      let publicKeys: readonly string[] = []
+      const eventEndpoints = await allItems<
+        Cursor,
+        Schemas['EventEndpointList'],
+        Schemas['EventEndpointList']['eventEndpoints'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/event-endpoints', { params: { query } }),
+          itemsOf: (page) => {
+            publicKeys = page.publicKeys
+            return page.eventEndpoints
+          },
+          read,
+        },
+      )
+      return { publicKeys, eventEndpoints }
+    },
+    proposeEventEndpointChange: (proposal: Schemas['EventEndpointProposal']) =>
+      change(() => http.POST('/event-endpoints/changes', { body: proposal })),
+    eventEndpointChanges: (query: Query<'/event-endpoints/changes'> = {}) =>
+      wholePage(query, {
+        get: (asked) => http.GET('/event-endpoints/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
+    eventEndpointChange: (id: string) => read(() => http.GET('/event-endpoints/changes/{id}', of(id))),
+    approveEventEndpointChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/event-endpoints/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectEventEndpointChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/event-endpoints/changes/{id}/reject', { ...of(id), body: rejection })),
+    /** POST /event-endpoints/{id}/secret: the only reply that ever shows it. */
+    makeEventEndpointSecret: (id: string) =>
+      change(() => http.POST('/event-endpoints/{id}/secret', { ...of(id), body: {} })),
+    /** POST /event-endpoints/{id}/redeliver: from where delivery stopped, or behind `after`. */
+    redeliverEvents: (id: string, redelivery: Schemas['EventRedelivery'] = {}) =>
+      change(() => http.POST('/event-endpoints/{id}/redeliver', { ...of(id), body: redelivery })),
 
     /** POST /approvals: an approver's signature under one action, for the one execution that it covers. */
     deliverApproval: (approval: Schemas['SignedApproval']) =>

@@ -55,3 +55,34 @@ export class IdUsedForAnotherIntentError extends Error {
     this.record = record
   }
 }
+
+/** Both sides of a contradiction, as the file beside the remembered checkpoint holds them. */
+export interface Contradiction {
+  /** The signed note that was remembered. */
+  readonly seen: string
+  /** The signed note that the service shows now. */
+  readonly received: string
+  /** The service's answer that does not join them; null where none was asked for. */
+  readonly consistency: unknown
+  /** A sentence. */
+  readonly reason: string
+}
+
+/**
+ * The evidence log is not the one that this client saw before. Nothing was executed: the log is checked before an execution is sent. The
+ * two checkpoints, both signed by the log, are the proof.
+ */
+export class LogContradictionError extends Error {
+  override readonly name = 'LogContradictionError'
+  readonly contradiction: Contradiction
+  /** Where both sides are kept; undefined where they could not be written. */
+  readonly file: string | undefined
+
+  constructor(contradiction: Contradiction, file: string | undefined) {
+    super(
+      file === undefined ? contradiction.reason : `${contradiction.reason} Both sides are kept in ${file}.`,
+    )
+    this.contradiction = contradiction
+    this.file = file
+  }
+}

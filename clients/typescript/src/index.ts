@@ -3,13 +3,23 @@ import createClient, { type Client } from 'openapi-fetch'
 import { authorityMethods } from './authority.ts'
 import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
 import { CountersignError } from './errors.ts'
+import { eventMethods } from './events.ts'
 import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
 import { everyItem, wholePage } from './pages.ts'
-import { isPassing, nothingWasDone, sendRepeatedly, type Call, type Pacing } from './retry.ts'
+import { isPassing, nothingWasDone, sendRepeatedly, sleep, type Call, type Pacing } from './retry.ts'
 import type { components, paths } from './schema.ts'
+import type { LogWitness } from './witness.ts'
 
 export type { ExecutionRequest } from './build.ts'
-export { CountersignError, IdUsedForAnotherIntentError, InDoubtError } from './errors.ts'
+export {
+  CountersignError,
+  IdUsedForAnotherIntentError,
+  InDoubtError,
+  LogContradictionError,
+  type Contradiction,
+} from './errors.ts'
+export type { CountersignEvent, EventPage, Following } from './events.ts'
+export type { LogWitness } from './witness.ts'
 export { deterministicId } from './ids.ts'
 export type { components, operations, paths } from './schema.ts'
 
@@ -37,7 +47,15 @@ export interface Options {
   readonly timeoutMs?: number
   /** Ends everything this client is doing, waits included. */
   readonly signal?: AbortSignal
+  /** Makes this client a witness of the evidence log, checked before an execution is sent: `@countersign/client/log-witness`, for Node. */
+  readonly logWitness?: LogWitness
 }
+
+/** Of one attempt. */
+const TIMEOUT_MS = 30_000
+
+/** A log that does not answer must not hold up an execution for longer. */
+const LOG_TIMEOUT_MS = 5_000
 
 export type Countersign = ReturnType<typeof createCountersign>
 
@@ -54,7 +72,9 @@ export function createCountersign(options: Options) {
   const read = <T>(call: Call<T>) => sendRepeatedly(call, pacing, isPassing)
   const change = <T>(call: Call<T>) => sendRepeatedly(call, pacing, nothingWasDone)
 
-  const trustRecord = (id: string) => read(() => http.GET('/trust-records/{id}', path(id)))
+  // Without `bundle` in its query the route answers the record and nothing else.
+  const trustRecord = (id: string) =>
+    read(() => http.GET('/trust-records/{id}', path(id)) as ReturnType<Call<Schemas['ExecutionTrustRecord']>>)
   const transaction = (id: string) => read(() => http.GET('/transactions/{id}', path(id)))
   const refusal = (businessTransactionId: string) =>
     read(() => http.GET('/refusal/{businessTransactionId}', { params: { path: { businessTransactionId } } }))
@@ -69,6 +89,8 @@ export function createCountersign(options: Options) {
   let knownCallerId: string | undefined
   const callerId = async () => (knownCallerId ??= await callerIdOf(callerIdentity()))
   const build = (request: ExecutionRequest) => buildTransaction(request, callerId)
+  const checkLog = async () => options.logWitness?.check(openGet(options))
+  const authority = authorityMethods(http, { read, change })
   const whole = (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) =>
     isRequest(submitted) ? build(submitted) : Promise.resolve(submitted)
 
@@ -86,6 +108,7 @@ export function createCountersign(options: Options) {
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
+      await checkLog()
       return executeOnce(built.businessTransactionId, callsOf(built), pacing)
     },
     /**
@@ -94,6 +117,7 @@ export function createCountersign(options: Options) {
      */
     executeOrRead: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
       const built = await whole(submitted)
+      await checkLog()
       return executeOrRead(built, callsOf(built), pacing)
     },
 
@@ -116,6 +140,18 @@ export function createCountersign(options: Options) {
           itemsOf: (page) => page,
           read,
         },
+      ),
+
+    /**
+     * GET /trust-records/{id}?bundle: the text of one file that verifies the whole execution offline, beside a saved key set and log
+     * description. Waits until all of it is under a checkpoint of the evidence log.
+     * @throws CountersignError 202 where it is not after every attempt
+     */
+    bundle: (id: string) =>
+      sendRepeatedly(
+        () => asText(http.GET('/trust-records/{id}', { ...bundleOf(id), parseAs: 'text' })),
+        pacing,
+        (error) => isPassing(error) || (error instanceof CountersignError && error.status === 202),
       ),
 
     /** POST /verify: appends a fresh verification. */
@@ -144,6 +180,20 @@ export function createCountersign(options: Options) {
         },
       ),
     latestReceipt: (id: string) => read(() => http.GET('/receipt/latest/{id}', path(id))),
+    /** GET /confirmations/{id}: what payment providers say of it, newest first, a page at a time; a record holds the newest 100. */
+    confirmations: (id: string) =>
+      everyItem<
+        Cursor,
+        Schemas['ProviderConfirmationPage'],
+        Schemas['ProviderConfirmationPage']['confirmations'][number]
+      >(
+        { pageSize: 100 },
+        {
+          get: (query) => http.GET('/confirmations/{id}', { params: { path: { id }, query } }),
+          itemsOf: (page) => page.confirmations,
+          read,
+        },
+      ),
     /** POST /replay: checks the record's signature again, and stores nothing. */
     replay: (id: string) => read(() => http.POST('/replay', body(id))),
 
@@ -151,7 +201,14 @@ export function createCountersign(options: Options) {
     validatePolicy: (policy: Schemas['PolicyVersion']) =>
       read(() => asAnswer(http.POST('/policies/validate', { body: policy }), [400, 404], 'valid')),
 
-    ...authorityMethods(http, { read, change }),
+    ...authority,
+
+    ...eventMethods(http, {
+      read,
+      timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+      executionIntent: authority.executionIntent,
+      sleep: (ms) => sleep(ms, options.signal),
+    }),
 
     refusal,
     verifyRefusal: (refusalRecord: Schemas['RefusalRecord']) =>
@@ -186,25 +243,50 @@ async function callerIdOf(identity: Promise<Schemas['CallerIdentity']>): Promise
 }
 
 const path = (id: string) => ({ params: { path: { id } } })
+const bundleOf = (id: string) => ({
+  params: { path: { id }, query: { bundle: '' } },
+  headers: { Prefer: 'wait=10' },
+})
 const body = (businessTransactionId: string) => ({ body: { businessTransactionId } })
 
-function rawClient({
-  baseUrl,
-  apiKey,
-  fetch: send = fetch,
-  timeoutMs = 30_000,
-  signal,
-}: Options): Client<paths> {
+type Send = (request: Request) => Promise<Response>
+
+/** Sends with a time limit, and gives up when the client's signal ends everything. */
+function sender(
+  { fetch: send = fetch, timeoutMs = TIMEOUT_MS, signal }: Options,
+  timeoutMsMax = Infinity,
+): Send {
+  return (request) => {
+    const timeout = AbortSignal.timeout(Math.min(timeoutMs, timeoutMsMax))
+    const ends = [request.signal, timeout, ...(signal === undefined ? [] : [signal])]
+    return send(new Request(request, { signal: AbortSignal.any(ends) }))
+  }
+}
+
+/** GET of an open route, without the key. */
+function openGet(options: Options): (path: string) => Promise<Response> {
+  const send = sender(options, LOG_TIMEOUT_MS)
+  const base = new URL(options.baseUrl).href.replace(/\/$/, '')
+  return (openPath) => send(new Request(base + openPath, { redirect: 'error' }))
+}
+
+function rawClient(options: Options): Client<paths> {
+  const { baseUrl, apiKey } = options
   return createClient<paths>({
     baseUrl: new URL(baseUrl).href,
     ...(apiKey === undefined ? {} : { headers: { Authorization: `Bearer ${apiKey}` } }),
     // Never followed: a redirected POST becomes a GET, and the key would be sent along.
     redirect: 'error',
-    fetch: (request) => {
-      const ends = [request.signal, AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])]
-      return send(new Request(request, { signal: AbortSignal.any(ends) }))
-    },
+    fetch: sender(options),
   })
+}
+
+/** 202 is no answer yet. */
+async function asText(
+  sent: Promise<{ data?: string; error?: unknown; response: Response }>,
+): ReturnType<Call<string>> {
+  const { data, error, response } = await sent
+  return response.status === 202 || data === undefined ? { error, response } : { data, response }
 }
 
 /** For statuses that answer the question without being a success. `member` is in the service's body, and never in a proxy's. */

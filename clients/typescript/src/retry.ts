@@ -104,7 +104,8 @@ function waitMsAfter(error: unknown, attempt: number): number {
   return backoffMs * (0.5 + Math.random() / 2)
 }
 
-function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** @throws the signal's reason */
+export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer)

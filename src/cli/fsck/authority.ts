@@ -1,14 +1,16 @@
-// What humans have put in effect (decisions §6, §7): policies, approvers and external connectors, each as its signed change says.
+// What humans have put in effect (decisions §6, §7): policies, webhook rules, approvers, external connectors and event endpoints, each as
+// its signed change says.
 import { createPublicKey } from 'node:crypto'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import type { Members } from '../../core/verifier/evidence.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
-interface PolicyRow {
+/** A document that a change has approved, or genesis. */
+interface DocumentRow {
   readonly key: string
-  readonly name: string
-  readonly version: string
+  /** Of the change. */
+  readonly target: string
   readonly content: string
   readonly contentHash: string
   readonly loadedAt: Date
@@ -19,18 +21,48 @@ interface PolicyRow {
   readonly change: string | null
 }
 
+function documentRules(kind: string): Rule<DocumentRow>[] {
+  return [
+    ['content does not match its hash', ({ content, contentHash }) => sha256Hex(content) === contentHash],
+    [
+      'is approved by genesis, but was not present at the first start',
+      ({ approvedBy, approvedAt, loadedAt }, { genesisAt }) =>
+        approvedBy !== 'genesis' ||
+        (approvedAt !== null && sameTime(approvedAt, genesisAt) && sameTime(loadedAt, genesisAt)),
+    ],
+    [
+      'is approved, but no change approved it',
+      ({ approvedBy, byChange }) => (approvedBy !== null && approvedBy !== 'genesis') === (byChange !== null),
+    ],
+    [
+      'differs from what the change approved',
+      ({ target, content, approvedBy, approvedAt, byChange, change }) => {
+        if (byChange === null) return true
+        const { proposed, resolvedBy, resolvedAt } = approvedChange(change, kind, target)
+        const isSame = canonicalize(proposed as Json) === content && resolvedBy === approvedBy
+        return isSame && approvedAt !== null && sameTime(approvedAt, resolvedAt)
+      },
+    ],
+  ]
+}
+
+interface PolicyRow extends DocumentRow {
+  readonly name: string
+  readonly version: string
+}
+
 export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () => Members }>({
   text: `
-    SELECT p.name || '/' || p.version AS key, p.name, p.version, p.content, p.content_hash AS "contentHash",
-      p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy", p.approved_at AS "approvedAt",
-      p.approved_by_change AS "byChange", c.resolved_body AS change
+    SELECT p.name || '/' || p.version AS key, p.name || '/' || p.version AS target, p.name, p.version, p.content,
+      p.content_hash AS "contentHash", p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy",
+      p.approved_at AS "approvedAt", p.approved_by_change AS "byChange", c.resolved_body AS change
     FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change`,
   read: (row) => ({ ...row, document: lazyMembers(row.content, 'policy_versions', 'content') }),
   groups: [
     {
       table: 'policy_versions',
       rules: [
-        ['content does not match its hash', ({ content, contentHash }) => sha256Hex(content) === contentHash],
+        ...documentRules('policy'),
         [
           'content is of another policy',
           ({ name, version, document }) => {
@@ -38,26 +70,24 @@ export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () =
             return policyId === name && policyVersion === version
           },
         ],
-        [
-          'is approved by genesis, but was not present at the first start',
-          ({ approvedBy, approvedAt, loadedAt }, { genesisAt }) =>
-            approvedBy !== 'genesis' ||
-            (approvedAt !== null && sameTime(approvedAt, genesisAt) && sameTime(loadedAt, genesisAt)),
-        ],
-        [
-          'is approved, but no change approved it',
-          ({ approvedBy, byChange }) =>
-            (approvedBy !== null && approvedBy !== 'genesis') === (byChange !== null),
-        ],
-        [
-          'differs from what the change approved',
-          ({ key, content, approvedBy, approvedAt, byChange, change }) => {
-            if (byChange === null) return true
-            const { proposed, resolvedBy, resolvedAt } = approvedChange(change, 'policy', key)
-            const isSame = canonicalize(proposed as Json) === content && resolvedBy === approvedBy
-            return isSame && approvedAt !== null && sameTime(approvedAt, resolvedAt)
-          },
-        ],
+      ],
+    },
+  ],
+})
+
+export const webhookRules = tableCheck<DocumentRow, DocumentRow & { document: () => Members }>({
+  text: `
+    SELECT w.provider || '/' || w.version_id AS key, w.provider AS target, w.content, w.rules_hash AS "contentHash",
+      w.loaded_at AS "loadedAt", w.approved_by AS "approvedBy", w.approved_at AS "approvedAt",
+      w.approved_by_change AS "byChange", c.resolved_body AS change
+    FROM $table AS w LEFT JOIN pending_changes AS c ON c.change_id = w.approved_by_change`,
+  read: (row) => ({ ...row, document: lazyMembers(row.content, 'webhook_rules', 'content') }),
+  groups: [
+    {
+      table: 'webhook_rules',
+      rules: [
+        ...documentRules('webhook-rules'),
+        ['content is of another provider', ({ target, document }) => document()['provider'] === target],
       ],
     },
   ],
@@ -157,6 +187,61 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
               return revokedAt === null && revokedByChange === null
             const { proposed, resolvedAt } = approvedChange(revocation, 'external-connector', capability)
             const isSame = canonicalize(proposed as Json) === canonicalize({ action: 'revoke', capability })
+            return isSame && sameTime(revokedAt, resolvedAt)
+          },
+        ],
+      ],
+    },
+  ],
+})
+
+interface EndpointRow {
+  readonly key: string
+  readonly url: string
+  /** JSON, as `callerIds`. */
+  readonly types: string
+  readonly withParameters: boolean
+  readonly callerIds: string | null
+  readonly registeredAt: Date
+  readonly revokedAt: Date | null
+  readonly revokedByChange: string | null
+  readonly change: string | null
+  readonly revocation: string | null
+}
+
+export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
+  text: `
+    SELECT e.endpoint_id AS key, e.url, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds",
+      e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt", e.revoked_by_change AS "revokedByChange",
+      c.resolved_body AS change, r.resolved_body AS revocation
+    FROM $table AS e LEFT JOIN pending_changes AS c ON c.change_id = e.endpoint_id
+    LEFT JOIN pending_changes AS r ON r.change_id = e.revoked_by_change`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'event_endpoints',
+      rules: [
+        [
+          'differs from what the change registered',
+          ({ url, types, withParameters, callerIds, registeredAt, change }) => {
+            const { proposed, resolvedAt } = approvedChange(change, 'event-endpoint', url)
+            const due = {
+              action: 'register',
+              url,
+              types: JSON.parse(types) as Json,
+              withParameters,
+              ...(callerIds === null ? {} : { callerIds: JSON.parse(callerIds) as Json }),
+            }
+            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
+          },
+        ],
+        [
+          'revocation differs from what the changes say',
+          ({ url, revokedAt, revokedByChange, revocation }) => {
+            if (revokedAt === null || revokedByChange === null)
+              return revokedAt === null && revokedByChange === null
+            const { proposed, resolvedAt } = approvedChange(revocation, 'event-endpoint', url)
+            const isSame = canonicalize(proposed as Json) === canonicalize({ action: 'revoke', url })
             return isSame && sameTime(revokedAt, resolvedAt)
           },
         ],

@@ -88,8 +88,10 @@ export const pendingChanges = tableCheck<ChangeRow, Change>({
       c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
       ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id) AS nonces,
       ((SELECT count(*) FROM policy_versions AS p WHERE p.approved_by_change = c.change_id)
+        + (SELECT count(*) FROM webhook_rules AS w WHERE w.approved_by_change = c.change_id)
         + (SELECT count(*) FROM approvers AS k WHERE c.change_id IN (k.enrolled_by_change, k.revoked_by_change))
-        + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change)))::integer AS effects,
+        + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change))
+        + (SELECT count(*) FROM event_endpoints AS e WHERE c.change_id IN (e.endpoint_id, e.revoked_by_change)))::integer AS effects,
       ${audited(`'governance.proposed'`)} AS "proposalAudited",
       ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
     FROM $table AS c`,

@@ -75,6 +75,8 @@ interface TransitionRow extends SelectedTransition {
   readonly intent: IntentEnded | undefined
   /** SHA-256 of the record's body, hex; undefined where there is no record. */
   readonly recordHash: string | undefined
+  /** Ids of the transaction's confirmations. */
+  readonly confirmations: ReadonlySet<string>
 }
 
 interface IntentEnded {
@@ -97,12 +99,22 @@ async function withIntents(
   })
   const intentOf = new Map(intents.rows.map((intent) => [intent.id, intent]))
   const records = await readRecordBodies(sql, ids)
+  const confirmed = await sql.query<{ id: string; confirmationId: string }>({
+    text: `
+      SELECT business_transaction_id AS id, confirmation_id AS "confirmationId"
+      FROM provider_confirmations WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
+  })
+  const confirmations = Map.groupBy(confirmed.rows, ({ id }) => id)
   return rows.map((row) => {
     const record = records.get(row.transactionId)
     return {
       ...row,
       intent: intentOf.get(row.transactionId),
       recordHash: record === undefined ? undefined : sha256Hex(record),
+      confirmations: new Set(
+        confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
+      ),
     }
   })
 }
@@ -151,6 +163,16 @@ export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & 
             return trustRecordHash === undefined || trustRecordHash === recordHash
           },
         ],
+        [
+          'names a confirmation that is missing',
+          ({ confirmations, signed }) => {
+            const { confirmationId } = signed()
+            return (
+              confirmationId === undefined ||
+              (typeof confirmationId === 'string' && confirmations.has(confirmationId))
+            )
+          },
+        ],
         ['audit event is missing', ({ audited }) => audited],
       ],
     },
@@ -162,6 +184,8 @@ interface DeliveryRow {
   readonly bodySha256: string
   readonly computed: string
   readonly isProcessed: boolean
+  /** How often somebody had it processed again. */
+  readonly reruns: number
   readonly audited: boolean
   /** Null where there is no event. */
   readonly inAudit: boolean | null
@@ -174,7 +198,7 @@ const EMPTIED = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85
 export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
   text: `
     SELECT w.event_key AS key, w.body_sha256 AS "bodySha256", encode(sha256(w.body), 'hex') AS computed,
-      w.processed_at IS NOT NULL AS "isProcessed", a.event_id IS NOT NULL AS audited,
+      w.processed_at IS NOT NULL AS "isProcessed", w.reruns, a.event_id IS NOT NULL AS audited,
       strpos(a.body, '"provider":' || to_json(w.provider)) > 0 AND strpos(a.body, '"eventId":' || to_json(w.event_id)) > 0
         AND strpos(a.body, '"bodySha256":' || to_json(w.body_sha256)) > 0 AND strpos(a.body, '"receivedAt":"'
         || to_char(w.received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"') > 0 AS "inAudit"
@@ -196,7 +220,7 @@ export const webhookEvents = tableCheck<DeliveryRow, DeliveryRow>({
         ],
         [
           'is not processed, but an audit event says that it is',
-          ({ isProcessed, audited }) => isProcessed || !audited,
+          ({ isProcessed, audited, reruns }) => isProcessed || !audited || reruns > 0,
         ],
         ['differs from the delivery in its audit event', ({ inAudit }) => inAudit !== false],
       ],

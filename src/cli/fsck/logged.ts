@@ -1,59 +1,110 @@
-// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue.
+// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue. `countersign log audit` looks at
+// the entries too.
+import { artifactTables, type ArtifactTable } from '../../core/tables/artifacts.ts'
 import type { Sql } from '../../core/tables/sql.ts'
-import type { Check } from './check.ts'
+import type { Check, Finding } from './check.ts'
+import type { Tools } from './tools.ts'
 
-interface Row {
+/** A row that says that it is logged. */
+export interface LoggedRow {
   readonly key: string
   readonly logBatch: string
   readonly logOrdinal: number | null
+  /** What `read` of the check selects. */
+  readonly columns: readonly (string | null)[]
 }
 
-/** The tables with a place in the log, and SQL of the key of a row `c`. */
-const LOGGED: Readonly<Record<string, string>> = {
-  execution_intents: 'c.business_transaction_id',
-  receipts: `c.business_transaction_id || ' ' || c.ordinal`,
-  refusal_records: 'c.business_transaction_id',
-  audit_events: 'c.event_id',
-  pending_changes: 'c.change_id',
-  intent_transitions: 'c.transition_id',
-  approvals: 'c.approval_id',
-  webhook_events: 'c.event_key',
+/** An entry of a log. */
+export interface Place {
+  readonly log: number
+  /** From 0. */
+  readonly index: number
 }
 
-export const loggedChecks: readonly Check[] = Object.entries(LOGGED).map(([table, key]) => ({
-  table,
-  text: `
-    SELECT (${key})::text AS key, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal"
-    FROM $table AS c WHERE c.log_batch IS NOT NULL`,
-  async examine(rows, { sql }) {
-    const items = rows as readonly Row[]
-    const counts = await entryCounts(sql, [...new Set(items.map(({ logBatch }) => logBatch))])
-    const isThere = ({ logBatch, logOrdinal }: Row) =>
-      logOrdinal !== null && logOrdinal >= 0 && logOrdinal < (counts.get(logBatch) ?? 0)
-    const findings = items
-      .filter((item) => !isThere(item))
-      .map((item) => ({
-        table,
-        key: item.key,
-        problem: 'is neither in the log nor in its queue',
-      }))
-    return { counted: {}, findings }
-  },
-}))
+/** What is done with the rows of a page, beyond finding their commits. */
+export interface LoggedDetail {
+  /** SQL of what it reads of a row `c` of a table, as text. */
+  readonly columns: (table: ArtifactTable) => readonly string[]
+  /** SQL that joins other tables to them, by the key. */
+  readonly joins: (table: ArtifactTable) => string
+  /** @param rows each with its place, or `queued` */
+  readonly examine: (
+    table: ArtifactTable,
+    rows: readonly (LoggedRow & { readonly place: Place | 'queued' })[],
+    tools: Tools,
+  ) => Promise<readonly Finding[]>
+}
 
-/** How many entries each commit has. Asked apart from the rows: on Citus they cannot be joined. */
-async function entryCounts(sql: Sql, batches: readonly string[]): Promise<Map<string, number>> {
-  const inTree = await sql.query<{ batch: string; count: number }>(
-    `SELECT batch, count FROM log_batches WHERE batch = ANY($1::uuid[])`,
+const NOTHING_MORE: LoggedDetail = {
+  columns: () => [],
+  joins: () => '',
+  examine: () => Promise.resolve([]),
+}
+
+export function loggedChecks(detail: LoggedDetail = NOTHING_MORE): Check[] {
+  return artifactTables.map((table) => loggedCheck(table, detail))
+}
+
+function loggedCheck(table: ArtifactTable, { columns, joins, examine }: LoggedDetail): Check {
+  const [key] = table.key
+  const shown = table.numbered === true ? `c.${key} || ' ' || c.ordinal` : `c.${key}::text`
+  return {
+    table: table.table,
+    text: `
+      SELECT ${shown} AS key, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal",
+        ARRAY[${columns(table).join(', ')}]::text[] AS columns
+      FROM $table AS c ${joins(table)} WHERE c.log_batch IS NOT NULL`,
+    async examine(page, tools) {
+      const rows = page as readonly LoggedRow[]
+      const places = await findPlaces(tools.sql, rows)
+      const placed = rows.flatMap((row, i) => {
+        const place = places[i]
+        return place === undefined ? [] : [{ ...row, place }]
+      })
+      const lost = rows
+        .filter((_, i) => places[i] === undefined)
+        .map((row) => ({
+          table: table.table,
+          key: row.key,
+          problem: 'is neither in the log nor in its queue',
+        }))
+      return { counted: {}, findings: [...lost, ...(await examine(table, placed, tools))] }
+    },
+  }
+}
+
+/**
+ * Where rows stand in the log. Asked apart from the rows: on Citus they cannot be joined.
+ * @returns in the order of `rows`; undefined for one whose commit is known nowhere, or has fewer entries
+ */
+export async function findPlaces(
+  sql: Sql,
+  rows: readonly Pick<LoggedRow, 'logBatch' | 'logOrdinal'>[],
+): Promise<(Place | 'queued' | undefined)[]> {
+  const batches = [...new Set(rows.map(({ logBatch }) => logBatch))]
+  const inTree = await sql.query<{ batch: string; log: number; start: string; count: number }>(
+    `SELECT batch, log, start, count FROM log_batches WHERE batch = ANY($1::uuid[])`,
     [batches],
   )
-  const counts = new Map(inTree.rows.map(({ batch, count }) => [batch, count]))
-  const others = batches.filter((batch) => !counts.has(batch))
-  if (others.length === 0) return counts
-  const queued = await sql.query<{ batch: string; count: number }>(
-    `SELECT batch, json_array_length(entries::json) AS count FROM log_queue WHERE batch = ANY($1::uuid[])`,
-    [others],
+  const sequenced = new Map(inTree.rows.map((row) => [row.batch, row]))
+  const queued = await queuedCounts(
+    sql,
+    batches.filter((batch) => !sequenced.has(batch)),
   )
-  for (const { batch, count } of queued.rows) counts.set(batch, count)
-  return counts
+  return rows.map(({ logBatch, logOrdinal }) => {
+    if (logOrdinal === null || logOrdinal < 0) return undefined
+    const batch = sequenced.get(logBatch)
+    if (batch === undefined) return logOrdinal < (queued.get(logBatch) ?? 0) ? 'queued' : undefined
+    return logOrdinal < batch.count ? { log: batch.log, index: Number(batch.start) + logOrdinal } : undefined
+  })
+}
+
+/** How many entries each commit has that waits. */
+async function queuedCounts(sql: Sql, batches: readonly string[]): Promise<Map<string, number>> {
+  if (batches.length === 0) return new Map()
+  const { rows } = await sql.query<{ batch: string; count: number }>(
+    `SELECT batch, json_array_length(entries::json -> 'entries') AS count FROM log_queue WHERE batch = ANY($1::uuid[])`,
+    [batches],
+  )
+  return new Map(rows.map(({ batch, count }) => [batch, count]))
 }

@@ -12,10 +12,16 @@ interface ProgressLine {
   readonly clear: () => void
 }
 
-/** @param nowMs any clock that does not go back */
+/**
+ * @param options.unit what is counted
+ * @param options.nowMs any clock that does not go back
+ */
 export function openProgress(
   out: Pick<WriteStream, 'write' | 'isTTY'>,
-  nowMs: () => number = () => performance.now(),
+  {
+    unit = 'rows',
+    nowMs = () => performance.now(),
+  }: { readonly unit?: string; readonly nowMs?: () => number } = {},
 ): ProgressLine {
   const everyMs = out.isTTY ? BAR_EVERY_MS : LINE_EVERY_MS
   let shownAtMs = nowMs()
@@ -25,7 +31,7 @@ export function openProgress(
       if (nowMs() - shownAtMs < everyMs) return
       shownAtMs = nowMs()
       drawn = out.isTTY
-      out.write(out.isTTY ? `\r\x1b[2K${barOf(progress)}` : `${lineOf(progress)}\n`)
+      out.write(out.isTTY ? `\r\x1b[2K${barOf(progress, unit)}` : `${lineOf(progress, unit)}\n`)
     },
     clear() {
       if (drawn) out.write('\r\x1b[2K')
@@ -34,13 +40,13 @@ export function openProgress(
   }
 }
 
-function barOf(progress: Progress): string {
+function barOf(progress: Progress, unit: string): string {
   const { rows, about } = progress
-  if (about === undefined) return lineOf(progress)
+  if (about === undefined) return lineOf(progress, unit)
   const full = Math.round(BAR_CELLS * Math.min(1, rows / about))
-  return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}] ${lineOf(progress)}`
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}] ${lineOf(progress, unit)}`
 }
 
-function lineOf({ table, rows, about }: Progress): string {
-  return `${table}: ${rows}${about === undefined ? '' : ` of about ${Math.round(about)}`} rows`
+function lineOf({ table, rows, about }: Progress, unit: string): string {
+  return `${table}: ${rows}${about === undefined ? '' : ` of about ${Math.round(about)}`} ${unit}`
 }

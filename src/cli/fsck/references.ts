@@ -35,6 +35,7 @@ const byChange = (table: string, key: string, column: string): Reference => ({
 
 const APPROVER = `c.approver_id || ':' || c.key_id`
 const POLICY = `c.name || '/' || c.version`
+const RULES = `c.provider || '/' || c.version_id`
 
 const REFERENCES: readonly Reference[] = [
   ofTransaction('execution_intents', 'business_transactions', 'transaction'),
@@ -46,10 +47,26 @@ const REFERENCES: readonly Reference[] = [
   ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
   byChange('policy_versions', POLICY, 'approved_by_change'),
+  byChange('webhook_rules', RULES, 'approved_by_change'),
   byChange('approvers', APPROVER, 'enrolled_by_change'),
   byChange('approvers', APPROVER, 'revoked_by_change'),
   byChange('external_connectors', 'c.change_id', 'change_id'),
   byChange('external_connectors', 'c.change_id', 'revoked_by_change'),
+  byChange('event_endpoints', 'c.endpoint_id', 'endpoint_id'),
+  byChange('event_endpoints', 'c.endpoint_id', 'revoked_by_change'),
+  {
+    table: 'event_endpoints',
+    key: 'c.endpoint_id',
+    named: 'event_deliveries AS n WHERE n.endpoint_id = c.endpoint_id',
+    where: 'c.revoked_at IS NULL',
+    problem: 'is in effect, but how far it was served is missing',
+  },
+  {
+    table: 'event_deliveries',
+    key: 'c.endpoint_id',
+    named: 'event_endpoints AS n WHERE n.endpoint_id = c.endpoint_id AND n.revoked_at IS NULL',
+    problem: 'no such event endpoint is in effect',
+  },
   {
     table: 'approvals',
     key: 'c.approval_id',

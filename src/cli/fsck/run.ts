@@ -3,11 +3,12 @@ import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvals } from './approvals.ts'
-import { approvers, externalConnectors, policyVersions } from './authority.ts'
+import { approvers, eventEndpoints, externalConnectors, policyVersions, webhookRules } from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
+import { providerConfirmations } from './confirmations.ts'
 import { executions } from './executions.ts'
 import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
 import { loggedChecks } from './logged.ts'
@@ -20,9 +21,11 @@ import { openTools, type Tools } from './tools.ts'
 /** Another table is a file beside this one and a row here. What holds no evidence (rate_buckets) is not here. */
 export const CHECKS: readonly Check[] = [
   policyVersions,
+  webhookRules,
   pendingChanges,
   approvers,
   externalConnectors,
+  eventEndpoints,
   executions,
   verifications,
   receipts,
@@ -31,9 +34,10 @@ export const CHECKS: readonly Check[] = [
   approvals,
   auditEvents,
   intentTransitions,
+  providerConfirmations,
   historyEntries,
   webhookEvents,
-  ...loggedChecks,
+  ...loggedChecks(),
 ]
 
 /** Findings: some megabytes of text. */
@@ -61,38 +65,64 @@ export interface Progress {
   readonly about: number | undefined
 }
 
-/**
- * Checks everything, and resolves when `onFinding` has been called with each finding.
- * @param options.sql one connection, in no transaction; nothing is written through it
- * @param options.keys the public keys of the service, by keyId
- * @throws CannotCheck where the schema is not that of this version of the service; otherwise what the database throws
- */
-export async function fsck({
-  sql,
-  keys,
-  onFinding,
-  onProgress = () => undefined,
-}: {
+export interface RunRequest {
+  /** One connection, in no transaction; nothing is written through it. */
   readonly sql: Sql
+  /** The public keys of the service, by keyId. */
   readonly keys: ReadonlyMap<string, PublicKey>
   readonly onFinding: (finding: Finding) => void
   readonly onProgress?: (progress: Progress) => void
-}): Promise<Summary> {
+}
+
+/**
+ * Checks everything, and resolves when `onFinding` has been called with each finding.
+ * @throws CannotCheck where the schema is not that of this version of the service; otherwise what the database throws
+ */
+export async function fsck(request: RunRequest): Promise<Summary> {
+  return inSnapshot(request, async ({ tools, tally, check, ask }) => {
+    tally.tell(await schemaFindings(tools.sql))
+    const { rows } = await tools.sql.query<{ any: boolean }>(
+      `SELECT to_regclass('pgboss.job') IS NOT NULL AS any`,
+    )
+    for (const one of [...CHECKS, ...referenceChecks({ hasJobs: rows[0]?.any === true })]) await check(one)
+    const open = await ask('what has not ended', () => readOpenIntents(tools.sql))
+    const unexecuted = await ask('what was not executed', () => countUnexecuted(tools))
+    return { ...tally.totals(), open: open ?? NOTHING_OPEN, unexecuted: unexecuted ?? 0 }
+  })
+}
+
+export interface Run {
+  readonly tools: Tools
+  readonly tally: Tally
+  readonly check: (check: Check) => Promise<void>
+  /** Asks a question. Returns undefined where damage prevents an answer, which is reported. */
+  readonly ask: <T>(what: string, question: () => Promise<T>) => Promise<T | undefined>
+}
+
+/**
+ * Everything that `work` reads is as of one moment, while others go on writing.
+ * @throws as `fsck`
+ */
+export async function inSnapshot<T>(
+  { sql, keys, onFinding, onProgress = () => undefined }: RunRequest,
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
   await openSnapshot(sql)
   try {
     await requireSchema(sql)
     const tally = openTally(onFinding)
-    tally.tell(await schemaFindings(sql))
     const tools = await openTools(sql, keys)
-    const { hasJobs, abouts } = await readCatalog(sql)
-    for (const check of [...CHECKS, ...referenceChecks({ hasJobs })]) {
-      const about = abouts.get(check.table)
-      const onRows = (rows: number) => onProgress({ table: check.table, rows, about })
-      await runCheck(check, { tools, tally, onRows })
-    }
-    const open = await ask('what has not ended', () => readOpenIntents(sql), { sql, tally })
-    const unexecuted = await ask('what was not executed', () => countUnexecuted(tools), { sql, tally })
-    return { ...tally.totals(), open: open ?? NOTHING_OPEN, unexecuted: unexecuted ?? 0 }
+    const abouts = await readAbouts(sql)
+    return await work({
+      tools,
+      tally,
+      check(one) {
+        const about = abouts.get(one.table)
+        const onRows = (rows: number) => onProgress({ table: one.table, rows, about })
+        return runCheck(one, { tools, tally, onRows })
+      },
+      ask: (what, question) => askGuarded(what, question, { sql, tally }),
+    })
   } finally {
     // Nothing was written; on a connection that is lost there is nothing left to undo.
     await sql.query('ROLLBACK').catch(() => undefined)
@@ -183,8 +213,7 @@ async function runCheck(
   }
 }
 
-/** Asks a question at the end. Returns undefined where damage prevents an answer, which is reported. */
-async function ask<T>(
+async function askGuarded<T>(
   what: string,
   question: () => Promise<T>,
   { sql, tally }: { readonly sql: Sql; readonly tally: Tally },
@@ -229,15 +258,12 @@ async function* pagesOf(text: string, sql: Sql): AsyncGenerator<readonly unknown
   await sql.query('CLOSE fsck')
 }
 
-async function readCatalog(sql: Sql) {
+/** How many rows the planner thinks each table has. */
+async function readAbouts(sql: Sql): Promise<Map<string, number>> {
   const { rows } = await sql.query<{ name: string; about: number }>(`
     SELECT relname AS name, reltuples::float8 AS about FROM pg_class
     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND reltuples > 0`)
-  const jobs = await sql.query<{ any: boolean }>(`SELECT to_regclass('pgboss.job') IS NOT NULL AS any`)
-  return {
-    hasJobs: jobs.rows[0]?.any === true,
-    abouts: new Map(rows.map(({ name, about }) => [name, about])),
-  }
+  return new Map(rows.map(({ name, about }) => [name, about]))
 }
 
 async function countUnexecuted({ sql }: Tools): Promise<number> {

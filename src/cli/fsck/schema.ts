@@ -4,17 +4,10 @@ import { join } from 'node:path'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { migrationFiles } from '../../core/tables/migrate.ts'
 import type { Sql } from '../../core/tables/sql.ts'
+import { CannotCheck } from '../cannot-check.ts'
 import type { Finding } from './check.ts'
 
 const SCHEMA_FILE = join(import.meta.dirname, '..', '..', '..', 'migrations', 'schema.sql')
-
-/** What cannot be checked, as against what is wrong. */
-export class CannotCheck extends Error {
-  constructor(message: string) {
-    super(message)
-    this.name = 'CannotCheck'
-  }
-}
 
 /** @throws CannotCheck where the database is not at exactly the schema of this release */
 export async function requireSchema(sql: Sql): Promise<void> {

@@ -6,8 +6,8 @@ import type { Tools } from './tools.ts'
 
 interface Subject {
   readonly types: readonly string[]
-  /** A member of the event's detail; `eventId` is the event's own id. */
-  readonly member: 'businessTransactionId' | 'changeId' | 'approvalId' | 'eventId'
+  /** A member of the event's detail; `eventId` is the event's own id, unless its detail has a `deliveryKey`. */
+  readonly member: 'businessTransactionId' | 'changeId' | 'confirmationId' | 'approvalId' | 'eventId'
   /** Selects the ids in $1 that exist. */
   readonly standing: string
   readonly what: string
@@ -19,6 +19,12 @@ const SUBJECTS: readonly Subject[] = [
     member: 'businessTransactionId',
     standing: `SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
     what: 'intent',
+  },
+  {
+    types: ['confirmation.contradicts'],
+    member: 'confirmationId',
+    standing: `SELECT confirmation_id AS id FROM provider_confirmations WHERE confirmation_id = ANY($1::uuid[])`,
+    what: 'confirmation',
   },
   {
     types: ['governance.proposed', 'governance.approved', 'governance.rejected'],
@@ -50,7 +56,11 @@ export async function missingSubjects(
     const named = events
       .filter(({ event }) => types.some((type) => event['type'] === type))
       .flatMap(({ key, event }) => {
-        const id = member === 'eventId' ? event[member] : detailOf(event)[member]
+        // Of a delivery that was processed again the event has an id of its own, and names the delivery.
+        const id =
+          member === 'eventId'
+            ? (detailOf(event)['webhookEventId'] ?? event[member])
+            : detailOf(event)[member]
         return typeof id === 'string' && (member === 'approvalId' ? isText(id) : isUuid(id))
           ? [{ key, id }]
           : []

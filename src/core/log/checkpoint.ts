@@ -47,7 +47,7 @@ export function parseInteger(text: string, what: string): number {
 }
 
 /** Who may sign: keys of the log are named like its origin, whatever keys of other logs are trusted beside them. */
-export interface TrustedKeys {
+interface TrustedKeys {
   readonly logs: readonly VerifierKey[]
   readonly witnesses: readonly VerifierKey[]
 }

@@ -1,7 +1,7 @@
 // C2SP tlog-cosignature: what a cosigner signs, and how the time stands in its signature. The log's own ML-DSA-44 line is one too.
 
 /** The tree, or a part of it, that a cosigner states. */
-export interface CosignedTree {
+interface CosignedTree {
   /** The key name of the cosigner, 1 to 255 bytes of UTF-8. */
   readonly cosigner: string
   /** Seconds since 1970; 0 states no time. */

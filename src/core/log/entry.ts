@@ -16,6 +16,9 @@ export interface StreamNumber {
   readonly n: number
 }
 
+/** An artifact is under a checkpoint this long after it was signed: what receipts promise. */
+export const MAXIMUM_DELAY_SECONDS = 60
+
 export interface LogEntry {
   /** What was hashed: `receipt`, or `heads` for the entries that the log adds itself. */
   readonly kind: string
@@ -27,9 +30,19 @@ export interface LogEntry {
 
 /** `countersign/1 <kind> <hash>[ <stream>=<tag>:<n>]…` */
 export function formatEntry({ kind, hash, streams }: LogEntry): string {
-  let text = `countersign/1 ${kind} ${hash}`
-  for (const { stream, tag, n } of streams) text += ` ${stream}=${tag}:${n}`
+  let text = entryStart({ kind, hash })
+  for (const { stream, tag, n } of streams) text += streamStart({ stream, tag }) + n
   return text
+}
+
+/** An entry up to its first stream. */
+export function entryStart({ kind, hash }: Pick<LogEntry, 'kind' | 'hash'>): string {
+  return `countersign/1 ${kind} ${hash}`
+}
+
+/** A stream of an entry up to its number. */
+export function streamStart({ stream, tag }: Omit<StreamNumber, 'n'>): string {
+  return ` ${stream}=${tag}:`
 }
 
 const KIND = /^[a-z]+(-[a-z]+)*$/

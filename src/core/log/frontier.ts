@@ -1,5 +1,5 @@
 // The right edge of a growing Merkle tree: the roots of its complete subtrees are all that appending needs. Browser-safe.
-import { assertHash, half, nodeHash, odd, type Sha256 } from '../merkle/tree.ts'
+import { assertHash, half, nodeHash, nodeHasher, odd, type Sha256 } from '../merkle/tree.ts'
 
 /** A tree of `size` leaves by the roots of its complete subtrees, one for each bit of the size, largest first. */
 export interface Frontier {
@@ -20,13 +20,14 @@ export function appendLeaves(
   completed: (height: number, root: Uint8Array) => void = () => undefined,
 ): Frontier {
   const edge = [...peaks]
+  const hashOf = nodeHasher(sha256)
   let count = size
   for (const leaf of leafHashes) {
     let root = leaf
     completed(0, root)
     // Each 1 at the end of the old size is a complete subtree as large as the new one.
     for (let [height, rest] = [1, count]; odd(rest); [height, rest] = [height + 1, half(rest)]) {
-      root = nodeHash(edge.pop()!, root, sha256)
+      root = hashOf(edge.pop()!, root)
       completed(height, root)
     }
     edge.push(root)

@@ -1,6 +1,6 @@
 // The heads of the log's streams: how many entries each has and where the last one is. Their tree is the last entry of every checkpoint,
 // so that a list of a stream's entries can be shown to be complete. Browser-safe.
-import { half, leafHash, nodeHash, type Sha256 } from '../merkle/tree.ts'
+import { half, leafHash, nodeHash, odd, type Sha256 } from '../merkle/tree.ts'
 
 export interface StreamHead {
   /** 16 lowercase hex digits. */
@@ -9,6 +9,17 @@ export interface StreamHead {
   readonly n: number
   /** The index of the last of them. */
   readonly lastIndex: number
+}
+
+/** Where a head is in the tree of all heads. */
+export interface HeadPlace {
+  readonly head: StreamHead
+  /** Among the sorted heads, from 0. */
+  readonly position: number
+  /** How many heads there are. */
+  readonly count: number
+  /** From the leaf up. */
+  readonly path: readonly Uint8Array[]
 }
 
 /** The data of a leaf: tag, n and index, 8 bytes each. */
@@ -56,6 +67,19 @@ export class Heads {
     else this.update()
     this.changed.clear()
     return this.levels.at(-1)?.[0] ?? this.sha256(new Uint8Array(0))
+  }
+
+  /** The path of a head in the tree whose root was last asked for; undefined where it has no such stream. */
+  place(tag: string): HeadPlace | undefined {
+    const position = this.positions.get(tag)
+    const head = this.heads.get(tag)
+    if (position === undefined || head === undefined) return undefined
+    const path: Uint8Array[] = []
+    for (let [height, at] = [0, position]; height < this.levels.length; height++, at = half(at)) {
+      const sibling = this.levels[height]![odd(at) ? at - 1 : at + 1]
+      if (sibling !== undefined) path.push(sibling)
+    }
+    return { head, position, count: this.positions.size, path }
   }
 
   /** A new stream moves those behind it. Their hashes stay. */

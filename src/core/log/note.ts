@@ -152,8 +152,11 @@ export function formatVkey(key: VerifierKey): string {
   return `${key.name}+${key.keyId}+${toBase64(typedKey(key))}`
 }
 
+/** A key of a type that a later version may know. */
+export class UnknownKeyType extends Error {}
+
 /**
- * @throws Error where the text is no such key, is of a type that is not known here, or names another key id than its key has: the id is
+ * @throws Error where the text is no such key, is of a type that is not known here (`UnknownKeyType`), or names another key id than its key has: the id is
  *   recommended to be computed so (signed-note), and every type known here is
  */
 export function parseVkey(text: string, sha256: Sha256): VerifierKey {
@@ -166,7 +169,7 @@ export function parseVkey(text: string, sha256: Sha256): VerifierKey {
     throw new Error(`the verifier key '${name}' is not canonical base64`)
   const type = SIGNATURE_TYPES.find((known) => TYPES[known].byte === bytes[0])
   if (type === undefined)
-    throw new Error(
+    throw new UnknownKeyType(
       `the verifier key '${name}' is of type 0x${toHex(bytes.subarray(0, 1))}, which is not known`,
     )
   const key = verifierKey({ name, type, publicKey: bytes.slice(1) }, sha256)
@@ -176,7 +179,7 @@ export function parseVkey(text: string, sha256: Sha256): VerifierKey {
 
 const SIGNATURE_TYPES = Object.keys(TYPES) as SignatureType[]
 
-export interface VerifiedLine {
+interface VerifiedLine {
   readonly key: VerifierKey
   readonly line: SignatureLine
 }

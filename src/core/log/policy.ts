@@ -3,13 +3,13 @@ import type { Sha256 } from '../merkle/tree.ts'
 import { openCheckpoint, parseInteger, type OpenedCheckpoint, type Signer } from './checkpoint.ts'
 import { parseVkey, type NoteCrypto, type SignatureType, type VerifierKey } from './note.ts'
 
-export interface PolicyLog {
+interface PolicyLog {
   /** Its name is the origin of the log. */
   readonly key: VerifierKey
   readonly url?: string
 }
 
-export interface PolicyWitness {
+interface PolicyWitness {
   /** Within the policy only; the key has a name of its own. */
   readonly name: string
   readonly key: VerifierKey
@@ -152,7 +152,7 @@ function equal(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /** A witness of the policy that cosigned. */
-export interface WitnessSigner extends Signer {
+interface WitnessSigner extends Signer {
   /** As the policy names it. */
   readonly name: string
 }

@@ -1,7 +1,7 @@
 // C2SP tlog-tiles: the tree in runs of 256 hashes, and the entries in bundles of 256. Browser-safe: hashing and reading are arguments.
 import { consistencyRanges } from '../merkle/consistency.ts'
 import type { LeafRange } from '../merkle/subtree.ts'
-import { buildTree, nodeHash, type Sha256 } from '../merkle/tree.ts'
+import { nodeHash, nodeHasher, type Sha256 } from '../merkle/tree.ts'
 
 /** The hashes of a full tile, and the entries of a full bundle. */
 export const TILE_WIDTH = 256
@@ -79,16 +79,27 @@ export function decodeBundle(bytes: Uint8Array): Uint8Array[] {
 /** Reads tiles, all at once, in their order: `width` · 32 bytes each. It throws where one is missing or of another length. */
 export type ReadTiles = (tiles: readonly Tile[]) => Promise<readonly Uint8Array[]>
 
+/** @returns the root of 2^k hashes of a tile, from one of them on */
+export type RootsWithin = (from: number, count: number) => Uint8Array
+
+/** Tiles of one log that were read before (tile-memo.ts). */
+export interface TileMemo {
+  readonly get: (tile: Tile) => RootsWithin | undefined
+  readonly set: (tile: Tile, roots: RootsWithin) => void
+}
+
 /**
  * The roots of subtrees of a log: what a consistency or inclusion proof is made of.
  * @param ranges subtrees as `assertSubtree` defines them, none beyond `size`
  * @param size of the tree, which says how wide the tiles at its edge are
+ * @param memo of this log: spares tiles that were read before, and their hashing. Only where the result is checked against a root
  */
 export async function subtreeRoots(
   ranges: readonly LeafRange[],
   size: number,
   readTiles: ReadTiles,
   sha256: Sha256,
+  memo?: TileMemo,
 ): Promise<Uint8Array[]> {
   const parts = ranges.map(completeSubtrees)
   const wanted = new Map<string, Tile>()
@@ -98,27 +109,47 @@ export async function subtreeRoots(
       throw new Error(`the tree of ${size} leaves has no tile ${tilePath({ ...tile, width: 256 })}`)
     wanted.set(nameOf(tile), { ...tile, width })
   }
-  const read = await readTiles([...wanted.values()])
-  const tiles = new Map([...wanted.keys()].map((name, i) => [name, read[i]!]))
-  const rootOfPart = ({ tile, from, count }: CompleteSubtree) => {
-    const bytes = tiles.get(nameOf(tile))!
-    const hashes = Array.from({ length: count }, (_, i) => hashAt(bytes, from + i))
-    return buildTree(hashes, sha256).root
+  const tiles = new Map<string, RootsWithin>()
+  for (const [name, tile] of wanted) {
+    const known = memo?.get(tile)
+    if (known !== undefined) tiles.set(name, known)
   }
+  const unknown = [...wanted].filter(([name]) => !tiles.has(name))
+  const read = unknown.length === 0 ? [] : await readTiles(unknown.map(([, tile]) => tile))
+  for (const [i, [name, tile]] of unknown.entries()) {
+    // A copy, where it is kept: what was read may be part of a much larger buffer.
+    const roots = rootsWithin(memo === undefined ? read[i]! : Uint8Array.from(read[i]!), sha256)
+    memo?.set(tile, roots)
+    tiles.set(name, roots)
+  }
+  const rootOfPart = ({ tile, from, count }: CompleteSubtree) => tiles.get(nameOf(tile))!(from, count)
   return parts.map((subtrees) =>
     subtrees.map(rootOfPart).reduceRight((right, left) => nodeHash(left, right, sha256)),
   )
 }
 
 /** RFC 9162 §2.1.3.1: the path of a leaf, from the leaf up. */
-export function inclusionProof(
+export async function inclusionProof(
   { index, size }: { index: number; size: number },
   readTiles: ReadTiles,
   sha256: Sha256,
 ): Promise<Uint8Array[]> {
+  const [path] = await inclusionProofs({ indexes: [index], size }, readTiles, sha256)
+  return path!
+}
+
+/** The paths of several leaves, from tiles that are read all at once. `memo` as of `subtreeRoots`. */
+export async function inclusionProofs(
+  { indexes, size }: { indexes: readonly number[]; size: number },
+  readTiles: ReadTiles,
+  sha256: Sha256,
+  memo?: TileMemo,
+): Promise<Uint8Array[][]> {
   // A leaf is a subtree, and the proof that a tree holds it is its path.
-  const ranges = consistencyRanges({ start: index, end: index + 1, size })
-  return subtreeRoots(ranges, size, readTiles, sha256)
+  const ranges = indexes.map((index) => consistencyRanges({ start: index, end: index + 1, size }))
+  const roots = await subtreeRoots(ranges.flat(), size, readTiles, sha256, memo)
+  let at = 0
+  return ranges.map(({ length }) => roots.slice(at, (at += length)))
 }
 
 /** RFC 9162 §2.1.4.1: the proof that the tree of `to` leaves begins with that of `from`, 1 or more. */
@@ -162,6 +193,18 @@ function completeRanges({ start, end }: LeafRange): LeafRange[] {
     at += width
   }
   return ranges
+}
+
+/** The root of 2^k hashes of a tile. Each node is computed once: the paths of many leaves share most of them. */
+function rootsWithin(tile: Uint8Array, sha256: Sha256): RootsWithin {
+  const nodes: Uint8Array[] = []
+  const hashOf = nodeHasher(sha256)
+  const computed = (from: number, count: number) =>
+    hashOf(rootOf(from, count / 2), rootOf(from + count / 2, count / 2))
+  const rootOf = (from: number, count: number): Uint8Array =>
+    // As in a heap: the root of the whole tile is 1, and the children of i are 2i and 2i + 1.
+    count === 1 ? hashAt(tile, from) : (nodes[(TILE_WIDTH + from) / count] ??= computed(from, count))
+  return rootOf
 }
 
 function hashAt(tile: Uint8Array, i: number): Uint8Array {

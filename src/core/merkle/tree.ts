@@ -10,9 +10,25 @@ export function leafHash(data: Uint8Array, sha256: Sha256): Uint8Array {
   return sha256(input)
 }
 
+/** `leafHash` of many, with one buffer for all of them: an allocation for each would cost a third of the hashing. */
+export function leafHasher(sha256: Sha256): (data: Uint8Array) => Uint8Array {
+  let input = new Uint8Array(256)
+  return (data) => {
+    if (data.length >= input.length) input = new Uint8Array(1 + 2 * data.length)
+    input.set(data, 1)
+    return sha256(input.subarray(0, 1 + data.length))
+  }
+}
+
 /** SHA-256(0x01 ‖ left ‖ right), RFC 9162 §2.1.1: its first byte keeps a node from passing for a leaf. */
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
   return sha256(nodeInput(new Uint8Array(65), left, right))
+}
+
+/** `nodeHash` of many, with one buffer for all of them. */
+export function nodeHasher(sha256: Sha256): (left: Uint8Array, right: Uint8Array) => Uint8Array {
+  const input = new Uint8Array(65)
+  return (left, right) => sha256(nodeInput(input, left, right))
 }
 
 function nodeInput(input: Uint8Array, left: Uint8Array, right: Uint8Array): Uint8Array {
@@ -43,9 +59,7 @@ export function buildTree(leafHashes: readonly Uint8Array[], sha256: Sha256): Me
   const size = leafHashes.length
   const levels = [leafHashes]
   let level = leafHashes
-  // One for all nodes: an allocation for each would cost a third of the hashing.
-  const input = new Uint8Array(65)
-  const hashOf = (left: Uint8Array, right: Uint8Array) => sha256(nodeInput(input, left, right))
+  const hashOf = nodeHasher(sha256)
   while (level.length > 1) {
     level = parents(level, hashOf)
     levels.push(level)

@@ -1,15 +1,15 @@
 // Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
-import { ParseError, TypeError as CelTypeError, type ASTNode, type Environment } from '@marcbachmann/cel-js'
+import type { ASTNode } from '@marcbachmann/cel-js'
+import { compileExpression, located, type Inspection } from '../cel/expression.ts'
+import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { reachOf } from '../cel/reach.ts'
 import {
   PARAMETER_PATH,
   parsePolicyDocument,
   type PolicyDocument,
   type SignalVerifier,
 } from '../schemas/policy.ts'
-import { PolicyError, type PolicyMistake } from './error.ts'
-import { inspect, type Finding } from './expression.ts'
-import { ruleEnvironment, type Facts, type Reads, type Source } from './facts.ts'
-import { canHappen } from './reach.ts'
+import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
 
 type SignalType = 'boolean' | 'number'
 
@@ -56,11 +56,11 @@ export interface Compiled {
  *   some 20 ms of its start
  * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
  *   allowed but looks unintended
- * @throws PolicyError with every mistake in the document
+ * @throws DocumentError with every mistake in the document
  */
 export function compilePolicy(parsed: unknown, file: string, { isStored = false } = {}): Compiled {
   const document = parsePolicyDocument(parsed)
-  if (Array.isArray(document)) throw new PolicyError(document.map((message) => ({ file, message })))
+  if (Array.isArray(document)) throw new DocumentError(document.map((message) => ({ file, message })))
 
   const signals = new Map(byName(document.signals))
   const bindings = byName(document.bindings ?? {}).map(([signal, path]) => ({
@@ -75,7 +75,7 @@ export function compilePolicy(parsed: unknown, file: string, { isStored = false 
     file,
     ...mistake,
   }))
-  if (problems.length > 0) throw new PolicyError(problems)
+  if (problems.length > 0) throw new DocumentError(problems)
   return {
     document,
     policy: {
@@ -96,7 +96,7 @@ function byName<T>(entries: Readonly<Record<string, T>>): [string, T][] {
   return Object.entries(entries).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-type Mistake = Omit<PolicyMistake, 'file'>
+type Mistake = Omit<DocumentMistake, 'file'>
 type Declared = Pick<CompiledPolicy, 'signals' | 'bindings' | 'verify'>
 
 /** A verifier whose answer can never equal the signal would deny everything. */
@@ -146,7 +146,7 @@ function compileRules(
   signals: ReadonlyMap<string, SignalType>,
   isStored: boolean,
 ): CompiledRules {
-  const environment = ruleEnvironment(signals)
+  const given = { environment: ruleEnvironment(signals), vocabulary: ruleVocabulary(signals) }
   const rules: ParsedRule[] = []
   const reads = new Map<Source, Set<string>>()
   const mistakes: Mistake[] = []
@@ -157,14 +157,14 @@ function compileRules(
     const { id } = document
     if (ids.has(id)) mistakes.push({ rule: id, message: 'This id is taken by an earlier rule.' })
     ids.add(id)
-    const parsed = parseRule(document, environment, signals)
+    const parsed = parseRule(document, given)
     mistakes.push(...parsed.mistakes.map((finding) => ({ rule: id, ...located(finding) })))
     warnings.push(
       ...parsed.warnings.map((finding) => `rule ${id}, column ${finding.at + 1}: ${finding.message}`),
     )
     if (parsed.rule !== undefined) rules.push(parsed.rule)
-    for (const [source, members] of parsed.reads)
-      reads.set(source, (reads.get(source) ?? new Set()).union(members))
+    for (const [source, paths] of parsed.reads)
+      reads.set(source, (reads.get(source) ?? new Set()).union(new Set(paths.map(([member = '']) => member))))
   }
   const reach = isStored ? { mistakes: [], warnings: [] } : checkReach(rules)
   return {
@@ -175,60 +175,20 @@ function compileRules(
   }
 }
 
-function located({ at, message }: Finding): Mistake {
-  return { column: at + 1, message }
-}
-
 function parseRule(
   { id, when, outcome, reason }: PolicyDocument['rules'][number],
-  environment: Environment,
-  signals: ReadonlyMap<string, SignalType>,
-): { rule?: ParsedRule; reads: Map<Source, Set<string>>; mistakes: Finding[]; warnings: Finding[] } {
-  try {
-    const matches = environment.parse(when)
-    const inspection = inspect(matches.ast, signals)
-    if (inspection.mistakes.length > 0) return inspection
-    const { type, error } = matches.check()
-    if (error !== undefined) throw error
-    if (type !== 'bool') inspection.mistakes.push({ at: 0, message: `Must be a bool, is ${type}.` })
-    return { ...inspection, rule: { id, outcome, reason, matches, ast: matches.ast } }
-  } catch (error) {
-    if (!(error instanceof ParseError || error instanceof CelTypeError)) throw error
-    const mistake = { at: error.range?.start ?? 0, message: `${error.summary}${hint(error)}.` }
-    return { reads: new Map(), mistakes: [mistake], warnings: [] }
-  }
-}
-
-function hint(error: ParseError | CelTypeError): string {
-  const mixesNumbers = error.code === 'no_such_overload' && /\bint\b/.test(error.summary)
-  return mixesNumbers ? ' (numbers are doubles: write 20.0)' : ''
+  given: Pick<Parameters<typeof compileExpression<Source>>[1], 'environment' | 'vocabulary'>,
+): Inspection<Source> & { rule?: ParsedRule } {
+  const { expression, ...inspection } = compileExpression(when, { ...given, types: ['bool'] })
+  if (expression === undefined) return inspection
+  const matches = (facts: Facts) => expression.evaluate(facts) as boolean
+  return { ...inspection, rule: { id, outcome, reason, matches, ast: expression.ast } }
 }
 
 function checkReach(rules: readonly ParsedRule[]): { mistakes: Mistake[]; warnings: string[] } {
-  const mistakes: Mistake[] = []
-  const warnings: string[] = []
-  let catchAll: ParsedRule | undefined
-  for (const [i, rule] of rules.entries()) {
-    const upToHere = rules.slice(0, i + 1).map(({ ast }) => ast)
-    if (catchAll !== undefined) {
-      mistakes.push({
-        rule: rule.id,
-        column: 1,
-        message: `Stands after rule ${catchAll.id}, which always matches.`,
-      })
-    } else if (!canHappen([rule.ast], ([matches]) => matches === true)) {
-      mistakes.push({
-        rule: rule.id,
-        column: 1,
-        message: 'Can never match: its condition is constantly false.',
-      })
-    } else if (!canHappen(upToHere, (outcomes) => outcomes.indexOf(true) === i)) {
-      warnings.push(`rule ${rule.id} never decides: whenever it matches, an earlier rule has matched.`)
-    }
-    if (!canHappen([rule.ast], ([matches]) => matches === false)) catchAll ??= rule
-  }
-  if (catchAll?.outcome === 'approve')
-    warnings.push(`rule ${catchAll.id} approves whatever no earlier rule decided.`)
+  const { mistakes, warnings, catchAll } = reachOf(rules)
+  if (rules.find(({ id }) => id === catchAll)?.outcome === 'approve')
+    warnings.push(`rule ${catchAll} approves whatever no earlier rule decided.`)
   if (rules.every(({ outcome }) => outcome === 'reject')) warnings.push('no rule approves.')
   return { mistakes, warnings }
 }

@@ -1,6 +1,6 @@
 // Decides one transaction under one compiled policy, in the order of decisions §6: capability → signals → bindings → rules.
 // Pure, and never throws: whatever goes wrong inside a rule is a rejection.
-import { EvaluationError } from '@marcbachmann/cel-js'
+import { cause } from '../cel/expression.ts'
 import { isObject } from '../json/body.ts'
 import type { SignalVerifier } from '../schemas/policy.ts'
 import type { CompiledPolicy } from './check.ts'
@@ -119,12 +119,6 @@ function applyRules(policy: CompiledPolicy, transaction: PolicySubject, now: Dat
       evaluatedRules,
     }
   }
-}
-
-/** Why a rule could not be evaluated, for its author. */
-export function cause(error: unknown): string {
-  if (error instanceof EvaluationError) return error.summary
-  return error instanceof Error ? error.message : 'unknown cause'
 }
 
 /** Rejected before any rule was looked at. */

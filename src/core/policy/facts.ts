@@ -1,6 +1,8 @@
 // What a rule can look at: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
-// transaction. Every object becomes a Map, so that no name a caller chooses (`constructor`, `__proto__`) reaches a JS prototype.
+// transaction.
 import { Environment } from '@marcbachmann/cel-js'
+import { EXPRESSION_LIMITS, type Vocabulary } from '../cel/expression.ts'
+import { celValue, openBudget } from '../cel/values.ts'
 
 class Signals extends Map<string, unknown> {}
 class Intent extends Map<string, unknown> {}
@@ -38,17 +40,14 @@ const SOURCES = { signals: Signals, intent: Intent, authority: Authority, metada
 
 export type Source = keyof typeof SOURCES
 
-export function isSource(name: string): name is Source {
+function isSource(name: string): name is Source {
   return Object.hasOwn(SOURCES, name)
 }
 
-/** Most values of `intent.parameters`, counted through lists and maps: bounds the cost of a loop (10,000 failing steps took 90 ms). */
-const PARAMETER_VALUES_MAX = 1000
-const PARAMETER_DEPTH_MAX = 64
+/** Of `intent.parameters`, whose characters MAX_BODY_BYTES bounds. */
+const PARAMETERS_MAX = { values: 1000, characters: Infinity }
 
-const environment = new Environment({
-  limits: { maxAstNodes: 200, maxDepth: 16, maxListElements: 100, maxMapEntries: 20, maxCallArguments: 2 },
-})
+const environment = new Environment({ limits: EXPRESSION_LIMITS })
   .registerType('Intent', { ctor: Intent, fields: TYPES.intent })
   .registerType('Authority', { ctor: Authority, fields: TYPES.authority })
   .registerType('Metadata', { ctor: Metadata, fields: TYPES.metadata })
@@ -57,7 +56,7 @@ const environment = new Environment({
   .registerVariable('metadata', 'Metadata')
   .registerVariable('now', TIMESTAMP)
 
-/** The environment that rules over these signals are checked in. Its limits bound an expression's size and depth. */
+/** The environment that rules over these signals are checked in. */
 export function ruleEnvironment(signals: ReadonlyMap<string, 'boolean' | 'number'>): Environment {
   const fields = Object.fromEntries(
     [...signals].map(([name, type]) => [name, type === 'boolean' ? 'bool' : 'double']),
@@ -68,9 +67,19 @@ export function ruleEnvironment(signals: ReadonlyMap<string, 'boolean' | 'number
     .registerVariable('signals', 'Signals')
 }
 
-/** The members of `intent`, `authority` or `metadata` that a rule may name. */
-export function membersOf(source: Exclude<Source, 'signals'>): string[] {
-  return Object.keys(TYPES[source])
+/** What rules over these signals may name. */
+export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabulary<Source> {
+  return {
+    isSource,
+    constants: ['now'],
+    readableInLoops: ['signals'],
+    whole: [],
+    keys: false,
+    unknownMember(source, member) {
+      if (source === 'signals') return signals.has(member) ? undefined : `Unknown signal '${member}'.`
+      return Object.hasOwn(TYPES[source], member) ? undefined : `${source} has no member '${member}'.`
+    },
+  }
 }
 
 /** The members that a policy's rules read, so that only they are made into facts. */
@@ -99,7 +108,7 @@ export function factsOf(
         member,
         types[member] === TIMESTAMP
           ? factDate(value, `${source}.${member}`)
-          : fact(value, { left: PARAMETER_VALUES_MAX }, 0),
+          : celValue(value, openBudget('intent.parameters', PARAMETERS_MAX)),
       )
     }
     facts[source] = shown
@@ -112,15 +121,4 @@ function factDate(value: unknown, path: string): Date {
   // An Invalid Date answers false to every comparison: a rule that rejects what is too old would let it pass.
   if (Number.isNaN(date.getTime())) throw new Error(`${path} is not a timestamp`)
   return date
-}
-
-function fact(value: unknown, values: { left: number }, depth: number): unknown {
-  if (--values.left < 0) throw new Error(`intent.parameters holds more than ${PARAMETER_VALUES_MAX} values`)
-  // -0 is recorded as 0, so it decides as 0.
-  if (value === 0) return 0
-  if (typeof value !== 'object' || value === null) return value
-  if (depth === PARAMETER_DEPTH_MAX)
-    throw new Error(`intent.parameters is deeper than ${PARAMETER_DEPTH_MAX}`)
-  if (Array.isArray(value)) return value.map((item) => fact(item, values, depth + 1))
-  return new Map(Object.entries(value).map(([key, member]) => [key, fact(member, values, depth + 1)]))
 }

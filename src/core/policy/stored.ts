@@ -2,7 +2,7 @@
 import type { PolicyDocument } from '../schemas/policy.ts'
 import type { PolicyVersionRow } from '../tables/policy-versions.ts'
 import { compilePolicy, type CompiledPolicy } from './check.ts'
-import { PolicyError } from './error.ts'
+import { DocumentError } from '../cel/mistakes.ts'
 
 /** What is stored was compiled before. */
 export function documentOf({ content }: Pick<PolicyVersionRow, 'content'>): PolicyDocument {
@@ -18,7 +18,7 @@ export function compileStored({
   try {
     return compilePolicy(JSON.parse(content), `${name}/${version}`, { isStored: true }).policy
   } catch (error) {
-    if (error instanceof PolicyError) return undefined
+    if (error instanceof DocumentError) return undefined
     throw error
   }
 }

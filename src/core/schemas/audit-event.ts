@@ -25,6 +25,11 @@ export const auditTypes = [
   'webhook.rejected',
   'webhook.replayed',
   'webhook.processed',
+  'webhook.requeued',
+  'confirmation.contradicts',
+  'event_endpoint.secret_made',
+  'event_endpoint.redelivered',
+  'event_endpoint.disabled',
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 

@@ -9,7 +9,7 @@ import { ExecutionAuthorization } from './trust-record.ts'
 const IntentState = Type.Enum([...intentStates])
 
 const Resolution = Type.Enum([...resolutions], {
-  description: 'EXECUTED or NOT_EXECUTED, as a human found out',
+  description: 'EXECUTED or NOT_EXECUTED, as a human or a provider said',
 })
 
 export const IntentTransition = Type.Object({
@@ -19,7 +19,11 @@ export const IntentTransition = Type.Object({
   to: IntentState,
   resolution: Type.Optional(Resolution),
   note: Type.Optional(NonEmptyText),
-  by: Type.String({ pattern: '\\S', description: 'the callerId of the human, or `service`' }),
+  by: Type.String({
+    pattern: '\\S',
+    description: 'the callerId of the human, `webhook:<provider>`, or `service`',
+  }),
+  confirmationId: Type.Optional(Uuid),
   at: Instant,
   trustRecordHash: Type.Optional(Sha256),
 })
@@ -49,7 +53,7 @@ export const ExecutionIntent = Type.Object({
 export const ExecutionIntentPage = Type.Object({ intents: Type.Array(ExecutionIntent) })
 
 export const IntentResolution = closed({
-  resolution: Resolution,
+  resolution: Type.Enum([...resolutions], { description: 'EXECUTED or NOT_EXECUTED, as a human found out' }),
   note: Type.String({
     minLength: 1,
     maxLength: 1_000,

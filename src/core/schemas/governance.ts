@@ -6,7 +6,7 @@ import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-const changeKinds = ['policy', 'approver', 'external-connector'] as const
+const changeKinds = ['policy', 'approver', 'external-connector', 'webhook-rules', 'event-endpoint'] as const
 export type ChangeKindName = (typeof changeKinds)[number]
 
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
@@ -60,7 +60,9 @@ const Members = Type.Record(AnyKey, Type.Unknown())
 export const Change = Type.Object({
   changeId: Uuid,
   kind: Type.Enum([...changeKinds]),
-  target: Type.String({ description: '`<name>/<version>`, `<approverId>:<keyId>` or a capability' }),
+  target: Type.String({
+    description: '`<name>/<version>`, `<approverId>:<keyId>`, a capability, a provider or a URL',
+  }),
   proposed: Members,
   reason: Reason,
   proposedBy: NonEmptyText,

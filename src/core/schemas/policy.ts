@@ -1,6 +1,7 @@
 // policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently bind nothing.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { shapeSentences } from '../cel/shape.ts'
 
 const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
@@ -83,26 +84,7 @@ const validator = Compile(PolicyDocument)
 /** The document, or what is wrong with it, one sentence a place. */
 export function parsePolicyDocument(value: unknown): PolicyDocument | string[] {
   if (validator.Check(value)) return value
-  // `boolean` repeats additionalProperties at the place of the unknown key.
-  const errors = validator.Errors(value).filter(({ keyword }) => keyword !== 'boolean')
-  return [...new Map(errors.map(sentence)).values()]
-}
-
-type ValidationError = ReturnType<typeof validator.Errors>[number]
-
-/** A place and what is wrong there. */
-function sentence(error: ValidationError): [string, string] {
-  const place = error.instancePath.slice(1).replaceAll('/', '.') || 'the document'
-  // The one union: it fails once for each of its variants.
-  if (error.schemaPath.includes('/anyOf/') || error.keyword === 'anyOf') {
-    const signal = place.split('.', 2).join('.')
-    return [signal, `${signal} must be one of ${VERIFIERS}.`]
-  }
-  if (error.keyword === 'additionalProperties')
-    return [place, `${place} has an unknown key: ${error.params.additionalProperties.join(', ')}.`]
-  if (error.keyword === 'enum')
-    return [place, `${place} must be one of ${error.params.allowedValues.join(', ')}.`]
-  return [place, `${place} ${error.message}.`]
+  return [...shapeSentences(validator.Errors(value), { depth: 2, oneOf: VERIFIERS }).values()]
 }
 
 const VERIFIERS =

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { AnyKey, BusinessTransaction } from './business-transaction.ts'
 import { Decision } from './decision.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
+import { ProviderConfirmationWithSignature } from './provider-confirmation.ts'
 import { Receipt } from './receipt.ts'
 import { Signature, authorizationMembers, hybridMembers } from './signature.ts'
 import { Verification } from './verification.ts'
@@ -68,6 +69,14 @@ export const ExecutionTrustRecord = Type.Object({
   ),
   receiptCount: Type.Optional(
     Type.Integer({ description: 'there where the list was cut: how many GET /receipts/{id} lists' }),
+  ),
+  confirmations: Type.Optional(
+    Type.Array(ProviderConfirmationWithSignature, {
+      description: 'what providers say of it, the newest 100, oldest first; in the reply for one record',
+    }),
+  ),
+  confirmationCount: Type.Optional(
+    Type.Integer({ description: 'there where the list was cut: how many GET /confirmations/{id} lists' }),
   ),
   createdAt: Instant,
   trustRecordHash: Sha256,

@@ -7,6 +7,7 @@ export type Artifact =
   | 'refusal-record'
   | 'audit-event'
   | 'intent-transition'
+  | 'provider-confirmation'
   | 'governance-change'
   | 'connector-release'
   | 'step-up'

@@ -11,7 +11,7 @@ import { writeWholeFile } from './whole-file.ts'
 export const algorithms = ['ed25519', 'ml-dsa-65'] as const
 export type Algorithm = (typeof algorithms)[number]
 /** Of every folder of keys: the log's (src/core/signing/log-keys.ts) holds other ones. */
-export type KeyAlgorithm = Algorithm | 'ml-dsa-44'
+type KeyAlgorithm = Algorithm | 'ml-dsa-44'
 const implementations: Readonly<Record<KeyAlgorithm, Implementation>> = {
   ed25519,
   'ml-dsa-44': mlDsa44,
@@ -62,7 +62,7 @@ export interface SigningKeys {
  *   a key when an algorithm has none
  */
 export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorithm[]): SigningKeys {
-  const greatest = readGreatestKeys(dir, algorithms)
+  const greatest = new Map(readPrivateKeys(dir, algorithms).map((key) => [key.public.algorithm, key]))
   const signerOf = (algorithm: Algorithm): SigningKey => {
     const key = greatest.get(algorithm)
     if (key !== undefined) return key
@@ -72,16 +72,15 @@ export function readSigningKeys(dir: string, receiptAlgorithms: readonly Algorit
 }
 
 /**
- * The private key with the greatest keyId of each algorithm.
+ * The private keys of a folder, by keyId in ascending order: the last one of an algorithm signs.
  * @param known the algorithms that a key of this folder may have
  * @throws Error with the file's name when any private key cannot be read or does not belong to its public key
  */
-export function readGreatestKeys<Known extends KeyAlgorithm>(
+export function readPrivateKeys<Known extends KeyAlgorithm>(
   dir: string,
   known: readonly Known[],
-): Map<Known, SigningKey<Known>> {
-  const keys = keyIds(dir, 'private').map((keyId) => readSigningKey(dir, keyId, known))
-  return new Map(keys.map((key) => [key.public.algorithm, key]))
+): SigningKey<Known>[] {
+  return keyIds(dir, 'private').map((keyId) => readSigningKey(dir, keyId, known))
 }
 
 /** Every public key of the folder, those no longer used for signing included, by keyId in ascending order. */

@@ -1,6 +1,6 @@
 // A file that is there whole or not at all: how keys, local callers and the last checkpoint are written.
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -28,7 +28,7 @@ export function writeWholeFile(path: string, content: string, mode: number): boo
  * @param mode permission bits
  * @throws the file system's error, which names the path
  */
-export function replaceWholeFile(path: string, content: string, mode: number): void {
+export function replaceWholeFile(path: string, content: string | Uint8Array, mode: number): void {
   const draft = writeDraft(path, content, mode)
   try {
     renameSync(draft, path)
@@ -40,11 +40,11 @@ export function replaceWholeFile(path: string, content: string, mode: number): v
 }
 
 /** @returns the path of a file beside the one that is to be */
-function writeDraft(path: string, content: string, mode: number): string {
+function writeDraft(path: string, content: string | Uint8Array, mode: number): string {
   const draft = `${path}.${randomUUID()}.draft`
   const file = openSync(draft, 'wx', mode)
   try {
-    writeSync(file, content)
+    writeFileSync(file, content)
     fsyncSync(file)
   } catch (error) {
     unlinkSync(draft)

@@ -99,6 +99,24 @@ export async function readApprover(sql: Sql, { approverId, keyId }: WhichKey): P
   return result.rows.map(approverRow)[0] ?? null
 }
 
+/** Keys with the changes that enrolled them; those that were never enrolled are left out. */
+export async function readEnrolments(
+  sql: Sql,
+  keys: readonly WhichKey[],
+): Promise<(ApproverRow & { readonly enrolledByChange: string })[]> {
+  if (keys.length === 0) return []
+  const result = await sql.query<Stored & { enrolledByChange: string }>({
+    name: 'approvers_enrolments',
+    text: `
+      SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem",
+        enrolled_at AS "enrolledAt", revoked_at AS "revokedAt", enrolled_by_change AS "enrolledByChange"
+      FROM approvers WHERE (approver_id, key_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+      ORDER BY approver_id, key_id`,
+    values: [keys.map(({ approverId }) => approverId), keys.map(({ keyId }) => keyId)],
+  })
+  return result.rows.map(({ enrolledByChange, ...row }) => ({ ...approverRow(row), enrolledByChange }))
+}
+
 /** Where the name or the key itself stands already. */
 export async function readEnrolled(
   sql: Sql,

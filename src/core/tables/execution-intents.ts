@@ -13,7 +13,7 @@ import type { Transaction } from './transaction.ts'
  * longest connector timeout and the margin), so one further ahead was set by a clock that ran ahead, and counts as passed.
  */
 export const deadlineHasPassed = `(i.deadline <= now() OR i.deadline > now() + interval '1 minute')`
-const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
+export const isInDoubt = `i.state = 'RELEASED' AND ${deadlineHasPassed}`
 
 /** With the place in the log of its authorization. */
 interface ExecutionIntentRow extends LogPosition {
@@ -156,6 +156,8 @@ export interface LockedIntent {
   readonly state: IntentState
   readonly inDoubt: boolean
   readonly nonce: string
+  /** Null: released through `passGateway`, without a stored transaction. */
+  readonly callerId: string | null
 }
 
 /**
@@ -166,29 +168,33 @@ export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | n
   const result = await sql.query<LockedIntent>({
     name: 'execution_intents_lock',
     text: `
-      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce
-      FROM execution_intents AS i WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE`,
+      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce, t.caller_id AS "callerId"
+      FROM execution_intents AS i
+      LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
+      WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE OF i`,
     values: [id],
   })
   return result.rows[0] ?? null
 }
 
-/**
- * Closes a released intent by hand.
- * @returns false where it is no longer RELEASED
- */
-export async function endIntent(
-  sql: Sql,
-  end: { id: string; state: IntentEnd; resolution: Resolution | null; closedAt: string },
-): Promise<boolean> {
-  const result = await sql.query({
+/** How an intent ends by somebody's word. */
+export interface IntentEnding {
+  readonly id: string
+  readonly state: IntentEnd
+  readonly resolution: Resolution | null
+  /** ISO 8601. */
+  readonly closedAt: string
+}
+
+/** @returns steps with a row for each that was still RELEASED, which is closed now */
+export function endIntents(endings: readonly IntentEnding[]): Step[] {
+  return endings.map(({ id, state, resolution, closedAt }) => ({
     name: 'execution_intents_end',
     text: `
       UPDATE execution_intents SET state = $2::text, resolution = $3::text, closed_at = $4::timestamptz
-      WHERE business_transaction_id = $1::uuid AND state = 'RELEASED'`,
-    values: [end.id, end.state, end.resolution, end.closedAt],
-  })
-  return result.rowCount === 1
+      WHERE business_transaction_id = $1::uuid AND state = 'RELEASED' RETURNING 1`,
+    rows: [[id, state, resolution, closedAt]],
+  }))
 }
 
 /**

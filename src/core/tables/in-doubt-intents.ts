@@ -51,11 +51,11 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
   return result.rows[0]?.noted ?? 0
 }
 
-/** At once where it was just closed by hand: the next sweep may be seconds away. */
-export async function forget(sql: Sql, id: string): Promise<void> {
+/** At once where they were just closed by somebody's word: the next sweep may be seconds away. */
+export async function forget(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query({
-    name: 'in_doubt_intents_forget_one',
-    text: `DELETE FROM in_doubt_intents WHERE business_transaction_id = $1::uuid`,
-    values: [id],
+    name: 'in_doubt_intents_forget_some',
+    text: `DELETE FROM in_doubt_intents WHERE business_transaction_id = ANY($1::uuid[])`,
+    values: [ids],
   })
 }

@@ -1,7 +1,9 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
+import type { Step } from './statement-batch.ts'
 
 export interface IntentTransitionRow extends Sealed {
   readonly transitionId: string
@@ -10,22 +12,25 @@ export interface IntentTransitionRow extends Sealed {
   readonly at: string
 }
 
-export async function insertTransition(sql: Sql, row: IntentTransitionRow & LogPosition): Promise<void> {
-  await sql.query({
-    name: 'intent_transitions_insert',
-    text: `
-      INSERT INTO intent_transitions (transition_id, business_transaction_id, at, body, seal, log_batch, log_ordinal)
-      VALUES ($1::uuid, $2::uuid, $3::timestamptz, $4::text, $5::text, $6::uuid, $7::smallint)`,
-    values: [
-      row.transitionId,
-      row.businessTransactionId,
-      row.at,
-      row.body,
-      row.seal,
-      row.logBatch,
-      row.logOrdinal,
-    ],
-  })
+const insert: RowsStatement<IntentTransitionRow & LogPosition> = {
+  name: 'intent_transitions_insert',
+  text: `
+    INSERT INTO intent_transitions (transition_id, business_transaction_id, at, body, seal, log_batch, log_ordinal)
+    VALUES $rows`,
+  types: ['uuid', 'uuid', 'timestamptz', 'text', 'text', 'uuid', 'smallint'],
+  values: (row) => [
+    row.transitionId,
+    row.businessTransactionId,
+    row.at,
+    row.body,
+    row.seal,
+    row.logBatch,
+    row.logOrdinal,
+  ],
+}
+
+export function insertTransitions(rows: readonly (IntentTransitionRow & LogPosition)[]): Step[] {
+  return stepsOf(insert, rows)
 }
 
 /** Those of each intent that has any, oldest first. */

@@ -62,13 +62,43 @@ export async function readEntry(
   sql: Sql,
   { log, index }: { readonly log: number; readonly index: number },
 ): Promise<Buffer | undefined> {
-  const n = Math.floor(index / TILE_WIDTH)
-  const width = index - n * TILE_WIDTH + 1
-  const bundle = await readBundle(sql, { log, n, width })
-  if (bundle === undefined) return undefined
-  const bytes = bundle.encoding === 'gzip' ? gunzipSync(bundle.bytes) : bundle.bytes
-  return Buffer.from(decodeBundle(bytes)[width - 1]!)
+  const [entry] = await readEntries(sql, { log, indexes: [index] })
+  return entry
 }
+
+/**
+ * The entries at some indexes, read by one statement and so as of one moment.
+ * @returns in the order of the indexes; undefined for one that is not there
+ */
+export async function readEntries(
+  sql: Sql,
+  { log, indexes }: { readonly log: number; readonly indexes: readonly number[] },
+): Promise<(Buffer | undefined)[]> {
+  const { rows } = await sql.query<{ n: string; whole: Buffer | null; tail: Buffer | null }>({
+    name: 'log_bundles_read_entries',
+    text: `
+      SELECT wanted.n,
+        (SELECT entries FROM log_bundles WHERE log = $1::integer AND n = wanted.n) AS whole,
+        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
+         WHERE log = $1::integer AND start >= wanted.n * 256 AND start < (wanted.n + 1) * 256) AS tail
+      FROM unnest($2::bigint[]) AS wanted (n)`,
+    values: [log, [...new Set(indexes.map(bundleOf))]],
+  })
+  const bundles = new Map(
+    rows.map(({ n, whole, tail }) => [
+      Number(n),
+      undamaged(`Bundle ${n} of the log`, () =>
+        decodeBundle(whole === null ? (tail ?? Buffer.alloc(0)) : gunzipSync(whole)),
+      ),
+    ]),
+  )
+  return indexes.map((index) => {
+    const entry = bundles.get(bundleOf(index))?.[index % TILE_WIDTH]
+    return entry && Buffer.from(entry)
+  })
+}
+
+const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)
 
 /** Full bundles from `n` on, uncompressed and in order; those that are not stored are left out. */
 export async function readFullBundles(

@@ -1,10 +1,11 @@
 // log_queue: what is committed and waits for its place in the evidence log (docs/design-notes.md "The evidence log").
 import { randomUUID } from 'node:crypto'
-import type { StreamName } from '../log/entry.ts'
+import type { EventMark } from '../events/types.ts'
+import { streamNames, type StreamName } from '../log/entry.ts'
 import type { Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
-/** What writers put into the log. The log itself adds `heads`. */
+/** What writers put into the log. */
 export type LoggedKind =
   | 'authorization'
   | 'receipt'
@@ -12,16 +13,27 @@ export type LoggedKind =
   | 'audit-event'
   | 'governance-change'
   | 'intent-transition'
+  | 'provider-confirmation'
   | 'approval'
   | 'webhook'
 
+/** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads`. */
+type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'
+
 export interface QueuedEntry {
-  readonly kind: LoggedKind
+  readonly kind: QueuedKind
   /** SHA-256 in lowercase hex. */
   readonly hash: string
-  /** Of the artifact. It is not shown in the log. */
+  /**
+   * Of the artifact, the businessTransactionId for what an execution makes; UUIDs in lower case. It is not shown in the log, and the sorted
+   * runs of ids (src/core/log/ids.ts) prove by it what is not there.
+   */
   readonly id: string
   readonly streams: { readonly [name in StreamName]?: string }
+  /** Of which event it is, where its kind does not say so. */
+  readonly event?: EventMark
+  /** The callerId of whoever may follow the event, where it is not that of the stream. */
+  readonly owner?: string
 }
 
 /** What a row of evidence keeps, to be found in the log: both null where it is not logged. */
@@ -42,24 +54,45 @@ export interface LogBatch {
 
 export function startLogBatch(): LogBatch {
   const logBatch = randomUUID()
-  const items: (readonly [string, string, string, object])[] = []
+  const entries: (Item | MarkedItem)[] = []
+  // The entries of a batch have the same few callers and policies, so each combination is written once.
+  const combinations = new Map<string, number>()
+  const streams: QueuedEntry['streams'][] = []
   return {
     add(entry) {
-      const { kind, hash, id, streams } = entry()
-      items.push([kind, hash, id, streams])
-      return { logBatch, logOrdinal: items.length - 1 }
+      const { kind, hash, id, streams: named, event, owner } = entry()
+      const name = streamNames.map((stream) => named[stream] ?? '').join('\0')
+      let position = combinations.get(name)
+      if (position === undefined) {
+        position = streams.push(named) - 1
+        combinations.set(name, position)
+      }
+      const marks = { ...(event && { event }), ...(owner !== undefined && { owner }) }
+      const item: Item = [kind, hash, id, position]
+      const isMarked = event !== undefined || owner !== undefined
+      return { logBatch, logOrdinal: entries.push(isMarked ? [...item, marks] : item) - 1 }
     },
     steps: () =>
-      items.length === 0
+      entries.length === 0
         ? []
         : [
             {
               name: 'log_queue_insert',
               text: 'INSERT INTO log_queue (batch, entries) VALUES ($1::uuid, $2::text)',
-              rows: [[logBatch, JSON.stringify(items)]],
+              rows: [[logBatch, JSON.stringify({ streams, entries } satisfies Stored)]],
             },
           ],
   }
+}
+
+/** An entry; its streams by their position in `Stored.streams`. */
+type Item = readonly [kind: QueuedKind, hash: string, id: string, streams: number]
+type MarkedItem = readonly [...Item, Pick<QueuedEntry, 'event' | 'owner'>]
+
+/** A row's `entries`, as JSON. */
+interface Stored {
+  readonly streams: readonly QueuedEntry['streams'][]
+  readonly entries: readonly (Item | MarkedItem)[]
 }
 
 /** Of what is not logged. */
@@ -78,27 +111,49 @@ export interface QueuedBatch {
   readonly entries: readonly QueuedEntry[]
 }
 
-/** Takes the oldest batches out of the queue. `more`: there may be others. Only under the lock of the log: their order is that of the log. */
-export async function takeQueued(sql: Sql): Promise<{ batches: QueuedBatch[]; more: boolean }> {
-  const { rows } = await sql.query<{ batch: string; entries: string; more: boolean }>({
-    name: 'log_queue_take',
+interface TakenBatches {
+  readonly batches: readonly QueuedBatch[]
+  /** There may be others. */
+  readonly more: boolean
+  /** Takes them out of the queue: belongs into the same transaction. */
+  readonly remove: () => Step[]
+}
+
+/** The oldest batches of the queue. Only under the lock of the log: nobody else takes them, and their order is that of the log. */
+export async function takeQueued(sql: Sql): Promise<TakenBatches> {
+  const { rows } = await sql.query<{ seq: string; batch: string; entries: string | null }>({
+    name: 'log_queue_oldest',
     text: `
-      WITH oldest AS MATERIALIZED (SELECT seq, octet_length(entries) AS bytes FROM log_queue ORDER BY seq LIMIT ${ROWS_MAX}),
-        fitting AS MATERIALIZED (
-          SELECT seq FROM (SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS before FROM oldest) AS summed
-          WHERE before < ${BYTES_MAX}),
-        taken AS (DELETE FROM log_queue WHERE seq IN (SELECT seq FROM fitting) RETURNING seq, batch, entries)
-      SELECT batch, entries,
-        (SELECT count(*) FROM oldest) = ${ROWS_MAX} OR (SELECT count(*) FROM oldest) > (SELECT count(*) FROM fitting) AS more
-      FROM taken ORDER BY seq`,
+      SELECT seq, batch, CASE WHEN before < ${BYTES_MAX} THEN entries END AS entries
+      FROM (
+        SELECT seq, batch, entries, sum(octet_length(entries)) OVER (ORDER BY seq) - octet_length(entries) AS before
+        FROM (SELECT seq, batch, entries FROM log_queue ORDER BY seq LIMIT ${ROWS_MAX}) AS oldest
+      ) AS summed
+      ORDER BY seq`,
   })
+  const taken = rows.flatMap(({ seq, batch, entries }) =>
+    entries === null ? [] : [{ seq, batch, entries: entriesOf(entries) }],
+  )
   return {
-    batches: rows.map(({ batch, entries }) => ({ batch, entries: entriesOf(entries) })),
-    more: rows[0]?.more === true,
+    batches: taken,
+    more: rows.length === ROWS_MAX || taken.length < rows.length,
+    remove: () => (taken.length === 0 ? [] : [removal(taken.map(({ seq }) => seq))]),
+  }
+}
+
+/** One by one, not from the first to the last: a commit that is slow may show a smaller one since. */
+function removal(seqs: readonly string[]): Step {
+  return {
+    name: 'log_queue_remove',
+    text: 'DELETE FROM log_queue WHERE seq = ANY ($1::bigint[])',
+    rows: [[`{${seqs.join(',')}}`]],
   }
 }
 
 function entriesOf(text: string): QueuedEntry[] {
-  const items = JSON.parse(text) as [LoggedKind, string, string, QueuedEntry['streams']][]
-  return items.map(([kind, hash, id, streams]) => ({ kind, hash, id, streams }))
+  const { streams, entries } = JSON.parse(text) as Stored
+  return entries.map(([kind, hash, id, position, marks]) => {
+    const entry = { kind, hash, id, streams: streams[position]! }
+    return marks === undefined ? entry : { ...entry, ...marks }
+  })
 }

@@ -13,9 +13,11 @@ export interface LogState {
   readonly frontier: Frontier
   /** The tree that ends with the newest heads entry. */
   readonly checkpoint: TreeHead
+  /** The statement that its first entry will be of: undefined once it has one, and for the first log. */
+  readonly previous: string | undefined
 }
 
-export interface TreeHead {
+interface TreeHead {
   readonly size: number
   /** Undefined for a log that has had no heads entry yet. */
   readonly root: Uint8Array | undefined
@@ -29,6 +31,12 @@ export interface LogStatus {
   /** Why the log is frozen; null: it is not. */
   readonly frozen: string | null
   readonly queued: boolean
+  /** Since the oldest row of the queue was written, by the clock of the database; 0 where it is empty. */
+  readonly queuedSeconds: number
+  /** Rows of the queue, by the numbers of the first and the last: rolled back ones count too. */
+  readonly queuedAbout: number
+  /** It was reopened, and has no entry yet. */
+  readonly begins: boolean
   /** The tree that ends with the newest heads entry, and the newest checkpoint; 0 where there is none. */
   readonly headedSize: number
   readonly publishedSize: number
@@ -43,32 +51,75 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
     origin: string
     size: string
     frozen: string | null
-    queued: boolean
+    begins: boolean
+    seconds: number | null
+    about: string | null
     headed: string
     published: string | null
     at: Date | null
   }>({
     name: 'log_status',
     text: `
-      SELECT s.log, s.origin, s.size, s.frozen, s.checkpoint_size AS headed, EXISTS (SELECT FROM log_queue) AS queued, c.size AS published,
-        c.published_at AS at
-      FROM log_state AS s
+      SELECT s.log, s.origin, s.size, s.frozen, s.checkpoint_size AS headed, s.size = 0 AND s.previous IS NOT NULL AS begins,
+        extract(epoch FROM clock_timestamp() - oldest.queued_at)::float8 AS seconds, newest.seq - oldest.seq + 1 AS about,
+        c.size AS published, c.published_at AS at
+      FROM (SELECT log, origin, size, frozen, checkpoint_size, previous FROM log_state ORDER BY log DESC LIMIT 1) AS s
       LEFT JOIN LATERAL (SELECT size, published_at FROM log_checkpoints WHERE log = s.log ORDER BY size DESC LIMIT 1) AS c ON true
-      ORDER BY s.log DESC LIMIT 1`,
+      LEFT JOIN (SELECT seq, queued_at FROM log_queue ORDER BY seq LIMIT 1) AS oldest ON true
+      LEFT JOIN (SELECT seq FROM log_queue ORDER BY seq DESC LIMIT 1) AS newest ON true`,
   })
   const [row] = rows
   if (row === undefined) return undefined
-  const { log, origin, size, frozen, queued, headed, published, at } = row
+  const { log, origin, size, frozen, begins, seconds, about, headed, published, at } = row
   return {
     log,
     origin,
     size: Number(size),
     frozen,
-    queued,
+    queued: seconds !== null,
+    queuedSeconds: Math.max(seconds ?? 0, 0),
+    queuedAbout: Number(about ?? 0),
+    begins,
     headedSize: Number(headed),
     publishedSize: Number(published ?? 0),
     publishedAtMs: at?.getTime() ?? 0,
   }
+}
+
+export interface OpenedLog {
+  readonly log: number
+  readonly origin: string
+  readonly openedAt: Date
+  /** As in `LogState`. */
+  readonly salt: Uint8Array
+  /** The statement that its first entry is the SHA-256 of; null for the first log. */
+  readonly previous: string | null
+}
+
+/** All logs of the database, from the first. */
+export async function readLogs(sql: Sql): Promise<OpenedLog[]> {
+  const { rows } = await sql.query<OpenedLog>({
+    name: 'log_state_list',
+    text: 'SELECT log, origin, opened_at AS "openedAt", salt, previous FROM log_state ORDER BY log',
+  })
+  return rows
+}
+
+/** A log by its name. */
+export type NamedLog = Pick<OpenedLog, 'log' | 'origin' | 'salt'>
+
+/**
+ * @param log its number; null: the newest
+ * @returns undefined where there is none
+ */
+export async function readLog(sql: Sql, log: number | null): Promise<NamedLog | undefined> {
+  const { rows } = await sql.query<NamedLog>({
+    name: 'log_state_read',
+    text: `
+      SELECT log, origin, salt FROM log_state WHERE $1::integer IS NULL OR log = $1::integer ORDER BY log DESC LIMIT 1`,
+    values: [log],
+  })
+  return rows[0]
 }
 
 const SALT_BYTES = 32
@@ -104,26 +155,33 @@ export async function lockOpenLog(sql: Sql): Promise<LogState | undefined> {
     peaks: Buffer
     headed: string
     root: Buffer | null
+    previous: string | null
   }>({
     name: 'log_state_lock',
     text: `
-      SELECT log, origin, salt, size, peaks, checkpoint_size AS headed, checkpoint_root AS root
+      SELECT log, origin, salt, size, peaks, checkpoint_size AS headed, checkpoint_root AS root,
+        CASE WHEN size = 0 THEN previous END AS previous
       FROM log_state WHERE frozen IS NULL FOR UPDATE SKIP LOCKED`,
   })
   const [row] = rows
   if (row === undefined) return undefined
-  const { log, origin, salt, size, peaks, headed, root } = row
+  const { log, origin, salt, size, peaks, headed, root, previous } = row
   return {
     log,
     origin,
     salt,
     frontier: { size: Number(size), peaks: splitHashes(peaks) },
     checkpoint: { size: Number(headed), root: root ?? undefined },
+    previous: previous ?? undefined,
   }
 }
 
 /** Stores the tree after an append. */
-export function updateLogState({ log, frontier, checkpoint }: Omit<LogState, 'origin' | 'salt'>): Step[] {
+export function updateLogState({
+  log,
+  frontier,
+  checkpoint,
+}: Pick<LogState, 'log' | 'frontier' | 'checkpoint'>): Step[] {
   const { root } = checkpoint
   return [
     {
@@ -144,11 +202,46 @@ export function updateLogState({ log, frontier, checkpoint }: Omit<LogState, 'or
   ]
 }
 
-/** From now on nothing is appended to the log that is open, or signed for it, by any instance. */
-export async function freezeOpenLog(sql: Sql, why: string): Promise<void> {
+/**
+ * From now on nothing is appended to this log, or signed for it, by any instance. By its number: whoever finds its damage late must not freeze
+ * the one that was opened after it.
+ */
+export async function freezeLog(
+  sql: Sql,
+  { log, why }: { readonly log: number; readonly why: string },
+): Promise<void> {
   await sql.query({
     name: 'log_state_freeze',
-    text: 'UPDATE log_state SET frozen = $1::text WHERE frozen IS NULL',
-    values: [why],
+    text: 'UPDATE log_state SET frozen = $2::text WHERE log = $1::integer AND frozen IS NULL',
+    values: [log, why],
+  })
+}
+
+export interface NewestLog {
+  readonly log: number
+  readonly origin: string
+  readonly size: number
+  /** As `LogState` has them; they may be damaged. */
+  readonly peaks: Uint8Array
+  readonly frozen: string | null
+}
+
+/** Locks the newest log, frozen or not, until the transaction ends. Undefined: there is none. */
+export async function lockNewestLog(sql: Sql): Promise<NewestLog | undefined> {
+  const { rows } = await sql.query<Omit<NewestLog, 'size'> & { size: string }>(
+    'SELECT log, origin, size, peaks, frozen FROM log_state ORDER BY log DESC LIMIT 1 FOR UPDATE',
+  )
+  return rows.map((row) => ({ ...row, size: Number(row.size) }))[0]
+}
+
+/** Opens a log after another one. @param previous see `previousText` */
+export async function insertLog(
+  sql: Sql,
+  { log, origin, previous }: { readonly log: number; readonly origin: string; readonly previous: string },
+): Promise<void> {
+  await sql.query({
+    text: `
+      INSERT INTO log_state (log, origin, salt, previous) VALUES ($1::integer, $2::text, $3::bytea, $4::text)`,
+    values: [log, origin, randomBytes(SALT_BYTES), previous],
   })
 }

@@ -65,21 +65,21 @@ export async function readTiles(
   tiles: readonly Tile[],
 ): Promise<(Uint8Array | undefined)[]> {
   if (tiles.length === 0) return []
+  // Subqueries, each by its index whatever the planner believes: a join may read all tiles of the log.
   const { rows } = await sql.query<{ hashes: Buffer | null; tail: Buffer | null }>({
     name: 'log_tiles_read',
     text: `
-      SELECT coalesce(substring(whole.hashes FROM 1 FOR wanted.width * 32), below.roots) AS hashes, below.tail
-      FROM unnest($2::smallint[], $3::bigint[], $4::integer[]) WITH ORDINALITY AS wanted (level, n, width, position)
-      LEFT JOIN log_tiles AS whole ON whole.log = $1::integer AND whole.level = wanted.level AND whole.n = wanted.n
-      LEFT JOIN LATERAL (
-        SELECT
+      SELECT
+        coalesce(
+          (SELECT substring(hashes FROM 1 FOR wanted.width * 32) FROM log_tiles
+           WHERE log = $1::integer AND level = wanted.level AND n = wanted.n),
           (SELECT string_agg(root, ''::bytea ORDER BY n) FROM log_tiles
            WHERE log = $1::integer AND level = wanted.level - 1
-             AND n >= wanted.n * 256 AND n < wanted.n * 256 + wanted.width) AS roots,
-          (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
-           WHERE log = $1::integer AND wanted.level = 0
-             AND start >= wanted.n * 256 AND start < wanted.n * 256 + wanted.width) AS tail
-      ) AS below ON whole.log IS NULL
+             AND n >= wanted.n * 256 AND n < wanted.n * 256 + wanted.width)) AS hashes,
+        (SELECT string_agg(entries, ''::bytea ORDER BY start) FROM log_tail
+         WHERE log = $1::integer AND wanted.level = 0
+           AND start >= wanted.n * 256 AND start < wanted.n * 256 + wanted.width) AS tail
+      FROM unnest($2::smallint[], $3::bigint[], $4::integer[]) WITH ORDINALITY AS wanted (level, n, width, position)
       ORDER BY wanted.position`,
     values: [log, tiles.map(({ level }) => level), tiles.map(({ n }) => n), tiles.map(({ width }) => width)],
   })

@@ -1,42 +1,30 @@
 // What routes and commands read of the log: where an artifact stands, and proofs from the stored tiles. Checkpoints are read by
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
-import { consistencyProof, inclusionProof } from '../log/tiles.ts'
+import { DamagedLog } from '../log/damaged.ts'
+import { consistencyProof, inclusionProofs, type TileMemo } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
-import { readBatch } from './log-batches.ts'
-import type { LoggedKind } from './log-queue.ts'
+import { readEntries } from './log-bundles.ts'
+import type { LoggedKind, LogPosition } from './log-queue.ts'
 import { tileReader } from './log-tiles.ts'
 import type { Sql } from './sql.ts'
 
-/** Where an artifact is on its way into the log. */
-export type LogPlace =
-  | { readonly state: 'sequenced'; readonly log: number; readonly index: number }
-  /** Stored, and not in the tree yet. */
-  | { readonly state: 'queued' }
-  /** Older than the log, or stored with LOG=off. */
-  | { readonly state: 'not logged' }
-
 /**
+ * What the row of an artifact keeps of its place in the log.
  * @param id as the artifact is read by elsewhere: the transaction's for what an execution makes; of its receipts the newest is meant
  * @param owner the caller whose it must be; null: anyone's. Only null finds what belongs to no caller
  * @returns undefined where there is none
  */
-export async function findInLog(
+export async function findLogPosition(
   sql: Sql,
   { kind, id, owner }: { readonly kind: LoggedKind; readonly id: string; readonly owner: string | null },
-): Promise<LogPlace | undefined> {
+): Promise<LogPosition | undefined> {
   const { rows } = await sql.query<{ batch: string | null; ordinal: number | null }>({
     name: `log_tree_find_${kind}`,
     text: FIND[kind],
     values: [id, owner],
   })
-  const [row] = rows
-  if (row === undefined) return undefined
-  const { batch, ordinal } = row
-  if (batch === null || ordinal === null) return { state: 'not logged' }
-  const logged = await readBatch(sql, batch)
-  if (logged === undefined) return { state: 'queued' }
-  return { state: 'sequenced', log: logged.log, index: logged.start + ordinal }
+  return rows.map(({ batch, ordinal }) => ({ logBatch: batch, logOrdinal: ordinal }))[0]
 }
 
 const POSITION = 'SELECT evidence.log_batch AS batch, evidence.log_ordinal AS ordinal'
@@ -56,16 +44,48 @@ const FIND: Readonly<Record<LoggedKind, string>> = {
   'audit-event': byId('audit_events', 'event_id = $1::uuid', NOBODY),
   'governance-change': byId('pending_changes', 'change_id = $1::uuid', NOBODY),
   'intent-transition': byId('intent_transitions', 'transition_id = $1::uuid', NOBODY),
+  'provider-confirmation': `
+    ${POSITION} FROM provider_confirmations AS evidence JOIN business_transactions AS t USING (business_transaction_id)
+    WHERE evidence.confirmation_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
   approval: byId('approvals', 'approval_id = $1::text', 'evidence.delivered_by'),
   webhook: byId('webhook_events', 'event_key = $1::uuid', NOBODY),
 }
 
-/** The inclusion path of an entry in the tree of `size` entries, from the leaf up. */
-export function readInclusion(
+/** An entry and its path, from the leaf up. */
+export interface EntryWithPath {
+  readonly index: number
+  readonly entry: Uint8Array
+  readonly path: readonly Uint8Array[]
+}
+
+/**
+ * Entries with their paths in the tree of `size` entries, by two statements however many there are.
+ * @param memo spares the second one where the tiles are known. Only for who checks the paths against a root
+ * @throws DamagedLog where an entry below `size`, or a tile above it, is missing
+ */
+export async function readEntriesWithPaths(
   sql: Sql,
-  { log, index, size }: { readonly log: number; readonly index: number; readonly size: number },
-): Promise<Uint8Array[]> {
-  return inclusionProof({ index, size }, tileReader(sql, log), sha256)
+  {
+    log,
+    indexes,
+    size,
+    memo,
+  }: {
+    readonly log: number
+    readonly indexes: readonly number[]
+    readonly size: number
+    readonly memo?: TileMemo
+  },
+): Promise<EntryWithPath[]> {
+  const [entries, paths] = await Promise.all([
+    readEntries(sql, { log, indexes }),
+    inclusionProofs({ indexes, size }, tileReader(sql, log), sha256, memo),
+  ])
+  return indexes.map((index, i) => {
+    const entry = entries[i]
+    if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
+    return { index, entry, path: paths[i]! }
+  })
 }
 
 /** The proof that the tree of `to` entries begins with that of `from`, 1 or more. */

@@ -53,6 +53,19 @@ export async function readChange(sql: Sql, { kind, changeId }: WhichChange): Pro
   return result.rows[0] ?? null
 }
 
+/** Changes of any kind, in their present states; those that are not there are left out. */
+export async function readChanges(sql: Sql, changeIds: readonly string[]): Promise<StoredChange[]> {
+  if (changeIds.length === 0) return []
+  const result = await sql.query<StoredChange>({
+    name: 'pending_changes_read',
+    text: `
+      SELECT coalesce(resolved_body, body) AS body, coalesce(resolved_seal, seal) AS seal, advice
+      FROM pending_changes WHERE change_id = ANY($1::uuid[]) ORDER BY proposed_at, change_id`,
+    values: [changeIds],
+  })
+  return result.rows
+}
+
 /** Reads a page of a kind's changes, newest first. `status` null reads every status. */
 export async function listChanges(
   sql: Sql,

@@ -24,15 +24,16 @@ export interface StoredPolicyVersion extends PolicyVersionRow {
 /**
  * Adds the versions that the table lacks, in the caller's transaction. The very first call on a database approves them by `genesis`; later
  * calls do not. A version that is not yet approved follows its file; an approved one keeps the content that was approved.
+ * @returns whether this was the very first call
  */
 export async function addPolicyVersions(
   sql: Sql,
   sources: readonly { name: string; version: string; content: string; contentHash: string }[],
-): Promise<void> {
+): Promise<{ readonly genesis: boolean }> {
   // Instances that start together add in turn; the lock is taken before the statement whose snapshot must see the other's rows.
   await sql.query(`LOCK TABLE policy_versions IN SHARE ROW EXCLUSIVE MODE`)
   const { rows } = await sql.query<{ any: boolean }>(`SELECT EXISTS (SELECT FROM policy_versions) AS any`)
-  const genesis = rows[0]?.any === true ? null : 'genesis'
+  const genesis = rows[0]?.any !== true
   let changed = 0
   for (const source of sources) {
     const result = await sql.query({
@@ -41,11 +42,12 @@ export async function addPolicyVersions(
         VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, CASE WHEN $5::text IS NULL THEN NULL ELSE now() END)
         ON CONFLICT (name, version) DO UPDATE SET content = excluded.content, content_hash = excluded.content_hash
         WHERE policy_versions.approved_by IS NULL AND policy_versions.content_hash <> excluded.content_hash`,
-      values: [source.name, source.version, source.content, source.contentHash, genesis],
+      values: [source.name, source.version, source.content, source.contentHash, genesis ? 'genesis' : null],
     })
     changed += result.rowCount ?? 0
   }
   if (changed > 0) await advanceEpoch(sql)
+  return { genesis }
 }
 
 /** Reads all versions, sorted by the texts of name and version. */
@@ -63,6 +65,21 @@ export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[
     loadedAt: row.loadedAt.toISOString(),
     approvedAt: row.approvedAt?.toISOString() ?? null,
   }))
+}
+
+/** One version; undefined where there is none. */
+export async function readPolicyVersion(
+  sql: Sql,
+  { name, version }: { readonly name: string; readonly version: string },
+): Promise<Pick<StoredPolicyVersion, 'content' | 'contentHash' | 'approvedByChange'> | undefined> {
+  const result = await sql.query<Pick<StoredPolicyVersion, 'content' | 'contentHash' | 'approvedByChange'>>({
+    name: 'policy_versions_read',
+    text: `
+      SELECT content, content_hash AS "contentHash", approved_by_change AS "approvedByChange"
+      FROM policy_versions WHERE name = $1::text AND version = $2::text`,
+    values: [name, version],
+  })
+  return result.rows[0]
 }
 
 /**

@@ -70,6 +70,11 @@ export function isPartlyAway(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '08006'
 }
 
+/** Whether the database rolled a transaction back to break a deadlock (SQLSTATE 40P01): it can be tried again. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '40P01'
+}
+
 /** Constraints, data exceptions and limits that the stored values can run into, and what a trigger raises; not a missing value. */
 const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
 

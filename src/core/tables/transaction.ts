@@ -36,6 +36,20 @@ export async function inTransaction<T>(
   }
 }
 
+/** Runs `read` in a transaction in which every statement sees the database as of one moment. */
+export function inSnapshot<T>(pool: Pool, read: (sql: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (sql) => {
+    await sql.run([SNAPSHOT])
+    return read(sql)
+  })
+}
+
+const SNAPSHOT: Step = {
+  name: 'snapshot',
+  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  rows: [],
+}
+
 function open(client: PoolClient): { transaction: Transaction; commit: () => Promise<void> } {
   let begun: Promise<unknown> | undefined
   let ended = false

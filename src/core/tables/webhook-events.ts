@@ -1,11 +1,15 @@
 // webhook_events: deliveries as they were received, each once (decisions §10); and the state of their jobs.
 import type { LogPosition } from './log-queue.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { LEAST_UUID, type Position } from './position.ts'
 import type { Sql } from './sql.ts'
 
 export interface WebhookEventRow {
   readonly eventKey: string
   readonly provider: string
   readonly eventId: string
+  /** Canonical JSON of an object: names in lower case. */
+  readonly headers: string
   /** Lowercase hex. */
   readonly bodySha256: string
   readonly body: Buffer
@@ -27,12 +31,13 @@ export async function insertWebhookEvents(
   const { rows: stored } = await sql.query<{ event_key: string }>({
     name: 'webhook_events_insert',
     text: `
-      INSERT INTO webhook_events (event_key, provider, event_id, body_sha256, body, received_at, log_batch, log_ordinal)
+      INSERT INTO webhook_events
+        (event_key, provider, event_id, body_sha256, body, received_at, log_batch, log_ordinal, headers)
       SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes),
-        received_at, log_batch, log_ordinal
+        received_at, log_batch, log_ordinal, headers
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[], $9::uuid[],
-          $10::smallint[])
-        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at, log_batch, log_ordinal)
+          $10::smallint[], $11::text[])
+        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at, log_batch, log_ordinal, headers)
       ON CONFLICT DO NOTHING RETURNING event_key`,
     values: [
       rows.map(({ eventKey }) => eventKey),
@@ -46,6 +51,7 @@ export async function insertWebhookEvents(
       rows.map(({ receivedAt }) => receivedAt),
       rows.map(({ logBatch }) => logBatch),
       rows.map(({ logOrdinal }) => logOrdinal),
+      rows.map(({ headers }) => headers),
     ],
   })
   return new Set(stored.map(({ event_key }) => event_key))
@@ -65,28 +71,6 @@ export async function findWebhookEventIds(
     values: [wanted.map(({ provider }) => provider), wanted.map(({ eventId }) => eventId)],
   })
   return new Set(rows.map(({ provider, event_id }) => `${provider} ${event_id}`))
-}
-
-/**
- * Marks events processed in the caller's transaction and locks them: where another instance held them, they are processed when this returns
- * without them.
- * @returns those that were not processed before
- */
-export async function markProcessed(
-  sql: Sql,
-  eventKeys: readonly string[],
-  at: string,
-): Promise<WebhookEventRow[]> {
-  const { rows } = await sql.query<Omit<WebhookEventRow, 'receivedAt'> & { receivedAt: Date }>({
-    name: 'webhook_events_processed',
-    text: `
-      UPDATE webhook_events SET processed_at = $2::timestamptz
-      WHERE event_key = ANY($1::uuid[]) AND processed_at IS NULL
-      RETURNING event_key AS "eventKey", provider, event_id AS "eventId", body_sha256 AS "bodySha256", body,
-        received_at AS "receivedAt"`,
-    values: [eventKeys, at],
-  })
-  return rows.map((row) => ({ ...row, receivedAt: row.receivedAt.toISOString() }))
 }
 
 const webhookStatuses = ['pending', 'failed', 'dead'] as const
@@ -146,4 +130,123 @@ export async function findWebhookEvent(
     values: [provider, eventId],
   })
   return rows[0]?.event_key ?? null
+}
+
+/** A delivery as lists show it. */
+export interface ListedDelivery {
+  readonly eventKey: string
+  readonly provider: string
+  readonly eventId: string
+  readonly bodySha256: string
+  /** Zero where the body was emptied (docs/handbook/keeping.md). */
+  readonly bodyBytes: number
+  readonly receivedAt: Date
+  /** Null: it waits for its job. */
+  readonly processedAt: Date | null
+  readonly outcome: string | null
+  readonly ruleId: string | null
+  readonly businessTransactionId: string | null
+  /** A sentence. */
+  readonly detail: string | null
+  /** How often somebody had it processed again. */
+  readonly reruns: number
+}
+
+const LISTED = `
+  item.event_key AS "eventKey", item.provider, item.event_id AS "eventId", item.body_sha256 AS "bodySha256",
+  octet_length(item.body) AS "bodyBytes", item.received_at AS "receivedAt", item.processed_at AS "processedAt", item.outcome,
+  item.rule_id AS "ruleId", item.business_transaction_id AS "businessTransactionId", item.detail, item.reruns`
+
+interface DeliveryFilter {
+  readonly provider: string | null
+  readonly outcome: string | null
+  /** ISO 8601, included. */
+  readonly since: string | null
+  /** ISO 8601, excluded. */
+  readonly until: string | null
+}
+
+/**
+ * A page of deliveries, newest first. No index has the outcome, so with a filter a page reads so many deliveries and no more: it may then
+ * hold fewer than its size, or none, and still continue.
+ */
+export async function listWebhookEvents(
+  sql: Sql,
+  range: PageRange,
+  { provider, outcome, since, until }: DeliveryFilter,
+): Promise<Page<ListedDelivery>> {
+  const filtered = provider !== null || outcome !== null
+  const end = filtered ? await scannedTo(sql, range, { since, until }) : null
+  const page = await readPageOf<ListedDelivery>(
+    sql,
+    {
+      name: 'webhook_events_list',
+      table: 'webhook_events',
+      time: 'received_at',
+      id: 'event_key',
+      bytes: '1024',
+      columns: LISTED,
+      where: `(item.received_at, item.event_key) >= ($5::timestamptz, $6::uuid)
+        AND (item.provider = $7::text OR $7 IS NULL) AND (item.outcome = $8::text OR $8 IS NULL)`,
+    },
+    range,
+    { until, values: [end?.createdAt ?? since ?? '-infinity', end?.id ?? LEAST_UUID, provider, outcome] },
+  )
+  return { rows: page.rows, next: page.next ?? end }
+}
+
+/** Deliveries that a filtered page looks at. */
+const SCANNED_MAX = 10_000
+
+/** @returns the last delivery that the page looks at; null where fewer are left */
+async function scannedTo(
+  sql: Sql,
+  { after }: PageRange,
+  { since, until }: Pick<DeliveryFilter, 'since' | 'until'>,
+): Promise<Position | null> {
+  const from = after !== null && (until === null || after.createdAt < until) ? after : null
+  const { rows } = await sql.query<Position>({
+    name: 'webhook_events_scanned_to',
+    text: `
+      SELECT to_char(received_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "createdAt", event_key AS id
+      FROM webhook_events
+      WHERE (received_at, event_key) < ($1::timestamptz, $2::uuid) AND received_at >= $3::timestamptz
+      ORDER BY received_at DESC, event_key DESC OFFSET ${SCANNED_MAX - 1} LIMIT 1`,
+    values: [from?.createdAt ?? until ?? 'infinity', from?.id ?? LEAST_UUID, since ?? '-infinity'],
+  })
+  return rows[0] ?? null
+}
+
+export interface ShownDelivery extends ListedDelivery {
+  /** Canonical JSON of an object: names in lower case. */
+  readonly headers: string
+  readonly body: Buffer
+}
+
+/** @returns null where there is none */
+export async function readWebhookEvent(sql: Sql, eventKey: string): Promise<ShownDelivery | null> {
+  const { rows } = await sql.query<ShownDelivery>({
+    name: 'webhook_events_read',
+    text: `SELECT ${LISTED}, item.headers, item.body FROM webhook_events AS item WHERE item.event_key = $1::uuid`,
+    values: [eventKey],
+  })
+  return rows[0] ?? null
+}
+
+/**
+ * Makes a processed delivery one that waits. Its job is the caller's, in the same transaction.
+ * @returns the bytes of its body; null where there is no such delivery, or it waits already
+ */
+export async function unprocess(sql: Sql, eventKey: string): Promise<number | null> {
+  const { rows } = await sql.query<{ bytes: number }>({
+    name: 'webhook_events_unprocess',
+    text: `
+      UPDATE webhook_events
+      SET processed_at = NULL, outcome = NULL, rule_id = NULL, business_transaction_id = NULL, detail = NULL,
+        reruns = least(reruns + 1, 32767)
+      WHERE event_key = $1::uuid AND processed_at IS NOT NULL
+      RETURNING octet_length(body) AS bytes`,
+    values: [eventKey],
+  })
+  return rows[0]?.bytes ?? null
 }

@@ -171,6 +171,7 @@ function requireAuthorizedRead(named: string, { verified, record, crypto }: Veri
     throw new Error(`${named}: the authorization of the read is that of the execution`)
 }
 
-function approvalsOf(verified: Members): readonly Members[] {
+/** The approvals that a verified signal carries. */
+export function approvalsOf(verified: Members): readonly Members[] {
   return 'approvals' in verified ? list(verified['approvals']).map(members) : []
 }

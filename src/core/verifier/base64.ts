@@ -11,7 +11,10 @@ export function base64(text: string): Uint8Array | undefined {
   }
   // atob also takes white space, missing padding and unused bits; only the canonical text comes back.
   if (btoa(binary) !== text) return undefined
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0))
+  const bytes = new Uint8Array(binary.length)
+  // A callback for each character costs ten times as much.
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i)
+  return bytes
 }
 
 /** As `base64`, for the text of a JWK: its own two letters and no padding (RFC 7515 §2). */
@@ -23,5 +26,7 @@ export function base64url(text: string): Uint8Array | undefined {
 
 /** The padded text of RFC 4648 §4. */
 export function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+  let binary = ''
+  for (const byte of bytes) binary += String.fromCharCode(byte)
+  return btoa(binary)
 }

@@ -1,5 +1,6 @@
 // The cryptography of the offline verifier, in JavaScript alone: it shares no code with the server's, which libsodium and
 // OpenSSL do, so that each can find the other's mistakes (decisions §4 "Signature").
+import type { EdwardsPoint } from '@noble/curves/abstract/edwards.js'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToNumberLE } from '@noble/curves/utils.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
@@ -33,9 +34,14 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
       // Last: what is wrong with the signature whatever the key says, is wrong without it too.
       if (key === undefined) return undefined
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
-      const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes })
-      if (holds) onUsed(key)
-      return holds
+      const isSigned = verifiers[key.algorithm]({
+        message,
+        signature,
+        publicKey: key.bytes,
+        point: key.point,
+      })
+      if (isSigned) onUsed(key)
+      return isSigned
     },
     humanKey: (keyId) => (keyId.includes(':') ? keys.get(keyId) : undefined),
   }
@@ -51,34 +57,42 @@ interface Signed {
   readonly message: Uint8Array
   readonly signature: Uint8Array
   readonly publicKey: Uint8Array
+  /** That of an Ed25519 key, where it was decoded before. */
+  readonly point?: EdwardsPoint | undefined
 }
 
 type Algorithm = VerifyingKey['algorithm']
 
 /** False for a signature of another length too; the libraries would throw on it. */
 export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>> = {
-  // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
-  ed25519: (signed) =>
-    signed.signature.length === SIGNATURE_BYTES.ed25519 &&
-    ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) &&
-    withoutCofactor(signed),
+  ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed),
   // FIPS 204, pure, empty context.
   'ml-dsa-65': ({ message, signature, publicKey }) =>
     signature.length === SIGNATURE_BYTES['ml-dsa-65'] && ml_dsa65.verify(signature, message, publicKey),
 }
 
 /**
- * The equation of RFC 8032 §5.1.7 as libsodium checks it, R = SB - kA with an R that is not of small order. noble multiplies both
- * sides by the cofactor, so who holds the key could make a signature that passes here and fails at the server.
+ * RFC 8032 §5.1.7 as libsodium checks it: R = SB - kA, of canonical encodings, S below the order, neither R nor A of small order. noble's
+ * own check multiplies both sides by the cofactor, so who holds the key could make a signature that passes there and fails at the server.
  */
-function withoutCofactor({ message, signature, publicKey }: Signed): boolean {
+function holds({ message, signature, publicKey, point }: Signed): boolean {
   const { Point } = ed25519
   const encodedR = signature.subarray(0, 32)
-  const R = Point.fromBytes(encodedR)
   const S = bytesToNumberLE(signature.subarray(32))
+  if (S >= Point.Fn.ORDER) return false
+  const [R, A] = [pointOf(encodedR), point ?? pointOf(publicKey)]
+  if (R === undefined || A === undefined || R.isSmallOrder() || A.isSmallOrder()) return false
   const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER
-  const kA = Point.fromBytes(publicKey).multiplyUnsafe(k)
-  return !R.isSmallOrder() && Point.BASE.multiplyUnsafe(S).subtract(kA).equals(R)
+  return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R)
+}
+
+/** Undefined for what is no canonical encoding of a point. */
+function pointOf(bytes: Uint8Array) {
+  try {
+    return ed25519.Point.fromBytes(bytes)
+  } catch {
+    return undefined
+  }
 }
 
 /** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */

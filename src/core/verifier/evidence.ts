@@ -8,6 +8,13 @@ export interface Check {
   readonly problem: string | undefined
   /** Ids of keys that are not given. Only where nothing else in the check fails: with them it may hold or fail. */
   readonly missingKeys?: readonly string[]
+  /** As `missingKeys`: the origin of the log whose keys are not given. */
+  readonly missingLog?: string
+}
+
+/** Whether it can be checked once more keys are given. */
+export function isOpen({ missingKeys, missingLog }: Check): boolean {
+  return missingKeys !== undefined || missingLog !== undefined
 }
 
 /** One signature as the artifacts carry it. */
@@ -28,6 +35,7 @@ export type SignedArtifact =
   | 'audit-event'
   | 'governance-change'
   | 'intent-transition'
+  | 'provider-confirmation'
   | 'approval'
   | 'step-up'
 

@@ -19,6 +19,12 @@ export function shownOf(change: Members) {
   return { changeId, kind, target, proposed, reason, proposedBy, proposedAt } as Members
 }
 
+/** What is signed of a change, and logged: `warnings` and `diff` are advice, computed when it was proposed. */
+export function signedMembersOf(change: Members): Members {
+  const { signature: _, warnings: _1, diff: _2, ...signed } = change
+  return signed
+}
+
 /**
  * Checks a change; never throws.
  * @param evidence the parsed change, or any other JSON that was sent as one
@@ -26,9 +32,8 @@ export function shownOf(change: Members) {
  */
 export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
   const change = isMembers(evidence) ? evidence : {}
-  // `warnings` and `diff` are advice, computed when it was proposed.
-  const { signature, warnings: _, diff: _1, ...signedMembers } = change
-  const signed = canonicalText(signedMembers)
+  const { signature } = change
+  const signed = canonicalText(signedMembersOf(change))
   return [
     check('change hash', 'The change hash does not match what was proposed', () => {
       return given.sha256Hex(canonicalize(shownOf(change))) === change['changeHash']

@@ -2,26 +2,31 @@
 // part of the server; it runs in a browser as it stands.
 import type { Json } from '../json/canonical.ts'
 import { checkAuditEvent } from './audit-event.ts'
+import { inspectBundle } from './bundle.ts'
 import { cryptoOf } from './crypto.ts'
-import { isMembers, type Check, type Members } from './evidence.ts'
+import { isMembers, isOpen, type Check, type Crypto, type Members } from './evidence.ts'
 import { checkGovernanceChange, notesOnChange } from './governance-change.ts'
 import { checkIntentTransition } from './intent-transition.ts'
-import { readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import { readLogTrust, type LogTrust } from './log-trust.ts'
 import { notProven, type EvidenceKind } from './not-proven.ts'
+import { noteCrypto } from './note-crypto.ts'
 import { parseEvidence } from './parse.ts'
+import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkRefusalRecord } from './refusal-record.ts'
 import { notesOnUnsigned } from './unsigned.ts'
 import { Unusable } from './unusable.ts'
 import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
 
-export { Unusable }
-export type { Check, EvidenceKind }
+export { isOpen, Unusable }
+export type { Check, EvidenceKind, LogTrust }
 
 /**
  * valid      every check holds, and there was at least one
  * invalid    a check fails, whatever cannot be checked beside it
- * unchecked  no check fails, and at least one could not be made: a key is not given, or an entry of a file is no evidence
+ * unchecked  no check fails, and at least one could not be made: a key of the service, of an approver or of the log is not given, or an
+ *            entry of a file is no evidence
  */
 export type Verdict = 'valid' | 'invalid' | 'unchecked'
 
@@ -34,46 +39,68 @@ export interface Report {
   readonly valid: boolean
   readonly checks: readonly Check[]
   /** The keys that a signature held by. */
-  readonly keys: readonly Pick<VerifyingKey, 'keyId' | 'algorithm' | 'fingerprint'>[]
+  readonly keys: readonly UsedKey[]
   /** What a reader should know that is no failure, such as that a record carries no receipt. */
   readonly notes: readonly string[]
   /** What a pass does not prove. */
   readonly notProven: readonly string[]
 }
 
-/**
- * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, `{event, signature}` or `{transition, signature}`.
- * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
- *   parsed; or a list of these, which count as one set
- * @throws Unusable when the text is not such evidence, or the key set cannot be read
- */
-export function verifyEvidence(text: string, keySet: unknown): Report {
-  const keys = keySetOf(keySet)
-  const evidence = parseEvidence(text, 'The evidence')
-  if (bulkEntries(evidence) !== undefined)
-    throw new Unusable('This is a file of several pieces of evidence: verify them one by one.')
-  return reportOn(evidence, keys, 'This')
+interface UsedKey extends Pick<VerifyingKey, 'keyId' | 'fingerprint'> {
+  /** ML-DSA-44 signs checkpoints only. */
+  readonly algorithm: VerifyingKey['algorithm'] | 'ml-dsa-44'
+}
+
+/** What the reader trusts beside the key set. */
+export interface Trust {
+  /**
+   * Of a bundle: the saved answer of GET /.well-known/countersign-log, as text or parsed, or the text of a C2SP tlog-policy. Without it no
+   * proof can be checked.
+   */
+  readonly log?: unknown
 }
 
 /**
- * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}` or `{changes: [...]}`.
+ * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, a bundle, `{event, signature}`,
+ * `{transition, signature}` or `{confirmation, signature}`.
+ * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
+ *   parsed; or a list of these, which count as one set
+ * @throws Unusable when the text is not such evidence, or the key set or the log description cannot be read
+ */
+export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {}): Report {
+  const trusted = { keys: keySetOf(keySet), log: logTrustOf(trust) }
+  const evidence = parseEvidence(text, 'The evidence')
+  if (bulkEntries(evidence) !== undefined)
+    throw new Unusable('This is a file of several pieces of evidence: verify them one by one.')
+  return reportOn(evidence, trusted, 'This')
+}
+
+/**
+ * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}` or
+ * `{confirmations: [...]}`.
  * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
  *   hides no other
  * @throws Unusable for an empty file too: no evidence is not valid evidence
  */
-export function verifyFile(text: string, keySet: unknown): Report[] {
-  return verifyFileBy(text, keySetOf(keySet))
+export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
+  return verifyFileBy(text, { keys: keySetOf(keySet), log: logTrustOf(trust) })
 }
 
-/** As `verifyFile`, by keys that were read before. */
-export function verifyFileBy(text: string, keys: KeySet): Report[] {
+/** Keys and logs that were read before. */
+export interface Trusted {
+  readonly keys: KeySet
+  readonly log: LogTrust | undefined
+}
+
+/** As `verifyFile`, by what was read before. */
+export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   const evidence = parseEvidence(text, 'The evidence')
   const entries = bulkEntries(evidence)
-  if (entries === undefined) return [reportOn(evidence, keys, 'This')]
+  if (entries === undefined) return [reportOn(evidence, trusted, 'This')]
   if (entries.length === 0) throw new Unusable('The file is an empty list: there is no evidence to verify.')
   return entries.map((entry, i) => {
     try {
-      return reportOn(entry, keys, `Entry ${i + 1}`)
+      return reportOn(entry, trusted, `Entry ${i + 1}`)
     } catch (error) {
       if (error instanceof Unusable) return noEvidence(error.message)
       throw error
@@ -97,6 +124,10 @@ function keySetOf(keySet: unknown): KeySet {
   return readKeySet(Array.isArray(keySet) ? keySet.map(parsedKeys) : parsedKeys(keySet))
 }
 
+function logTrustOf({ log }: Trust): LogTrust | undefined {
+  return log === undefined ? undefined : readLogTrust(log, noteCrypto.sha256)
+}
+
 function parsedKeys(given: unknown): Json {
   return typeof given === 'string' ? parseEvidence(given, 'The key set') : (given as Json)
 }
@@ -105,19 +136,20 @@ function parsedKeys(given: unknown): Json {
 function bulkEntries(evidence: Json): readonly Json[] | undefined {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
   if (!isPage) return Array.isArray(evidence) ? (evidence as readonly Json[]) : undefined
-  const lists = [evidence['events'], evidence['changes']].filter((entries) => entries !== undefined)
+  const lists = ['events', 'changes', 'confirmations']
+    .map((name) => evidence[name])
+    .filter((entries) => entries !== undefined)
   // Of two lists, one would go unread.
   const [entries] = lists.length === 1 ? lists : []
   return Array.isArray(entries) ? (entries as readonly Json[]) : undefined
 }
 
-function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
+function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
   const members = isMembers(evidence) ? evidence : {}
   const artifact = kindOf(members, which)
-  const used = new Map<string, VerifyingKey>()
-  const crypto = cryptoOf(keySet, (key) => used.set(key.keyId, key))
-  const { idOf, check, notesOn } = KINDS[artifact]
-  const checks = check(members, crypto)
+  const used = new Map<string, UsedKey>()
+  const { idOf, inspect } = KINDS[artifact]
+  const { checks, notes } = inspect(members, { ...trusted, onUsed: (key) => used.set(key.keyId, key) })
   const id = idOf(members)
   const verdict = verdictOf(checks)
   return {
@@ -131,7 +163,7 @@ function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
       algorithm,
       fingerprint,
     })),
-    notes: [...(notesOn?.(members, crypto) ?? []), ...notesOnUnsigned(artifact, members)],
+    notes: [...notes, ...notesOnUnsigned(artifact, members)],
     notProven: notProven(artifact),
   }
 }
@@ -139,7 +171,7 @@ function reportOn(evidence: Json, keySet: KeySet, which: string): Report {
 /** A failure decides: a key that is not given must not make one look like a gap in the key set. */
 function verdictOf(checks: readonly Check[]): Verdict {
   const problems = checks.filter(({ problem }) => problem !== undefined)
-  if (problems.some(({ missingKeys }) => missingKeys === undefined)) return 'invalid'
+  if (!problems.every(isOpen)) return 'invalid'
   return checks.length > 0 && problems.length === 0 ? 'valid' : 'unchecked'
 }
 
@@ -147,43 +179,76 @@ interface Kind {
   /** Members that this kind has and no other. */
   readonly marks: readonly string[]
   readonly idOf: (evidence: Members) => Json | undefined
-  readonly check: (evidence: Members, crypto: ReturnType<typeof cryptoOf>) => Check[]
-  readonly notesOn?: (evidence: Members, crypto: ReturnType<typeof cryptoOf>) => readonly string[]
+  readonly inspect: (evidence: Members, given: Given) => Inspection
+}
+
+interface Given extends Trusted {
+  readonly onUsed: (key: UsedKey) => void
+}
+
+interface Inspection {
+  readonly checks: readonly Check[]
+  readonly notes: readonly string[]
+}
+
+/** The inspection of evidence that needs no log. */
+function by(
+  check: (evidence: Members, crypto: Crypto) => Check[],
+  notesOn: (evidence: Members, crypto: Crypto) => readonly string[] = () => [],
+): Kind['inspect'] {
+  return (evidence, { keys, onUsed }) => {
+    const crypto = cryptoOf(keys, onUsed)
+    return { checks: check(evidence, crypto), notes: notesOn(evidence, crypto) }
+  }
 }
 
 const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
   'trust-record': {
     marks: ['trustRecordId'],
     idOf: ({ trustRecordId }) => trustRecordId,
-    check: checkWholeRecord,
-    notesOn: notesOnRecord,
+    inspect: by(checkWholeRecord, (record) => notesOnRecord(record, { promise: true })),
   },
   receipt: {
     marks: ['receiptId'],
     idOf: ({ receiptId }) => receiptId,
-    check: checkReceipt,
-    notesOn: (receipt) => notesOnReceipt(receipt),
+    inspect: by(checkReceipt, (receipt) => notesOnReceipt(receipt)),
   },
   'refusal-record': {
     marks: ['refusalRecordId'],
     idOf: ({ refusalRecordId }) => refusalRecordId,
-    check: checkRefusalRecord,
+    inspect: by(checkRefusalRecord),
   },
   'audit-event': {
     marks: ['event', 'signature'],
     idOf: ({ event }) => (isMembers(event) ? event['eventId'] : undefined),
-    check: checkAuditEvent,
+    inspect: by(checkAuditEvent),
   },
   'governance-change': {
     marks: ['changeId', 'changeHash', 'signature'],
     idOf: ({ changeId }) => changeId,
-    check: checkGovernanceChange,
-    notesOn: notesOnChange,
+    inspect: by(checkGovernanceChange, notesOnChange),
   },
   'intent-transition': {
     marks: ['transition', 'signature'],
     idOf: ({ transition }) => (isMembers(transition) ? transition['transitionId'] : undefined),
-    check: checkIntentTransition,
+    inspect: by(checkIntentTransition),
+  },
+  'provider-confirmation': {
+    marks: ['confirmation', 'signature'],
+    idOf: ({ confirmation }) => (isMembers(confirmation) ? confirmation['confirmationId'] : undefined),
+    inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation)),
+  },
+  bundle: {
+    marks: ['bundle'],
+    idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
+    inspect: (bundle, { keys, log, onUsed }) =>
+      inspectBundle(bundle, {
+        keys,
+        log,
+        cryptoBy: (known) => cryptoOf(known, onUsed),
+        noteCrypto,
+        onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
+      }),
   },
 }
 
@@ -192,7 +257,7 @@ function kindOf(evidence: Members, which: string): EvidenceKind {
   const [kind, ...others] = kinds
   if (kind === undefined)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature; an audit event stands as {event, signature}, an intent's transition as {transition, signature}.`,
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}.`,
     )
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)

@@ -23,13 +23,15 @@ export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
 }
 
 function isLegal(value: Json | undefined): boolean {
-  const { from, to, by, resolution, trustRecordHash } = members(value)
+  const { from, to, by, resolution, trustRecordHash, confirmationId } = members(value)
   if (!mayFollow(from, to) || string(by) === '') return false
-  // Only a human may say what nobody knows, and says which.
+  // Only somebody outside may say what the service does not know: a human, a provider or the connector; and says which.
   const isClosed = (resolution === 'EXECUTED' || resolution === 'NOT_EXECUTED') && by !== 'service'
   // Finalizing by hand is from a stored record, which it names; an error may have left one.
   const isProven = typeof trustRecordHash === 'string' && /^[0-9a-f]{64}$/.test(trustRecordHash)
+  const isConfirmed = to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== ''
   return (
+    (confirmationId === undefined || isConfirmed) &&
     (to === 'RESOLVED' ? isClosed : resolution === undefined) &&
     (to === 'FINALIZED' ? isProven : trustRecordHash === undefined || (to === 'ERRORED' && isProven))
   )

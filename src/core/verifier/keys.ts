@@ -1,9 +1,11 @@
 // The saved key set that evidence is verified by: GET /.well-known/jwks.json (interface §2.7) or a standard JWKS (RFC 7517).
 // GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
+import type { EdwardsPoint } from '@noble/curves/abstract/edwards.js'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import type { Json } from '../json/canonical.ts'
+import type { VerifierKey } from '../log/note.ts'
 import { base64, base64url } from './base64.ts'
 import { isMembers, type Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
@@ -29,6 +31,8 @@ interface Material {
 
 export interface VerifyingKey extends Material {
   readonly keyId: string
+  /** The point of an Ed25519 key. */
+  readonly point: EdwardsPoint | undefined
   /** SHA-256 of the SPKI, hex: `openssl pkey -pubin -in key.pem -outform DER | sha256sum` prints it too. */
   readonly fingerprint: string
   /** RFC 3339: what it signed for later executions counts for nothing. Null: in effect, when the key was saved. */
@@ -38,23 +42,38 @@ export interface VerifyingKey extends Material {
 /** The key is the keyId, exactly as written. */
 export type KeySet = ReadonlyMap<string, VerifyingKey>
 
+export const NO_KEYS: KeySet = new Map()
+
 /**
  * @param keySet the parsed set, `{keys: [...]}`, a single key as GET /keys/{keyId} answers it, or a list of these, which count as one set
  * @returns its Ed25519 and ML-DSA-65 keys; keys of other types are left out, as RFC 7517 §5 asks
  * @throws Unusable when no such key is left, and for an entry that contradicts itself or another one, or is cut short
  */
 export function readKeySet(keySet: Json): KeySet {
+  const keys = oneOfEach(
+    entriesOf(keySet).flatMap((entry, i) => readKey(entry, `Key ${i + 1} of the key set`) ?? []),
+  )
+  if (keys.size === 0)
+    throw new Unusable('The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.')
+  return keys
+}
+
+/**
+ * The keys of both sets.
+ * @throws Unusable where one contradicts the other
+ */
+export function combinedKeys(first: KeySet, second: KeySet): KeySet {
+  return oneOfEach([...first.values(), ...second.values()])
+}
+
+function oneOfEach(found: readonly VerifyingKey[]): KeySet {
   const keys = new Map<string, VerifyingKey>()
-  for (const [i, entry] of entriesOf(keySet).entries()) {
-    const key = readKey(entry, `Key ${i + 1} of the key set`)
-    if (key === undefined) continue
+  for (const key of found) {
     const same = keys.get(key.keyId)
     if (same !== undefined && same.fingerprint !== key.fingerprint)
       throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`)
     keys.set(key.keyId, same === undefined ? key : { ...key, revokedAt: earlier(same, key) })
   }
-  if (keys.size === 0)
-    throw new Unusable('The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.')
   refuseSharedKeys([...keys.values()])
   return keys
 }
@@ -118,7 +137,22 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
   const fingerprint = fingerprintOf(material)
   if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
     throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`)
-  return { keyId, ...material, fingerprint, revokedAt: revokedAtOf(entry, which) }
+  const point = pointOf(keyId, material, which)
+  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which) }
+}
+
+/**
+ * A key by its PEM alone.
+ * @param known a key that was read before: where it is the same, it is not examined again
+ * @throws Unusable where it is no Ed25519 key
+ */
+export function readEd25519Key(keyId: string, pem: Json, known: VerifyingKey | undefined): VerifyingKey {
+  const which = `The key '${keyId}'`
+  const material = ofPem(pem, which)
+  if (material?.algorithm !== 'ed25519') throw new Unusable(`${which} is no Ed25519 key.`)
+  const fingerprint = fingerprintOf(material)
+  const key = { keyId, ...material, fingerprint, revokedAt: null }
+  return { ...key, point: known?.fingerprint === fingerprint ? known.point : pointOf(keyId, material, which) }
 }
 
 function revokedAtOf({ revokedAt }: Members, which: string): string | null {
@@ -183,22 +217,41 @@ function bytesOf(text: Json | undefined, which: string): Uint8Array {
 function materialOf(kind: (typeof KINDS)[number], bytes: Uint8Array, which: string): Material {
   if (bytes.length !== kind.bytes)
     throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`)
-  if (kind.algorithm === 'ed25519' && !isOfPrimeOrder(bytes))
-    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
   return { algorithm: kind.algorithm, bytes }
 }
 
-/** False for another encoding, and for points of small or mixed order: as the service refuses them. */
-function isOfPrimeOrder(bytes: Uint8Array): boolean {
+/** Multiples of a point that are computed once, 4 bits of a scalar at a time: they pay for themselves within half a dozen signatures. */
+const TABLE_BITS = 4
+
+/** @throws Unusable for another encoding, and for points of small or mixed order: as the service refuses them */
+function pointOf(keyId: string, { algorithm, bytes }: Material, which: string): EdwardsPoint | undefined {
+  if (algorithm !== 'ed25519') return undefined
+  const point = decoded(bytes)
+  if (point === undefined || point.is0() || !point.isTorsionFree())
+    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
+  // A human's key signs little.
+  return keyId.includes(':') ? point : point.precompute(TABLE_BITS)
+}
+
+function decoded(bytes: Uint8Array): EdwardsPoint | undefined {
   try {
-    const point = ed25519.Point.fromBytes(bytes)
-    return !point.is0() && point.isTorsionFree()
+    return ed25519.Point.fromBytes(bytes)
   } catch {
-    return false
+    return undefined
   }
 }
 
 function fingerprintOf({ algorithm, bytes }: Material): string {
-  const kind = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1]
-  return bytesToHex(sha256(concatBytes(kind.spkiPrefix, bytes)))
+  const { spkiPrefix } = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1]
+  return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)))
 }
+
+/** The key of a log or of a witness as a report names it; these sign notes and no evidence. */
+export function describedLogKey({ name, keyId, type, publicKey }: VerifierKey) {
+  const algorithm = type === 'ml-dsa-44-cosignature' ? 'ml-dsa-44' : 'ed25519'
+  const spkiPrefix = algorithm === 'ed25519' ? KINDS[0].spkiPrefix : ML_DSA_44_SPKI_PREFIX
+  const fingerprint = bytesToHex(sha256(concatBytes(spkiPrefix, publicKey)))
+  return { keyId: `${name}+${keyId}`, algorithm, fingerprint } as const
+}
+
+const ML_DSA_44_SPKI_PREFIX = hexToBytes('30820532300b06096086480165030403110382052100')

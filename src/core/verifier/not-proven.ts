@@ -2,7 +2,14 @@
 
 /** What evidence there is, by the name that it is signed as. */
 export type EvidenceKind =
-  'trust-record' | 'receipt' | 'refusal-record' | 'audit-event' | 'governance-change' | 'intent-transition'
+  | 'trust-record'
+  | 'receipt'
+  | 'refusal-record'
+  | 'audit-event'
+  | 'governance-change'
+  | 'intent-transition'
+  | 'provider-confirmation'
+  | 'bundle'
 
 const ALWAYS = [
   'That the key set is authentic: it decides everything. Compare the fingerprints of its keys over a second channel.',
@@ -42,9 +49,26 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
     'That it is the latest state of the change: each state is signed on its own.',
   ],
   'intent-transition': [
-    'That the effect happened or did not, as a resolution says: it is what a human found out and stated.',
+    'That the effect happened or did not, as a resolution says: it is what a human found out and stated, or what a provider or the connector said.',
     'That the intent was in the state which it left, or that no other transition was made: each is signed on its own.',
     'That a record of the hash that it names exists: verify the record, and compare its trustRecordHash.',
+  ],
+  'provider-confirmation': [
+    'That the effect happened or did not: it is what the provider said, as the rule in effect read its delivery.',
+    'That the delivery said so: the confirmation names its SHA-256, and the delivery is not in it.',
+    'That the rule was right: compare rulesHash with the rules that you expect.',
+    'That the provider said nothing else before or after: each confirmation is signed on its own.',
+  ],
+  bundle: [
+    'That the policy was a good one: it is in the bundle to be read.',
+    'That the declared signals were true, beyond what was verified.',
+    'That as many approved as the policy asks for: the record shows who approved, the policy how many must.',
+    'That the approvers are the humans that they are named after, or that a key was not revoked before it was used: a revocation is a governance change of its own.',
+    'That no approval was used for another execution too: compare the nonces.',
+    'That those who resolved the governance changes are humans, and that their step-up authorizations were used only once.',
+    'That the effect happened, or happened as reported: the record holds what the connector reported.',
+    'That the verifications were run: they are not signed. Only a receipt confirms one.',
+    'That the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints.',
   ],
 }
 

@@ -29,6 +29,8 @@ const RECORD = [
   'receipts',
   'verificationCount',
   'receiptCount',
+  'confirmations',
+  'confirmationCount',
 ]
 
 /** The unknown members of an object, by their paths; none of anything else. */
@@ -64,12 +66,34 @@ const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly str
           ? unknownInEach(receipt['signatures'], SIGNATURE, 'receipts', i, 'signatures')
           : [],
     ),
+    ...partsOf(record['confirmations']).flatMap((one, i) =>
+      ofPart('provider-confirmation', one, 'confirmations', i),
+    ),
   ],
   receipt: ofSignatures,
   'refusal-record': ofSignature,
   'audit-event': beside('event'),
   'governance-change': ofSignature,
   'intent-transition': beside('transition'),
+  'provider-confirmation': beside('confirmation'),
+  bundle: (bundle) => [
+    ...unknown(bundle, BUNDLE),
+    ...ofPart('trust-record', bundle['record'], 'record'),
+    ...partsOf(bundle['changes']).flatMap((change, i) => ofPart('governance-change', change, 'changes', i)),
+    ...unknownInEach(bundle['approverKeys'], APPROVER_KEY, 'approverKeys'),
+    ...unknownInEach(bundle['proofs'], PROOF, 'proofs'),
+  ],
+}
+
+const BUNDLE = ['bundle', 'record', 'policy', 'approverKeys', 'changes', 'proofs']
+const APPROVER_KEY = ['keyId', 'algorithm', 'use', 'pem', 'jwk', 'revokedAt']
+const PROOF = ['kind', 'id', 'proof']
+
+const partsOf = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly Json[]) : [])
+
+/** The unknown members of a piece of evidence within another, by their paths from the outer one. */
+function ofPart(kind: EvidenceKind, part: Json | undefined, ...path: (string | number)[]): string[] {
+  return isMembers(part) ? OF_KIND[kind](part).map((name) => [...path, name].join('.')) : []
 }
 
 /** One sentence for each, in the order of their paths by UTF-16 code units. */

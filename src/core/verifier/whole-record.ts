@@ -1,8 +1,9 @@
 // A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
-// (interface §2.2: verifications and receipts).
+// (interface §2.2: verifications and receipts; confirmations of providers).
 import type { Json } from '../json/canonical.ts'
 import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
 import { checkTrustRecord } from './trust-record.ts'
 
@@ -27,6 +28,21 @@ export function checkWholeRecord(evidence: Json, given: Crypto): Check[] {
         .map(members)
         .every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto))
     }),
+    ...(record['confirmations'] === undefined && record['confirmationCount'] === undefined
+      ? []
+      : [
+          checkSigned(
+            'confirmations',
+            'A confirmation is not a valid one of this record',
+            given,
+            (crypto) => {
+              leftOut(record, 'confirmations')
+              return list(record['confirmations'])
+                .map(members)
+                .every((one) => isConfirmed(record, one, crypto))
+            },
+          ),
+        ]),
   ]
 }
 
@@ -44,7 +60,11 @@ function isVerification({ verificationId, status, message, verifiedAt }: Members
   )
 }
 
-const COUNTED = { verifications: 'verificationCount', receipts: 'receiptCount' } as const
+const COUNTED = {
+  verifications: 'verificationCount',
+  receipts: 'receiptCount',
+  confirmations: 'confirmationCount',
+} as const
 
 /** How many entries the list of a record leaves out (decisions §12). Throws for an invalid count, or one below the list's length. */
 function leftOut(record: Members, name: keyof typeof COUNTED): number {
@@ -68,6 +88,14 @@ function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): bo
   return named.some(({ status }) => status === 'VERIFIED')
 }
 
+/** Throws with the problems of the confirmation itself. */
+function isConfirmed(record: Members, confirmation: Members, crypto: CheckCrypto): boolean {
+  const problems = checkProviderConfirmation(confirmation, crypto).flatMap(({ problem }) => problem ?? [])
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  const named = members(confirmation['confirmation'])['businessTransactionId']
+  return named === string(record['businessTransactionId'])
+}
+
 /** The note of a list that was cut; where the count is missing, a check has failed. */
 function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
   const [held, count] = [record[name], record[COUNTED[name]]]
@@ -76,8 +104,14 @@ function cutNote(record: Members, name: keyof typeof COUNTED): string[] {
     : []
 }
 
-/** What no check fails on and a reader should know. */
-export function notesOnRecord(record: Members): readonly string[] {
+/**
+ * What no check fails on and a reader should know.
+ * @param also.promise whether to say what its latest receipt promises: not where the proof is given
+ */
+export function notesOnRecord(
+  record: Members,
+  { promise }: { readonly promise: boolean },
+): readonly string[] {
   const { verifications, receipts } = record
   const [latest, receipt] = [verifications, receipts].map((entries) =>
     Array.isArray(entries) ? (entries.at(-1) as Json | undefined) : undefined,
@@ -87,7 +121,17 @@ export function notesOnRecord(record: Members): readonly string[] {
     ...(isMembers(latest) && latest['status'] === 'FAILED'
       ? ['The latest verification that was stored with it is FAILED.']
       : []),
-    ...(['verifications', 'receipts'] as const).flatMap((name) => cutNote(record, name)),
-    ...(isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
+    ...(['verifications', 'receipts', 'confirmations'] as const).flatMap((name) => cutNote(record, name)),
+    ...(promise && isMembers(receipt) ? notesOnReceipt(receipt, 'Its latest receipt') : []),
+    ...notesOnConfirmations(record),
   ]
+}
+
+function notesOnConfirmations({ confirmations, executions }: Members): string[] {
+  if (!Array.isArray(confirmations)) return []
+  const [execution] = Array.isArray(executions) ? (executions as readonly Json[]) : []
+  const status = isMembers(execution) ? execution['status'] : undefined
+  return (confirmations as readonly Json[]).flatMap((one) =>
+    isMembers(one) ? notesOnConfirmation(one['confirmation'], status) : [],
+  )
 }

@@ -1,13 +1,21 @@
-// Providers whose deliveries are taken (decisions §1, §10): `<PROVIDER>_WEBHOOK_SECRET` mounts `/webhooks/<provider>`, and the names of
-// the two headers follow from the provider's (interface §6).
+// Providers whose deliveries are taken (decisions §1, §10, §12): `<PROVIDER>_WEBHOOK_SECRET` mounts `/webhooks/<provider>`, and
+// `<PROVIDER>_WEBHOOK_SCHEME` says how the provider signs.
+import { schemeNames, schemes, type Scheme, type SchemeName } from './schemes/index.ts'
 
-/** The key is the provider in lower case. Any of several secrets is accepted, so that a rotation loses no delivery. */
-export type WebhookSecrets = Readonly<Record<string, readonly string[]>>
+export interface WebhookProvider {
+  readonly scheme: SchemeName
+  /** Any of several is accepted, so that a rotation loses no delivery. */
+  readonly secrets: readonly string[]
+}
 
-const SUFFIX = '_WEBHOOK_SECRET'
+/** The key is the provider in lower case. */
+export type WebhookProviders = Readonly<Record<string, WebhookProvider>>
+
+const SECRET_SUFFIX = '_WEBHOOK_SECRET'
+const SCHEME_SUFFIX = '_WEBHOOK_SCHEME'
 const PROVIDER = /^[A-Z][A-Z0-9_]{0,31}$/
-/** Printable, no spaces; long enough that nobody finds it by trying. */
-const SECRET = /^[!-~]{16,512}$/
+/** Printable; a space at an end is one that was pasted with it. */
+const SECRET = /^(?! )[ -~]{1,512}(?<! )$/
 /** Each of them is tried on every delivery. */
 const SECRETS_MAX = 4
 
@@ -15,32 +23,76 @@ const SECRETS_MAX = 4
  * The webhook providers that an environment configures.
  * @returns `problems`, sentences that begin with the variable's name and repeat no value
  */
-export function readWebhookSecrets(given: Readonly<Record<string, string>>): {
-  readonly secrets: WebhookSecrets
+export function readWebhookProviders(given: Readonly<Record<string, string>>): {
+  readonly providers: WebhookProviders
   readonly problems: readonly string[]
 } {
-  const secrets: Record<string, readonly string[]> = {}
+  const providers: Record<string, WebhookProvider> = {}
   const problems: string[] = []
   for (const [name, value] of Object.entries(given)) {
     // Those that begin with SERVICE_ are ours alone, and reported where all of them are.
-    if (!name.endsWith(SUFFIX) || name.startsWith('SERVICE_')) continue
-    const provider = name.slice(0, -SUFFIX.length)
-    const configured = value.split(',')
+    if (name.startsWith('SERVICE_')) continue
+    if (name.endsWith(SCHEME_SUFFIX)) problems.push(...schemeProblems(name, given))
+    if (!name.endsWith(SECRET_SUFFIX)) continue
+    const provider = name.slice(0, -SECRET_SUFFIX.length)
+    const scheme = given[`${provider}${SCHEME_SUFFIX}`] ?? 'contract'
+    const secrets = value.split(',')
     if (!PROVIDER.test(provider))
       problems.push(
         `${name} must name its provider by a capital letter and at most 31 further ones, digits or _.`,
       )
-    else if (configured.length > SECRETS_MAX || !configured.every((secret) => SECRET.test(secret)))
+    else if (secrets.length > SECRETS_MAX || !secrets.every((secret) => SECRET.test(secret)))
       problems.push(
-        `${name} must be 1 to ${SECRETS_MAX} secrets with a comma between them, each 16 to 512 printable ASCII characters without spaces.`,
+        `${name} must be 1 to ${SECRETS_MAX} secrets with a comma between them, each 1 to 512 printable ASCII characters without a space at either end.`,
       )
-    else secrets[provider.toLowerCase()] = configured
+    else if (isScheme(scheme)) {
+      const mustBe = secrets.flatMap((secret) => schemes[scheme].secretMustBe(secret) ?? [])
+      if (mustBe[0] === undefined) providers[provider.toLowerCase()] = { scheme, secrets }
+      else problems.push(`${name} must be ${mustBe[0]}, as the scheme ${scheme} has it.`)
+    }
   }
-  return { secrets, problems }
+  return { providers, problems }
 }
 
-/** Lower case. A provider's `_` is a `-` here: proxies drop header names that hold an underscore. */
-export function webhookHeaders(provider: string): { readonly signature: string; readonly eventId: string } {
-  const prefix = `x-${provider.replaceAll('_', '-')}`
-  return { signature: `${prefix}-signature`, eventId: `${prefix}-event-id` }
+function schemeProblems(name: string, given: Readonly<Record<string, string>>): string[] {
+  const secret = `${name.slice(0, -SCHEME_SUFFIX.length)}${SECRET_SUFFIX}`
+  const problems: string[] = []
+  if (!isScheme(given[name] ?? '')) problems.push(`${name} must be one of ${schemeNames.join(', ')}.`)
+  if (given[secret] === undefined) problems.push(`${name} needs ${secret}, which mounts the provider.`)
+  return problems
+}
+
+function isScheme(name: string): name is SchemeName {
+  return Object.hasOwn(schemes, name)
+}
+
+/** @returns sentences about secrets that are used but should be replaced; none repeats a secret */
+export function secretWarnings(providers: WebhookProviders): string[] {
+  return Object.entries(providers).flatMap(([provider, { scheme, secrets }]) =>
+    secrets.flatMap((secret, i) => {
+      const why = schemes[scheme].secretWarning(secret)
+      const which = secrets.length === 1 ? '' : ` Number ${i + 1} of its secrets`
+      const name = `${provider.toUpperCase()}${SECRET_SUFFIX}`
+      return why === undefined ? [] : [`${name}${which === '' ? '' : `:${which}`} ${why}.`]
+    }),
+  )
+}
+
+/**
+ * Why a delivery has no signature header of its provider's scheme, for the log.
+ * @param has whether the delivery has a header, by its lower-case name
+ */
+export function missingHeaderText(
+  provider: string,
+  scheme: SchemeName,
+  has: (header: string) => boolean,
+): string {
+  const other = schemeNames.find((name) => name !== scheme && has(schemes[name].signatureHeader(provider)))
+  const expected = `scheme ${scheme} expects the header ${schemes[scheme].signatureHeader(provider)}`
+  if (other === undefined) return expected
+  return `${expected}; the delivery has ${schemes[other].signatureHeader(provider)}, which is that of scheme ${other}`
+}
+
+export function schemeOf(provider: WebhookProvider): Scheme {
+  return schemes[provider.scheme]
 }

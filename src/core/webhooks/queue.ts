@@ -117,7 +117,14 @@ async function newBoss(more: ConstructorOptions): Promise<PgBoss> {
 export interface WebhookJobs {
   /** @throws where the queue is missing: the transaction must not commit an event that nobody would process */
   readonly add: (transaction: Sql, jobs: readonly WebhookJob[]) => Promise<void>
+  /** Adds them, to be taken up no earlier than in so many seconds. */
+  readonly addLater: (transaction: Sql, jobs: readonly WebhookJob[], seconds: number) => Promise<void>
   readonly remove: (transaction: Sql, jobIds: readonly string[]) => Promise<void>
+  /**
+   * Runs the dead job of a delivery again.
+   * @returns whether there was one
+   */
+  readonly revive: (eventKey: string) => Promise<boolean>
 }
 
 /**
@@ -135,15 +142,19 @@ export function openWebhookJobs(pool: Pool): () => Promise<WebhookJobs> {
     }))
 }
 
-function jobsOf(boss: PgBoss): WebhookJobs {
+/** @param boss of `joinWebhookQueue` */
+export function jobsOf(boss: PgBoss): WebhookJobs {
+  async function insert(transaction: Sql, jobs: readonly WebhookJob[], more: { startAfter?: number }) {
+    const given = jobs.map((data) => ({ data, ...more }))
+    const ids = await boss.insert(WEBHOOK_QUEUE, given, { db: partOf(transaction), returnId: true })
+    if (ids?.length !== jobs.length) throw new Error(`pg-boss has no queue ${WEBHOOK_QUEUE}`)
+  }
   return {
-    async add(transaction, jobs) {
-      const given = jobs.map((data) => ({ data }))
-      const ids = await boss.insert(WEBHOOK_QUEUE, given, { db: partOf(transaction), returnId: true })
-      if (ids?.length !== jobs.length) throw new Error(`pg-boss has no queue ${WEBHOOK_QUEUE}`)
-    },
+    add: (transaction, jobs) => insert(transaction, jobs, {}),
+    addLater: (transaction, jobs, seconds) => insert(transaction, jobs, { startAfter: seconds }),
     async remove(transaction, jobIds) {
       await boss.deleteJob(WEBHOOK_QUEUE, [...jobIds], { db: partOf(transaction) })
     },
+    revive: async (eventKey) => (await boss.redrive(DEAD_WEBHOOK_QUEUE, { data: { id: eventKey } })) > 0,
   }
 }

@@ -35,13 +35,20 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   'record-audit-event': { lane: 'background', ...STORED, ...ONE },
   'sweep-intents': { lane: 'background', ...COMPUTED, ...ONE },
   'sequence-log': { lane: 'background', ...COMPUTED, ...ONE },
+  // Each takes a thread up to 0.2 s, in parts, or waits for the next checkpoint.
+  'prove-complete': { lane: 'background', countMax: 1, bytesMax: Infinity, batchesMax: 2 },
+  'add-checkpoint': { lane: 'background', ...COMPUTED, ...ONE },
   'process-webhooks': { lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },
+  // Each reads a part of the feed and makes some signatures.
+  'sign-events': { lane: 'background', countMax: 4, bytesMax: Infinity, ...ONE },
 
   'deliver-approval': { lane: 'administration', ...COMPUTED },
   'propose-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-intent': { lane: 'administration', ...COMPUTED },
   'finalize-intent': { lane: 'administration', ...COMPUTED },
+  'process-webhook-again': { lane: 'administration', ...COMPUTED },
+  'manage-event-endpoint': { lane: 'administration', ...COMPUTED },
 }
 
 /** A larger body costs a thread milliseconds in single steps, which the small ones beside it would wait for. */

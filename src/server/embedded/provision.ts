@@ -6,6 +6,7 @@ import type { Config } from '../../core/config.ts'
 import { LOCAL_CALLER, type FirstKey } from '../first-steps.ts'
 import { generateMissingKeys } from '../../core/signing/keys.ts'
 import { generateMissingLogKeys } from '../../core/signing/log-keys.ts'
+import { generateMissingWitnessKeys } from '../../core/signing/witness-keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { writeWholeFile } from '../../core/signing/whole-file.ts'
 
@@ -30,6 +31,7 @@ export function provision({ config, dataDir }: { config: Config; dataDir: string
     const made = { dir: signingKeyDir, now: new Date() }
     generateMissingKeys(made)
     if (config.evidenceLog !== undefined) generateMissingLogKeys(made)
+    if (config.witness !== undefined) generateMissingWitnessKeys(made)
   }
   if (config.callers !== undefined) return { callers: config.callers, signingKeyDir }
   if (config.authDisabled) return { callers: [], signingKeyDir }

@@ -30,6 +30,7 @@ const COSTS: Partial<Record<Operation, Cost>> = {
   verify: 'compute',
   receipt: 'compute',
   replay: 'compute',
+  'prove-complete': 'compute',
   'verify-refusal': 'compute',
   'verify-audit-event': 'compute',
   'deliver-approval': 'compute',
@@ -38,6 +39,7 @@ const COSTS: Partial<Record<Operation, Cost>> = {
   'resolve-change': 'administration',
   'resolve-intent': 'administration',
   'finalize-intent': 'administration',
+  'process-webhook-again': 'administration',
 }
 
 /** @param msPerMinute thread time of one caller: RATE_LIMIT_COMPUTE_MS_PER_MINUTE */

@@ -73,7 +73,9 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (authenticated === undefined && route.open === undefined && !config.authDisabled)
       return reply(failures.authenticationRequired(), exchange)
 
-    const params = route.fromHead?.(matched.params, (name) => request.header(name)) ?? matched.params
+    const { headers } = request
+    const params =
+      route.fromHead?.(matched.params, (name) => request.header(name), { headers, config }) ?? matched.params
     if (params instanceof Failure) return reply(params, exchange)
     const takesBody = route.body !== undefined
     if (takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {

@@ -23,10 +23,14 @@ export function openMatching(
 ): (method: string, path: string) => Match {
   const exact = new Map<string, Match>(
     routes
-      .filter(({ path }) => !path.includes('{'))
+      .filter((route) => !route.path.includes('{') && isMounted(route, {}))
       .map((route) => [`${route.method} ${route.path}`, found(route, {})]),
   )
-  const candidates = routes.map((route) => ({ route, segments: route.path.split('/') }))
+  const candidates = routes.flatMap((route) =>
+    [route.path, route.alsoAt].flatMap((path) =>
+      path === undefined ? [] : { route, segments: path.split('/') },
+    ),
+  )
 
   return (method, path) => {
     const wanted = method === 'HEAD' ? 'GET' : method
@@ -42,7 +46,7 @@ function search(
 ): Match {
   const segments = path.split('/')
   const here = candidates.flatMap((candidate) => {
-    const params = fit(candidate.segments, segments)
+    const params = fit(candidate, segments)
     return params === undefined || !isMounted(candidate.route, params)
       ? []
       : [{ route: candidate.route, params }]
@@ -60,7 +64,12 @@ function found(route: Route, params: PathParams): Match {
   return { kind: 'route', route, params }
 }
 
-function fit(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+function fit(
+  { segments: pattern, route: { tail } }: Candidate,
+  given: readonly string[],
+): Record<string, string> | undefined {
+  const last = pattern.length - 1
+  const segments = tail ? [...given.slice(0, last), given.slice(last).join('/')] : given
   if (pattern.length !== segments.length) return undefined
   const params: Record<string, string> = {}
   for (const [i, part] of pattern.entries()) {

@@ -73,7 +73,7 @@ const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
 
 /** The same on every path of the service that is not open, whatever the outcome. */
 function needsKey(route: Route | undefined): boolean {
-  return route !== undefined && route.open === undefined
+  return route !== undefined && route.open !== true
 }
 
 interface Representation {

@@ -1,9 +1,10 @@
-// Has the evidence log written, several times a second and on every instance. The work is a thread's: workers/log/index.ts.
+// Has the evidence log written, a few times a second and on every instance. The work is a thread's: workers/log/index.ts.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LogReport } from '../../core/thread-messages.ts'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
 
-const TICK_EVERY_MS = 200
+/** After a tick that failed. */
+const RETRY_AFTER_MS = 200
 const NO_BODY = new Uint8Array(0)
 
 interface Logging {
@@ -36,7 +37,8 @@ export function startLogging({
     warning = sentence
   }
 
-  async function tick(): Promise<void> {
+  /** @returns in how many milliseconds the next one is due */
+  async function tick(): Promise<number> {
     const reply = await submit({
       operation: 'sequence-log',
       client: SERVICE_CLIENT,
@@ -46,21 +48,22 @@ export function startLogging({
     if (reply.status !== 200) {
       const away = reply.status === 503 ? 'The database is away.' : 'The reason is in the log of the service.'
       warn(`The evidence log is not written: ${away}`, () => log.error(reply.log ?? {}, 'evidence log'))
-      return
+      return RETRY_AFTER_MS
     }
-    const { frozen, problem } = JSON.parse(Buffer.from(reply.body).toString()) as LogReport
+    const { frozen, problem, nextTickMs } = JSON.parse(Buffer.from(reply.body).toString()) as LogReport
     if (frozen !== null)
       warn(`The evidence log is frozen, and signs nothing: ${frozen}`, () =>
         log.error({ reason: frozen }, 'evidence log frozen'),
       )
     else warn(problem ?? undefined, (reason) => log.warn({ reason }, 'evidence log'))
+    return nextTickMs
   }
 
   /** One after the other: never two at once. */
   async function tickOn(): Promise<void> {
     while (!signal.aborted) {
-      await tick()
-      await delay(TICK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      const nextTickMs = await tick()
+      await delay(nextTickMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
-import type { DueWebhooks, FailedWebhooks } from '../../core/thread-messages.ts'
+import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
 import { openPool } from '../../core/tables/sql.ts'
 import { within } from '../../core/within.ts'
 import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from '../../core/webhooks/queue.ts'
@@ -32,10 +32,13 @@ interface WebhookWork {
 export async function startWebhookWork({
   connectionString,
   submit,
+  onProcessed,
   log,
 }: {
   connectionString: string
   submit: Dispatcher['submit']
+  /** Called for each delivery, with what became of it. */
+  onProcessed: (delivery: ProcessedDelivery) => void
   log: { warn: (message: string) => void; error: (line: object, message: string) => void }
 }): Promise<WebhookWork> {
   const pool = openPool(connectionString, CONNECTIONS_MAX, PATIENCE)
@@ -68,7 +71,8 @@ export async function startWebhookWork({
       })
       // Thrown: the whole batch failed and is tried again.
       if (reply.status !== 200) throw new Error(failureText(reply.body))
-      const { failed } = JSON.parse(Buffer.from(reply.body).toString()) as FailedWebhooks
+      const { failed, processed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessedWebhooks
+      processed.forEach(onProcessed)
       return jobs.map(({ id }) => {
         const message = failed[id]
         return message === undefined

@@ -1,5 +1,6 @@
 // What a scrape asks the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
+import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { within } from '../../core/within.ts'
 
@@ -13,9 +14,11 @@ interface DatabaseState {
   readonly up: boolean
   /** Undefined: not known. */
   readonly inDoubt: number | undefined
+  /** Undefined also where there is none. */
+  readonly log: LogStatus | undefined
 }
 
-const AWAY: DatabaseState = { up: false, inDoubt: undefined }
+const AWAY: DatabaseState = { up: false, inDoubt: undefined, log: undefined }
 
 /** Never rejects, and answers within half a second. A query without an answer yet is not sent a second time. */
 export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
@@ -23,8 +26,8 @@ export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
   let known: { readonly state: DatabaseState; readonly atMs: number } | undefined
 
   async function ask(): Promise<DatabaseState> {
-    const state = await countInDoubt(sql, COUNT_MAX).then(
-      (inDoubt): DatabaseState => ({ up: true, inDoubt }),
+    const state = await Promise.all([countInDoubt(sql, COUNT_MAX), readLogStatus(sql)]).then(
+      ([inDoubt, log]): DatabaseState => ({ up: true, inDoubt, log }),
       () => AWAY,
     )
     known = { state, atMs: performance.now() }

@@ -25,6 +25,8 @@ export function openInstruments() {
     ...batchMetrics(make),
     ...databaseMetrics(make),
     ...threadMetrics(make),
+    ...logMetrics(make),
+    ...eventMetrics(make),
   }
 }
 
@@ -79,6 +81,11 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
       ['type', 'written'],
     ),
     deliveries: counter('webhook_deliveries_total', 'Deliveries of providers.', ['provider', 'outcome']),
+    confirmations: counter(
+      'confirmations_total',
+      'Deliveries of providers that were processed by their rules.',
+      ['provider', 'says', 'outcome'],
+    ),
   }
 }
 
@@ -118,12 +125,51 @@ function databaseMetrics({ gauge }: Makers) {
     ),
     inDoubt: gauge('executions_in_doubt', 'Executions that a human has to close; absent while not known.'),
     databaseUp: gauge('database_up', '1 where the database answered a query in time.'),
+    logEntries: gauge(
+      'log_entries',
+      'Entries of the newest evidence log; absent while not known, as the others of it.',
+    ),
+    logFrozen: gauge(
+      'log_frozen',
+      '1 where the newest evidence log is frozen: nothing is appended or signed.',
+    ),
+    logQueueSeconds: gauge(
+      'log_queue_age_seconds',
+      'How long the oldest commit waits for its place in the evidence log.',
+    ),
+    logCheckpointSeconds: gauge(
+      'log_checkpoint_age_seconds',
+      'How long ago the newest checkpoint of the evidence log was signed.',
+    ),
     poolConnections: gauge('database_pool_connections', 'Connections to the database.', [
       'pool',
       'thread',
       'state',
     ]),
     poolWaiting: gauge('database_pool_waiting', 'Who waits for a connection.', ['pool', 'thread']),
+  }
+}
+
+function logMetrics({ gauge }: Makers) {
+  return {
+    witnessAge: gauge(
+      'log_witness_checkpoint_age_seconds',
+      'How long ago the newest checkpoint was published that a witness has cosigned; absent while it has cosigned none.',
+      ['witness'],
+    ),
+  }
+}
+
+function eventMetrics({ counter, gauge }: Makers) {
+  return {
+    eventDeliveries: counter('event_deliveries_total', 'Attempts to deliver an event to an endpoint.', [
+      'outcome',
+    ]),
+    eventEndpoints: gauge(
+      'event_endpoints',
+      'Event endpoints in effect: delivering, failing (tried again) or disabled; absent while not known.',
+      ['state'],
+    ),
   }
 }
 

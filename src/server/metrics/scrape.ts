@@ -6,6 +6,7 @@ import type { Admission } from '../http/admission.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 import { openDatabaseProbe } from './database.ts'
 import { watchEventLoop, type LoopReport } from '../../core/event-loop.ts'
+import type { LogStatus } from '../../core/tables/log-state.ts'
 import type { Instruments } from './instruments.ts'
 import type { Threads } from './threads.ts'
 
@@ -17,6 +18,10 @@ export interface Scraped {
   readonly pool: Pool
   /** Every pool of the main thread, by its name; undefined: this service has none. */
   readonly pools: Readonly<Record<string, Pool | undefined>>
+  /** How old the newest checkpoint is that each witness has cosigned. */
+  readonly witnessAges: () => readonly { readonly witness: string; readonly ageSeconds: number }[]
+  /** How many event endpoints are in each state; undefined: not known. */
+  readonly eventEndpoints: () => Readonly<Record<string, number>> | undefined
   readonly queueRequestsMax: number
   readonly build: { readonly version: string; readonly listener: string }
 }
@@ -41,6 +46,7 @@ export function openScrape(
     databaseUp.set(Number(database.up))
     if (database.inDoubt === undefined) inDoubt.remove()
     else inDoubt.set(database.inDoubt)
+    setLog(instruments, database.log)
 
     // What is not said anew is not so any more: a thread may have been replaced.
     for (const gauge of [poolConnections, poolWaiting, loopLag, loopUtilization]) gauge.reset()
@@ -64,10 +70,25 @@ export function openScrape(
 
 /** What the main thread knows by itself. */
 function look(
-  { queued, batchesRunning, inFlight, inFlightBytes, bodiesAnnounced, pendingEvidence, refused }: Instruments,
+  {
+    witnessAge,
+    eventEndpoints,
+    queued,
+    batchesRunning,
+    inFlight,
+    inFlightBytes,
+    bodiesAnnounced,
+    pendingEvidence,
+    refused,
+  }: Instruments,
   scraped: Scraped,
 ): void {
   const { dispatcher, admission, storeFault } = scraped
+  witnessAge.reset()
+  for (const { witness, ageSeconds } of scraped.witnessAges()) witnessAge.set({ witness }, ageSeconds)
+  eventEndpoints.reset()
+  for (const [state, count] of Object.entries(scraped.eventEndpoints() ?? {}))
+    eventEndpoints.set({ state }, count)
   const { waiting, running } = dispatcher.load()
   queued.reset()
   for (const [operation, count] of running) {
@@ -80,6 +101,19 @@ function look(
   bodiesAnnounced.set(admission.announced().requests)
   pendingEvidence.set(dispatcher.pendingEvidence())
   refused.set(Number(storeFault.sqlState() !== undefined))
+}
+
+/** What the database knows, the same on every instance. */
+function setLog(
+  { logEntries, logFrozen, logQueueSeconds, logCheckpointSeconds }: Instruments,
+  log: LogStatus | undefined,
+): void {
+  for (const gauge of [logEntries, logFrozen, logQueueSeconds, logCheckpointSeconds]) gauge.remove()
+  if (log === undefined) return
+  logEntries.set(log.size)
+  logFrozen.set(Number(log.frozen !== null))
+  logQueueSeconds.set(log.queuedSeconds)
+  if (log.publishedAtMs > 0) logCheckpointSeconds.set(Math.max(Date.now() - log.publishedAtMs, 0) / 1000)
 }
 
 function useOf({ totalCount: total, idleCount: idle, waitingCount: waiting }: Pool): PoolUse {

@@ -20,6 +20,14 @@ import {
 import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
 import { Decision } from '../../core/schemas/decision.ts'
 import { ErrorBody, PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
+import { EvidenceBundle } from '../../core/schemas/evidence-bundle.ts'
+import {
+  EventEndpoint,
+  EventEndpointList,
+  EventEndpointProposal,
+  EventEndpointSecret,
+  EventRedelivery,
+} from '../../core/schemas/event-endpoint.ts'
 import {
   ExecutionIntent,
   ExecutionIntentPage,
@@ -39,9 +47,15 @@ import {
   ChangeRejection,
   StepUpAuthorization,
 } from '../../core/schemas/governance.ts'
+import { LogConsistency, LogDescription } from '../../core/schemas/log.ts'
 import { PolicyDocument } from '../../core/schemas/policy.ts'
 import { PolicyDetail, PolicyPage, PolicyProposal, PolicySummary } from '../../core/schemas/policy-version.ts'
 import { Base64, Instant, Sha256, Timestamp, Uuid } from '../../core/schemas/primitives.ts'
+import {
+  ProviderConfirmation,
+  ProviderConfirmationPage,
+  ProviderConfirmationWithSignature,
+} from '../../core/schemas/provider-confirmation.ts'
 import { Receipt } from '../../core/schemas/receipt.ts'
 import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
@@ -57,7 +71,19 @@ import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { ApiManifest, Health, NotReady, Ready, ServiceStatus, Version } from '../../core/schemas/system.ts'
 import { Execution, ExecutionAuthorization, ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { Verification } from '../../core/schemas/verification.ts'
-import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
+import {
+  WebhookRule,
+  WebhookRules,
+  WebhookRulesPage,
+  WebhookRulesProposal,
+} from '../../core/schemas/webhook-rules.ts'
+import {
+  WebhookDelivery,
+  WebhookEvent,
+  WebhookEventPage,
+  WebhookEventWithBody,
+  WebhookReceipt,
+} from '../../core/schemas/webhook.ts'
 
 /** Names are part of the contract: client code is generated from them. */
 const named: Readonly<Record<string, TSchema>> = {
@@ -96,6 +122,11 @@ const named: Readonly<Record<string, TSchema>> = {
   ExternalConnector,
   ExternalConnectorList,
   ExternalConnectorProposal,
+  EventEndpoint,
+  EventEndpointList,
+  EventEndpointProposal,
+  EventEndpointSecret,
+  EventRedelivery,
   SignedApproval,
   Approval,
   ApprovalPage,
@@ -120,14 +151,27 @@ const named: Readonly<Record<string, TSchema>> = {
   IntentTransition,
   IntentTransitionWithSignature,
   IntentResolution,
+  ProviderConfirmation,
+  ProviderConfirmationWithSignature,
+  ProviderConfirmationPage,
   RefusalRecord,
   RefusalVerification,
   AuditEvent,
   AuditEventWithSignature,
   AuditEventPage,
   AuditVerification,
+  LogDescription,
+  LogConsistency,
+  EvidenceBundle,
   WebhookDelivery,
   WebhookReceipt,
+  WebhookRule,
+  WebhookRules,
+  WebhookRulesPage,
+  WebhookRulesProposal,
+  WebhookEvent,
+  WebhookEventPage,
+  WebhookEventWithBody,
   ServiceStatus,
   Health,
   Ready,

@@ -88,7 +88,7 @@ function operationObject(route: Route): Record<string, unknown> {
     tags: [tag],
     summary,
     ...(description === undefined ? {} : { description }),
-    ...(route.open ? { security: [] } : {}),
+    ...(route.open === undefined ? {} : { security: route.open === true ? [] : [{ bearer: [] }, {}] }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined
       ? {}
@@ -111,11 +111,13 @@ function parametersOf({ params = {}, query = {}, answers }: Route) {
     schema: schemaOf(schema),
     example,
   }))
-  const inQuery = Object.entries(query).map(([name, { schema, description }]) => ({
+  const inQuery = Object.entries(query).map(([name, { schema, description, required, example }]) => ({
     name,
     in: 'query',
+    ...(required && { required }),
     description,
     schema: schemaOf(schema),
+    ...(example === undefined ? {} : { example }),
   }))
   const conditional = Object.values(answers).some(({ cached }) => cached)
   return [...inPath, ...inQuery, ...(conditional ? [IF_NONE_MATCH] : [])]

@@ -58,8 +58,13 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
   },
   Vary: {
     description: 'What the notation of the body depends on.',
-    schema: { type: 'string', enum: ['Accept'] },
+    schema: { type: 'string', enum: ['Accept', 'Accept-Encoding'] },
     example: 'Accept',
+  },
+  'Content-Encoding': {
+    description: 'How the body is compressed, for a client that accepts it.',
+    schema: { type: 'string', enum: ['gzip'] },
+    example: 'gzip',
   },
   'WWW-Authenticate': {
     description: 'The scheme that is asked for (RFC 6750).',

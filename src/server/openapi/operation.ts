@@ -9,7 +9,9 @@ export interface OpenApiOperation {
   readonly description?: string
   /** Path parameters. `example` names something that exists once the request examples were posted. */
   readonly params?: Readonly<Record<string, Parameter & { readonly example: string }>>
-  readonly query?: Readonly<Record<string, Parameter>>
+  readonly query?: Readonly<
+    Record<string, Parameter & { readonly required?: true; readonly example?: number }>
+  >
   readonly body?: {
     readonly schema: TSchema
     readonly example: unknown
@@ -34,9 +36,18 @@ export interface AnswerShape {
   readonly schema: TSchema
   readonly example: unknown
   /** JSON where left out. */
-  readonly contentType?: 'text/html' | 'text/css' | 'text/javascript' | 'application/yaml'
+  readonly contentType?:
+    | 'text/html'
+    | 'text/css'
+    | 'text/javascript'
+    | 'text/plain'
+    | 'text/x.tlog.size'
+    | 'application/yaml'
+    | 'application/octet-stream'
   /** Other content types of the same resource. */
   readonly otherContentTypes?: readonly string[]
+  /** What is answered under other content types, where the query asks for it. */
+  readonly alternatives?: Readonly<Record<string, { readonly schema: TSchema; readonly example: unknown }>>
   /** With a strong ETag and Cache-Control: If-None-Match is answered 304. */
   readonly cached?: true
   /** Names of src/server/openapi/headers.ts that the answer always has. */
@@ -50,13 +61,16 @@ export const tags = {
   Execution: 'Submitting business transactions, and reading them back.',
   Evidence: 'Verifications, receipts, replays and the Execution Trust Records they stand on.',
   Policies: 'The named, versioned policies that decide.',
-  Governance: 'Changes of policies, approvers and external connectors: one human proposes, another approves.',
+  Governance:
+    'Changes of policies, approvers, external connectors and webhook rules: one human proposes, another approves.',
   Approvals: 'Signed approvals of single actions, and the keys of those who give them.',
   'External Connectors': 'HTTP endpoints that carry out actions, registered by two humans.',
   'Execution Intents': 'What was released to a connector, and how it ended.',
+  Events: 'What happened, in one order, for callers who follow it.',
   Sandbox: 'What would be decided, without deciding it.',
   Refusals: 'Signed records of what was not executed.',
-  Webhooks: 'What providers send by themselves.',
+  Log: 'The evidence log: a public append-only tree over everything that is signed, proofs from it, and this service as a witness of other logs.',
+  Webhooks: 'What providers send by themselves, and the rules that say what of it means what.',
   Audit: 'The signed account of what was refused and changed.',
   Pages: 'Pages for people.',
 } as const

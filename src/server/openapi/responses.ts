@@ -16,7 +16,7 @@ export function failuresOf(route: Route): FailureRow[] {
   const database: FailureRow[] = ['internal', 'databaseUnavailable']
   const rows: FailureRow[] = [
     ...route.failures,
-    ...(route.open === undefined ? ['authenticationRequired' as const] : []),
+    ...(route.open !== true ? ['authenticationRequired' as const] : []),
     ...(route.human ? ['nonHumanCaller' as const] : []),
     ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
     ...(route.body === undefined ? [] : body),
@@ -55,7 +55,16 @@ function answer(route: Route, shape: AnswerShape) {
       ...(shape.headers ?? []).map((name) => ({ name, required: true })),
       ...(shape.optionalHeaders ?? []).map((name) => ({ name, required: false })),
     ]),
-    content: { ...Object.fromEntries(types.map((type) => [type, content])), ...pageContent(route) },
+    content: {
+      ...Object.fromEntries(types.map((type) => [type, content])),
+      ...Object.fromEntries(
+        Object.entries(shape.alternatives ?? {}).map(([type, { schema, example }]) => [
+          type,
+          { schema: schemaOf(schema), example },
+        ]),
+      ),
+      ...pageContent(route),
+    },
   }
 }
 
@@ -83,7 +92,7 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
     description: rows.map((row) => shownFailures[row].message).join(' · '),
     headers: headersOf([
       ...always,
-      ...notKept(route),
+      ...notKept(route, !isUnmounted(route, status)),
       ...pageHeaders(route),
       ...(isBeforeLimits(route, status) ? [] : limitHeaders(route, status === 429)),
       ...ownHeaders(rows),
@@ -99,8 +108,12 @@ function failure(route: Route, status: number, rows: readonly FailureRow[]) {
 }
 
 /** 401, 413 and the 404 of a path that this configuration does not serve are answered before the limiter. */
-function isBeforeLimits({ mounted }: Route, status: number): boolean {
-  return status === 401 || status === 413 || (status === 404 && mounted !== undefined)
+function isBeforeLimits(route: Route, status: number): boolean {
+  return status === 401 || status === 413 || isUnmounted(route, status)
+}
+
+function isUnmounted({ mounted }: Route, status: number): boolean {
+  return status === 404 && mounted !== undefined
 }
 
 interface Header {
@@ -112,8 +125,8 @@ const always: readonly Header[] = ['X-Request-Id', 'X-Content-Type-Options'].map
 const cacheHeaders: readonly Header[] = ['ETag', 'Cache-Control'].map(required)
 
 /** Every reply of a route that needs a key is `private, no-store`, except evidence that a cache may keep. */
-function notKept({ open }: Route): Header[] {
-  return open ? [] : [required('Cache-Control')]
+function notKept({ open }: Route, certain = true): Header[] {
+  return open === true ? [] : [{ name: 'Cache-Control', required: certain }]
 }
 
 /** Where authentication is disabled there is no execute limiter (interface §8), so its headers may be missing. */

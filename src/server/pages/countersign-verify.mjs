@@ -3611,24 +3611,27 @@ var init_canonical = __esm({
 });
 
 // src/core/verifier/evidence.ts
+function isOpen({ missingKeys, missingLog }) {
+  return missingKeys !== void 0 || missingLog !== void 0;
+}
 function mayVerify(artifact, keyId) {
   return keyId.includes(":") === (artifact === "approval" || artifact === "step-up");
 }
-function check(name, problem, holds) {
+function check(name, problem, holds2) {
   try {
-    return { name, problem: holds() ? void 0 : problem };
+    return { name, problem: holds2() ? void 0 : problem };
   } catch (error) {
     return { name, problem: `${problem} (${error instanceof Error ? error.message : "unreadable"})` };
   }
 }
-function checkSigned(name, problem, crypto, holds) {
+function checkSigned(name, problem, crypto, holds2) {
   const missing = /* @__PURE__ */ new Set();
   const verifySignature = (artifact, text, signature) => {
     const verdict = crypto.verifySignature(artifact, text, signature);
     if (verdict === void 0) missing.add(signature.keyId);
     return verdict !== false;
   };
-  const made = check(name, problem, () => holds({ ...crypto, verifySignature }));
+  const made = check(name, problem, () => holds2({ ...crypto, verifySignature }));
   if (made.problem !== void 0 || missing.size === 0) return made;
   const missingKeys = [...missing];
   const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
@@ -3785,8 +3788,8 @@ function carriedSignature(value) {
   const { algorithm, keyId, value: bytes, batch } = members(value);
   return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
 }
-function isAuthorizationSigned({ payload = null, signature = null, ...by }, crypto) {
-  const carried = carriedSignature({ ...by, value: signature });
+function isAuthorizationSigned({ payload = null, signature = null, ...by2 }, crypto) {
+  const carried = carriedSignature({ ...by2, value: signature });
   requireEd25519(carried.algorithm, ["ed25519", "ed25519-batch"]);
   return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
 }
@@ -3841,6 +3844,1135 @@ var init_audit_event = __esm({
     "use strict";
     init_evidence();
     init_signatures();
+  }
+});
+
+// src/core/log/artifacts.ts
+function isEntryOf(logged, artifact) {
+  if (logged.hash !== artifact.hash) return void 0;
+  if (logged.kind === artifact.kind) return { late: false };
+  return logged.kind === LATE + artifact.kind ? { late: true } : void 0;
+}
+var hashed, stated, artifactEntry, LATE;
+var init_artifacts = __esm({
+  "src/core/log/artifacts.ts"() {
+    "use strict";
+    hashed = (kind) => (signedText, sha256Hex) => ({
+      kind,
+      hash: sha256Hex(signedText)
+    });
+    stated = (kind) => (hash) => ({ kind, hash });
+    artifactEntry = {
+      /** Of an execution authorization's `payload`. */
+      authorization: hashed("authorization"),
+      /** By its `receiptHash`. */
+      receipt: stated("receipt"),
+      /** By its `refusalRecordHash`. */
+      refusal: stated("refusal"),
+      /** Of the `event`. */
+      auditEvent: hashed("audit-event"),
+      /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
+      governanceChange: hashed("governance-change"),
+      /** Of the `transition`. */
+      intentTransition: hashed("intent-transition"),
+      /** Of the `confirmation`. */
+      providerConfirmation: hashed("provider-confirmation"),
+      /** Of a signed approval's `payload`. */
+      approval: hashed("approval"),
+      /** By the SHA-256 of the body as it was received. */
+      webhook: stated("webhook")
+    };
+    LATE = "late-";
+  }
+});
+
+// src/core/verifier/instant.ts
+function instantMs(text) {
+  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
+  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
+  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
+}
+var TIMESTAMP;
+var init_instant = __esm({
+  "src/core/verifier/instant.ts"() {
+    "use strict";
+    TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  }
+});
+
+// src/core/verifier/scope.ts
+function scopeCovers(scope, parameters, sha256Hex) {
+  if (!isMembers(scope) || !isMembers(parameters)) return false;
+  if (hasExactly(scope, ["parametersHash"])) {
+    const text = canonicalText(parameters);
+    return text !== void 0 && sha256Hex(text) === scope["parametersHash"];
+  }
+  if (!hasExactly(scope, ["limits"])) return false;
+  const { limits } = scope;
+  return Array.isArray(limits) && limits.length > 0 && limits.every((limit) => isWithin(limit, parameters));
+}
+function isWithin(limit, parameters) {
+  if (!isMembers(limit) || !hasExactly(limit, ["max", "path"])) return false;
+  const { path, max } = limit;
+  if (typeof path !== "string" || typeof max !== "number" || !Number.isFinite(max)) return false;
+  const value = valueAt(parameters, path);
+  return typeof value === "number" && Number.isFinite(value) && value <= max;
+}
+function valueAt(parameters, path) {
+  const names2 = (path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path).split(".");
+  return names2.reduce(
+    (value, name) => isMembers(value) && Object.hasOwn(value, name) ? value[name] : void 0,
+    parameters
+  );
+}
+function hasExactly(value, names2) {
+  const own = Object.keys(value);
+  return own.length === names2.length && names2.every((name) => own.includes(name));
+}
+var PREFIX;
+var init_scope = __esm({
+  "src/core/verifier/scope.ts"() {
+    "use strict";
+    init_evidence();
+    PREFIX = "intent.parameters.";
+  }
+});
+
+// src/core/verifier/approvals.ts
+function approvalProblem(payload, { capability, target, parameters, evaluatedAt, requestedBy }, sha256Hex) {
+  const { approverId, issuedAt, expiresAt, scope } = payload;
+  if (payload["version"] !== 1) return "is of an unknown version";
+  if (payload["capability"] !== capability) return "is for another capability";
+  if (payload["target"] !== target) return "is for another target";
+  if (!scopeCovers(scope, parameters, sha256Hex)) return "does not cover the parameters";
+  const at = instantMs(evaluatedAt);
+  if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at)) return "was not yet valid";
+  if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt))) return "was expired";
+  if (typeof approverId !== "string" || requestedBy.includes(approverId)) return "is by who asked for it";
+  return void 0;
+}
+function checkApprovals(record, given) {
+  return checkSigned("approvals", "The verified signals cannot be verified", given, (crypto) => {
+    const used = /* @__PURE__ */ new Set();
+    for (const execution of list(record["executions"])) {
+      const decision = members(members(execution)["decision"]);
+      for (const [signal, verified] of Object.entries(members(decision["verifiedSignals"])))
+        verifySignal({ signal, verified: members(verified), decision, record, used, crypto });
+    }
+    return true;
+  });
+}
+function checkRefusedApprovals(refusal, given) {
+  return checkSigned("approvals", "The approvals in the decision are not signed ones", given, (crypto) => {
+    const verifiedSignals = members(members(refusal["decision"])["verifiedSignals"]);
+    for (const verified of Object.values(verifiedSignals)) {
+      for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto);
+    }
+    return true;
+  });
+}
+function verifySignal(one) {
+  const { signal, verified, decision } = one;
+  const { value, by: by2 } = verified;
+  const named = `signal ${JSON.stringify(signal)}`;
+  const declared = members(decision["signals"]);
+  if (!Object.hasOwn(declared, signal) || canonicalize(declared[signal]) !== canonicalize(value))
+    throw new Error(`${named} is verified to be another value than was declared`);
+  const approvals = approvalsOf(verified);
+  if (by2 === "approval" && value === true) {
+    if (approvals.length === 0) throw new Error(`${named} has no approval`);
+    requireApprovals(approvals, named, one);
+    return;
+  }
+  if (approvals.length > 0) throw new Error(`${named} has approvals that it does not claim`);
+  if (by2 === "approval" && value === false) return;
+  if (by2 === "history" && typeof value === "number") return;
+  if (by2 === "crm-deal") {
+    requireAuthorizedRead(named, one);
+    return;
+  }
+  throw new Error(`${named} is verified by what nothing here can check`);
+}
+function requireApprovals(approvals, named, { decision, record, used, crypto }) {
+  const transaction = members(record["transaction"]);
+  const { action, target, parameters } = members(transaction["intent"]);
+  const approved = {
+    capability: string(action),
+    target: string(target),
+    parameters,
+    evaluatedAt: string(decision["evaluatedAt"]),
+    requestedBy: [
+      string(members(transaction["authority"])["principalId"]),
+      string(members(transaction["metadata"])["submittedBy"])
+    ]
+  };
+  const approvers = /* @__PURE__ */ new Set();
+  for (const approval of approvals) {
+    const { approverId, nonce, revokedAt } = requireSignature(approval, crypto);
+    const whose = `${named}: the approval by ${JSON.stringify(approverId)}`;
+    const problem = approvalProblem(members(approval["payload"]), approved, crypto.sha256Hex);
+    if (problem !== void 0) throw new Error(`${whose} ${problem}`);
+    if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
+      throw new Error(`${whose} is by a key that was revoked`);
+    if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`);
+    if (used.has(nonce)) throw new Error(`${whose} is used twice`);
+    approvers.add(approverId);
+    used.add(nonce);
+  }
+}
+function requireSignature({ payload, algorithm, signature }, crypto) {
+  const { approverId, keyId, nonce } = members(payload);
+  const approver = string(approverId);
+  if (approver === "" || approver.includes(":")) throw new Error("an approverId is not one");
+  const carried = {
+    algorithm: string(algorithm),
+    keyId: `${approver}:${string(keyId)}`,
+    value: string(signature)
+  };
+  requireEd25519(carried.algorithm);
+  if (!crypto.verifySignature("approval", canonicalize(payload), carried))
+    throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`);
+  return {
+    approverId: approver,
+    nonce: string(nonce),
+    revokedAt: crypto.humanKey(carried.keyId)?.revokedAt ?? null
+  };
+}
+function requireAuthorizedRead(named, { verified, record, crypto }) {
+  const authorization = members(verified["authorization"]);
+  const payload = members(authorization["payload"]);
+  const { businessTransactionId, authorizationId } = payload;
+  if (!isAuthorizationSigned(authorization, crypto))
+    throw new Error(`${named}: the authorization of the read is not signed`);
+  if (string(businessTransactionId) !== record["businessTransactionId"])
+    throw new Error(`${named}: the authorization of the read is of another transaction`);
+  const released = members(members(record["authorization"])["payload"]);
+  if (string(authorizationId) === released["authorizationId"])
+    throw new Error(`${named}: the authorization of the read is that of the execution`);
+}
+function approvalsOf(verified) {
+  return "approvals" in verified ? list(verified["approvals"]).map(members) : [];
+}
+var init_approvals = __esm({
+  "src/core/verifier/approvals.ts"() {
+    "use strict";
+    init_canonical();
+    init_evidence();
+    init_instant();
+    init_scope();
+    init_signatures();
+  }
+});
+
+// src/core/verifier/base64.ts
+function base64(text) {
+  let binary;
+  try {
+    binary = atob(text);
+  } catch {
+    return void 0;
+  }
+  if (btoa(binary) !== text) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+function base64url(text) {
+  if (!/^[\w-]*$/.test(text)) return void 0;
+  const padding = "=".repeat((4 - text.length % 4) % 4);
+  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
+}
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+var init_base64 = __esm({
+  "src/core/verifier/base64.ts"() {
+    "use strict";
+  }
+});
+
+// src/core/log/cosignature.ts
+function cosignedMessage(tree) {
+  const { cosigner, timeSeconds, origin, start, end, hash } = tree;
+  if (start !== 0 && timeSeconds !== 0)
+    throw new Error("a cosignature of a later part of the tree has no time");
+  if (hash.length !== 32) throw new Error(`the hash of a cosignature has ${hash.length} bytes, not 32`);
+  const names2 = [lengthAndName(cosigner, "cosigner"), lengthAndName(origin, "origin")];
+  const message = new Uint8Array(LABEL.length + names2[0].length + 8 + names2[1].length + 16 + 32);
+  const view = new DataView(message.buffer);
+  let at = 0;
+  const add2 = (bytes) => {
+    message.set(bytes, at);
+    at += bytes.length;
+  };
+  const addInteger = (value, what) => {
+    view.setBigUint64(at, uint64(value, what));
+    at += 8;
+  };
+  add2(new TextEncoder().encode(LABEL));
+  add2(names2[0]);
+  addInteger(timeSeconds, "time");
+  add2(names2[1]);
+  addInteger(start, "start");
+  addInteger(end, "end");
+  add2(hash);
+  return message;
+}
+function ed25519CosignedMessage(timeSeconds, checkpointText) {
+  return new TextEncoder().encode(`cosignature/v1
+time ${uint64(timeSeconds, "time")}
+${checkpointText}`);
+}
+function readTimestampedSignature(bytes) {
+  if (bytes.length < 8) throw new Error("the cosignature is shorter than its time");
+  const time = new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0);
+  if (time > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("the time of the cosignature is too great");
+  return { timeSeconds: Number(time), signature: bytes.subarray(8) };
+}
+function lengthAndName(name, what) {
+  const bytes = new TextEncoder().encode(name);
+  if (bytes.length < 1 || bytes.length > 255)
+    throw new Error(`the ${what} of a cosignature has ${bytes.length} bytes; it may have 1 to 255`);
+  return Uint8Array.of(bytes.length, ...bytes);
+}
+function uint64(value, what) {
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`the ${what} of a cosignature is not an integer of 0 or more`);
+  return BigInt(value);
+}
+var LABEL;
+var init_cosignature = __esm({
+  "src/core/log/cosignature.ts"() {
+    "use strict";
+    LABEL = "subtree/v1\n\0";
+  }
+});
+
+// src/core/log/hex.ts
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+var init_hex = __esm({
+  "src/core/log/hex.ts"() {
+    "use strict";
+  }
+});
+
+// src/core/log/note.ts
+function parseNote(note) {
+  const whole = wellFormedText(note, "the note");
+  const blank = whole.lastIndexOf("\n\n");
+  if (blank === -1) throw new Error("the note has no blank line before its signatures");
+  const signatures = whole.slice(blank + 2);
+  if (!signatures.endsWith("\n"))
+    throw new Error("the note does not end with a signature line and its newline");
+  const lines = signatures.slice(0, -1).split("\n");
+  if (lines.length > MAX_LINES)
+    throw new Error(`the note has ${lines.length} signature lines; at most ${MAX_LINES} are read`);
+  return { text: whole.slice(0, blank + 1), lines: lines.map(parseLine) };
+}
+function wellFormedText(input, what) {
+  const text = typeof input === "string" ? input : decoded(input, what);
+  if (!text.isWellFormed()) throw new Error(`${what} is not valid UTF-8`);
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(text)) throw new Error(`${what} holds a control character`);
+  return text;
+}
+function decoded(bytes, what) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error(`${what} is not valid UTF-8`);
+  }
+}
+function parseLine(line, index) {
+  const which = `signature line ${index + 1}`;
+  const [, name = "", text = ""] = LINE.exec(line) ?? [];
+  if (!NAME.test(name)) throw new Error(`${which} is not an em dash, a key name and a signature`);
+  const bytes = base64(text);
+  if (bytes === void 0) throw new Error(`${which} is not canonical base64`);
+  if (bytes.length < 5) throw new Error(`${which} holds no more than a key id`);
+  return { name, keyId: toHex(bytes.subarray(0, 4)), signature: bytes.slice(4) };
+}
+function verifierKey({ name, type, publicKey }, sha2562) {
+  if (!NAME.test(name) || !name.isWellFormed())
+    throw new Error("a key name is not empty and has no space, plus sign or control character");
+  const { publicKeyBytes } = TYPES[type];
+  if (publicKey.length !== publicKeyBytes)
+    throw new Error(`the key '${name}' has ${publicKey.length} bytes; one for ${type} has ${publicKeyBytes}`);
+  const hash = sha2562(concat(new TextEncoder().encode(`${name}
+`), typedKey({ type, publicKey })));
+  return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey };
+}
+function parseVkey(text, sha2562) {
+  const [, name = "", keyId = "", encoded = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? [];
+  if (!NAME.test(name) || !/^[0-9a-f]{8}$/.test(keyId))
+    throw new Error("a verifier key is a name, 8 hex digits and base64, with a plus sign between them");
+  const bytes = base64(encoded);
+  if (bytes === void 0 || bytes.length === 0)
+    throw new Error(`the verifier key '${name}' is not canonical base64`);
+  const type = SIGNATURE_TYPES.find((known) => TYPES[known].byte === bytes[0]);
+  if (type === void 0)
+    throw new UnknownKeyType(
+      `the verifier key '${name}' is of type 0x${toHex(bytes.subarray(0, 1))}, which is not known`
+    );
+  const key = verifierKey({ name, type, publicKey: bytes.slice(1) }, sha2562);
+  if (key.keyId !== keyId) throw new Error(`the verifier key '${name}' has the id ${key.keyId}, not ${keyId}`);
+  return key;
+}
+function verifiedLines(note, keys, messageOf2, { verifies }) {
+  const found = /* @__PURE__ */ new Map();
+  for (const line of note.lines) {
+    const key = keys.find(({ name, keyId }) => name === line.name && keyId === line.keyId);
+    if (key === void 0) continue;
+    const { algorithm, signatureBytes } = TYPES[key.type];
+    const holds2 = line.signature.length === signatureBytes && verifies[algorithm]({ ...messageOf2(key, line), publicKey: key.publicKey });
+    if (!holds2) throw new Error(`the signature of ${key.name} (key id ${key.keyId}) does not hold`);
+    if (!found.has(key)) found.set(key, { key, line });
+  }
+  return [...found.values()];
+}
+function typedKey({ type, publicKey }) {
+  return concat(Uint8Array.of(TYPES[type].byte), publicKey);
+}
+function concat(first, second) {
+  const bytes = new Uint8Array(first.length + second.length);
+  bytes.set(first);
+  bytes.set(second, first.length);
+  return bytes;
+}
+var TYPES, MAX_LINES, NAME, LINE, UnknownKeyType, SIGNATURE_TYPES;
+var init_note = __esm({
+  "src/core/log/note.ts"() {
+    "use strict";
+    init_base64();
+    init_hex();
+    TYPES = {
+      /** Over the text of the note. */
+      ed25519: { byte: 1, algorithm: "ed25519", publicKeyBytes: 32, signatureBytes: 64 },
+      /** Of a checkpoint, with the time (tlog-cosignature): the signature follows 8 bytes of time. */
+      "ed25519-cosignature": { byte: 4, algorithm: "ed25519", publicKeyBytes: 32, signatureBytes: 8 + 64 },
+      "ml-dsa-44-cosignature": {
+        byte: 6,
+        algorithm: "ml-dsa-44",
+        publicKeyBytes: 1312,
+        signatureBytes: 8 + 2420
+      }
+    };
+    MAX_LINES = 32;
+    NAME = /^[^\p{White_Space}+\u0000-\u001f]+$/u;
+    LINE = /^— ([^ ]+) ([A-Za-z0-9+/=]+)$/;
+    UnknownKeyType = class extends Error {
+    };
+    SIGNATURE_TYPES = Object.keys(TYPES);
+  }
+});
+
+// src/core/log/checkpoint.ts
+function parseCheckpoint(text) {
+  if (!text.endsWith("\n")) throw new Error("the checkpoint does not end with a newline");
+  const lines = text.slice(0, -1).split("\n");
+  const [origin = "", size = "", encoded = ""] = lines;
+  if (lines.length < 3 || lines.includes(""))
+    throw new Error("the checkpoint has no three lines, or an empty one");
+  const root = base64(encoded);
+  if (root?.length !== 32) throw new Error("the root hash of the checkpoint is not 32 bytes of base64");
+  return { origin, size: parseInteger(size, "the tree size of the checkpoint"), root };
+}
+function parseInteger(text, what) {
+  if (!/^(0|[1-9][0-9]*)$/.test(text))
+    throw new Error(`${what} is not a decimal number without leading zeros`);
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error(`${what} is above 2^53 - 1`);
+  return value;
+}
+function openCheckpoint(note, { logs, witnesses }, crypto) {
+  const parsed = parseNote(note);
+  const checkpoint = parseCheckpoint(parsed.text);
+  const ofLog = logs.filter(({ name }) => name === checkpoint.origin);
+  const signedBy = signersOf(parsed, checkpoint, ofLog, crypto);
+  if (signedBy.length === 0)
+    throw new Error(`the checkpoint is not signed by a trusted key of the log '${checkpoint.origin}'`);
+  return { ...checkpoint, signedBy, cosignedBy: signersOf(parsed, checkpoint, witnesses, crypto) };
+}
+function signersOf(note, checkpoint, keys, crypto) {
+  const messageOf2 = (key, { signature }) => {
+    if (key.type === "ed25519") return { message: new TextEncoder().encode(note.text), signature };
+    const { timeSeconds, signature: timed } = readTimestampedSignature(signature);
+    const message = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
+    return { message, signature: timed };
+  };
+  return verifiedLines(note, keys, messageOf2, crypto).map(
+    ({ key, line }) => key.type === "ed25519" ? { key } : { key, timeSeconds: readTimestampedSignature(line.signature).timeSeconds }
+  );
+}
+function treeOf({ origin, size, root }) {
+  return { origin, start: 0, end: size, hash: root };
+}
+var init_checkpoint = __esm({
+  "src/core/log/checkpoint.ts"() {
+    "use strict";
+    init_batch_head();
+    init_base64();
+    init_cosignature();
+    init_note();
+  }
+});
+
+// src/core/log/entry.ts
+function parseEntry(text) {
+  const [version, kind = "", hash = "", ...rest] = text.split(" ");
+  if (version !== "countersign/1") throw new Error("the entry does not begin with countersign/1");
+  if (!KIND.test(kind)) throw new Error("the kind of the entry is not in lowercase letters");
+  if (!HASH.test(hash)) throw new Error("the hash of the entry is not 64 lowercase hex digits");
+  const streams = rest.map(parseStream);
+  const order = streams.map(({ stream }) => streamNames.indexOf(stream));
+  if (order.some((position, i) => i > 0 && position <= order[i - 1]))
+    throw new Error("the streams of the entry are not each once and in order");
+  return { kind, hash, streams };
+}
+function parseStream(text) {
+  const [, name = "", tag = "", digits = ""] = STREAM.exec(text) ?? [];
+  const stream = streamNames.find((known) => known === name);
+  const n = Number(digits);
+  if (stream === void 0 || !Number.isSafeInteger(n))
+    throw new Error("a stream of the entry is not a known name, a tag of 16 hex digits and a number");
+  return { stream, tag, n };
+}
+var streamNames, KIND, HASH, STREAM;
+var init_entry = __esm({
+  "src/core/log/entry.ts"() {
+    "use strict";
+    init_hex();
+    streamNames = ["caller", "capability", "policy", "approver"];
+    KIND = /^[a-z]+(-[a-z]+)*$/;
+    HASH = /^[0-9a-f]{64}$/;
+    STREAM = /^([a-z]+)=([0-9a-f]{16}):([1-9][0-9]{0,15})$/;
+  }
+});
+
+// src/core/log/policy.ts
+function policyOfKeys(keys) {
+  return { logs: keys.map((key) => ({ key })), witnesses: [], quorum: "none" };
+}
+function parsePolicy(file, sha2562) {
+  const logs = [];
+  const witnesses = [];
+  const defined = /* @__PURE__ */ new Map();
+  const inGroups = /* @__PURE__ */ new Set();
+  let quorum;
+  const keyOf = (vkey, types, others) => {
+    const key = parseVkey(utf8(vkey), sha2562);
+    if (!types.includes(key.type))
+      throw new Error(`a key of type ${key.type} cannot sign here; one of type ${types.join(" or ")} can`);
+    const same = others.find((other) => equal(other.key.publicKey, key.publicKey));
+    if (same !== void 0) throw new Error(`the public key is that of '${same.key.name}' already`);
+    return key;
+  };
+  const lookUp = (name) => {
+    const found = defined.get(name);
+    if (found === void 0) throw new Error(`'${utf8(name)}' is not defined on a line before`);
+    return found;
+  };
+  const define = (name, made) => {
+    if (name === "none") throw new Error("the name 'none' is reserved");
+    if (defined.has(name)) throw new Error(`'${utf8(name)}' is defined twice`);
+    if (defined.size >= 2 * MAX_OF_A_KIND) throw new Error("there are too many witnesses and groups");
+    defined.set(name, made);
+    return made;
+  };
+  const keywords = {
+    log([vkey, url, ...others]) {
+      if (vkey === void 0 || others.length > 0) throw new Error("a log has a key and at most an URL");
+      if (logs.length >= MAX_OF_A_KIND) throw new Error("there are too many logs");
+      logs.push({ key: keyOf(vkey, LOG_TYPES, logs), ...urlOf(url) });
+    },
+    witness([name, vkey, url, ...others]) {
+      if (name === void 0 || vkey === void 0 || others.length > 0)
+        throw new Error("a witness has a name, a key and at most an URL");
+      const key = keyOf(vkey, WITNESS_TYPES, witnesses);
+      witnesses.push(define(name, { name: utf8(name), key, ...urlOf(url) }));
+    },
+    group([name, count, ...names2]) {
+      if (name === void 0 || count === void 0 || names2.length === 0)
+        throw new Error("a group has a name, all, any or a number, and members");
+      const members2 = names2.map((member) => {
+        const found = lookUp(member);
+        if (inGroups.has(member)) throw new Error(`'${utf8(member)}' is a member of a group already`);
+        inGroups.add(member);
+        return found;
+      });
+      define(name, { name: utf8(name), threshold: thresholdOf(utf8(count), members2.length), members: members2 });
+    },
+    quorum([name, ...others]) {
+      if (name === void 0 || others.length > 0) throw new Error("a quorum is one name");
+      if (quorum !== void 0) throw new Error("there is a quorum on a line before");
+      quorum = name === "none" ? "none" : lookUp(name);
+    }
+  };
+  for (const [i, line] of octets(file).split("\n").entries()) {
+    try {
+      if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) throw new Error("it holds a control character");
+      const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== "");
+      if (keyword === void 0 || keyword.startsWith("#")) continue;
+      if (!Object.hasOwn(keywords, keyword)) throw new Error(`'${utf8(keyword)}' is none of its keywords`);
+      keywords[keyword](items);
+    } catch (error) {
+      throw new Error(`line ${i + 1} of the policy: ${error.message}`, { cause: error });
+    }
+  }
+  if (quorum === void 0) throw new Error("the policy has no quorum line");
+  return { logs, witnesses, quorum };
+}
+function thresholdOf(count, members2) {
+  if (count === "all") return members2;
+  const threshold = count === "any" ? 1 : parseInteger(count, "the number of members");
+  if (threshold < 1 || threshold > members2)
+    throw new Error(`the number of members must be from 1 to ${members2}, and is ${threshold}`);
+  return threshold;
+}
+function octets(file) {
+  const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+}
+function utf8(item) {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
+    Uint8Array.from(item, (character) => character.charCodeAt(0))
+  );
+}
+function equal(one, other) {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+function openByPolicy(note, policy, crypto) {
+  const keys = {
+    logs: policy.logs.map(({ key }) => key),
+    witnesses: policy.witnesses.map(({ key }) => key)
+  };
+  const opened = openCheckpoint(note, keys, crypto);
+  const cosignedBy = opened.cosignedBy.map((signer) => ({
+    name: policy.witnesses.find(({ key }) => key === signer.key).name,
+    ...signer
+  }));
+  if (!meetsQuorum(policy.quorum, opened.cosignedBy)) {
+    const names2 = cosignedBy.map(({ name }) => `'${name}'`).join(", ");
+    throw new Error(
+      `the quorum '${nameOf(policy.quorum)}' is not met: the checkpoint is cosigned by ${names2 || "no witness"}`
+    );
+  }
+  return { ...opened, cosignedBy };
+}
+function meetsQuorum(quorum, cosignedBy) {
+  if (quorum === "none") return true;
+  if ("key" in quorum) return cosignedBy.some(({ key }) => key === quorum.key);
+  return quorum.members.filter((member) => meetsQuorum(member, cosignedBy)).length >= quorum.threshold;
+}
+var LOG_TYPES, WITNESS_TYPES, MAX_OF_A_KIND, urlOf, nameOf;
+var init_policy = __esm({
+  "src/core/log/policy.ts"() {
+    "use strict";
+    init_checkpoint();
+    init_note();
+    LOG_TYPES = ["ed25519", "ml-dsa-44-cosignature"];
+    WITNESS_TYPES = ["ed25519-cosignature", "ml-dsa-44-cosignature"];
+    MAX_OF_A_KIND = 256;
+    urlOf = (url) => url === void 0 ? {} : { url: utf8(url) };
+    nameOf = (quorum) => quorum === "none" ? quorum : quorum.name;
+  }
+});
+
+// src/core/log/proof.ts
+function parseProof(file) {
+  const text = wellFormedText(file, "the proof");
+  const blank = text.indexOf("\n\n");
+  if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
+  const [header, ...lines] = text.slice(0, blank).split("\n");
+  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
+  const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
+  const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
+  if (index === void 0) throw new Error("the proof has no index line where it belongs");
+  if (lines.length > MAX_PATH)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
+  return {
+    index: parseInteger(index, "the index of the proof"),
+    path: lines.map(hashOf),
+    checkpoint: text.slice(blank + 2),
+    ...extra && { extra }
+  };
+}
+function extraOf(line) {
+  const extra = base64(line.slice("extra ".length));
+  if (extra === void 0 || extra.length === 0)
+    throw new Error("the extra line of the proof is not canonical base64");
+  return extra;
+}
+function hashOf(line, height) {
+  const hash = base64(line);
+  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
+  return hash;
+}
+var HEADER, MAX_PATH;
+var init_proof = __esm({
+  "src/core/log/proof.ts"() {
+    "use strict";
+    init_tree();
+    init_base64();
+    init_checkpoint();
+    init_note();
+    init_policy();
+    HEADER = "c2sp.org/tlog-proof@v1";
+    MAX_PATH = 53;
+  }
+});
+
+// src/core/json/text.ts
+function parseJsonText(text, depthMax) {
+  const members2 = scan(text, depthMax);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
+  }
+  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
+  return value;
+}
+function scan(text, depthMax) {
+  let members2 = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 34:
+        i = endOfString(text, i);
+        break;
+      case 58:
+        members2++;
+        break;
+      case 91:
+      // [
+      case 123:
+        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
+        break;
+      case 93:
+      // ]
+      case 125:
+        depth--;
+        break;
+      case 46:
+        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
+        break;
+      case 69:
+      // E
+      case 101:
+        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
+        break;
+    }
+  }
+  return members2;
+}
+function endOfNumber(text, at) {
+  let start = at;
+  while (isOfNumber(text.charCodeAt(start - 1))) start--;
+  let end = at + 1;
+  while (isOfNumber(text.charCodeAt(end))) end++;
+  const number = text.slice(start, end);
+  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
+  return end;
+}
+function isOfNumber(code) {
+  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
+}
+function endOfString(text, start) {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 34) return i;
+    if (code === 92) i++;
+  }
+  return text.length;
+}
+function inspect(value) {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
+    return 0;
+  }
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
+    return 0;
+  }
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
+  let members2 = 0;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "__proto__") throw new MalformedJson("__proto__ key");
+    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
+    members2 += 1 + inspect(member);
+  }
+  return members2;
+}
+var MalformedJson, SMALL;
+var init_text = __esm({
+  "src/core/json/text.ts"() {
+    "use strict";
+    MalformedJson = class extends Error {
+      constructor(what) {
+        super(what);
+        this.name = "MalformedJson";
+      }
+    };
+    SMALL = "0".repeat(300);
+  }
+});
+
+// src/core/verifier/unusable.ts
+var Unusable;
+var init_unusable = __esm({
+  "src/core/verifier/unusable.ts"() {
+    "use strict";
+    Unusable = class extends Error {
+      constructor(message) {
+        super(message);
+        this.name = "Unusable";
+      }
+    };
+  }
+});
+
+// src/core/verifier/parse.ts
+function parseEvidence(text, what) {
+  try {
+    return parseJsonText(text, DEPTH_MAX);
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error;
+    throw new Unusable(
+      `${what} is not JSON with exactly one reading (${error.message}): save it as it was answered.`
+    );
+  }
+}
+var DEPTH_MAX;
+var init_parse = __esm({
+  "src/core/verifier/parse.ts"() {
+    "use strict";
+    init_text();
+    init_unusable();
+    DEPTH_MAX = 80;
+  }
+});
+
+// src/core/verifier/log-trust.ts
+function readLogTrust(given, sha2562) {
+  if (typeof given !== "string") return described(given, sha2562);
+  if (given.startsWith("{")) return described(parseEvidence(given, "The log description"), sha2562);
+  try {
+    return { policy: parsePolicy(given, sha2562), everyType: false };
+  } catch (error) {
+    throw new Unusable(
+      `The log description does not begin with '{' and is no policy of logs either: ${messageOf(error)}.`
+    );
+  }
+}
+function described(description, sha2562) {
+  const logs = isMembers(description) ? description["logs"] : void 0;
+  if (!Array.isArray(logs))
+    throw new Unusable(
+      "The log description has no list `logs`: save the answer of GET /.well-known/countersign-log."
+    );
+  const keys = logs.flatMap((log, i) => keysOfLog(log, `Log ${i + 1}`, sha2562));
+  if (keys.length === 0)
+    throw new Unusable("The log description holds no key of a known type, so nothing can be verified by it.");
+  return { policy: policyOfKeys(keys), everyType: true };
+}
+function keysOfLog(log, which, sha2562) {
+  const { origin, vkeys } = isMembers(log) ? log : {};
+  if (typeof origin !== "string" || !Array.isArray(vkeys))
+    throw new Unusable(`${which} of the log description has no \`origin\` or no list \`vkeys\`.`);
+  return vkeys.flatMap((vkey) => {
+    try {
+      const key = parseVkey(typeof vkey === "string" ? vkey : "", sha2562);
+      if (key.name !== origin) throw new Error(`the key '${key.name}' is of another name`);
+      if (key.type === "ed25519-cosignature") throw new Error("a key for cosignatures signs for no log");
+      return key;
+    } catch (error) {
+      if (error instanceof UnknownKeyType) return [];
+      throw new Unusable(`${which} of the log description has a wrong key: ${messageOf(error)}.`);
+    }
+  });
+}
+function openTrusted(note, trust, crypto) {
+  const { text, lines } = parseNote(note);
+  const { origin } = parseCheckpoint(text);
+  const named = JSON.stringify(origin);
+  if (trust === void 0) throw new LogKeyNotGiven(origin, `no description of the log ${named} is given`);
+  const { policy, everyType } = trust;
+  const keys = policy.logs.map(({ key }) => key).filter(({ name }) => name === origin);
+  const isGiven = (keyId) => keys.some((key) => key.keyId === keyId);
+  const byUnknown = lines.some(({ name, keyId }) => name === origin && !isGiven(keyId));
+  const bySome = lines.some(({ name, keyId }) => name === origin && isGiven(keyId));
+  const notGiven = () => new LogKeyNotGiven(origin, `no key of the log ${named} that signed its checkpoint is given`);
+  if (!bySome && (byUnknown || keys.length === 0)) throw notGiven();
+  const opened = openByPolicy(note, policy, crypto);
+  const signedBy = new Set(opened.signedBy.map(({ key }) => key.type));
+  const unsigned = everyType ? keys.find(({ type }) => !signedBy.has(type)) : void 0;
+  if (unsigned === void 0) return { ...opened, witnesses: opened.cosignedBy.map(({ name }) => name) };
+  if (byUnknown) throw notGiven();
+  throw new Error(`the checkpoint is not signed by the ${ALGORITHMS[unsigned.type]} key of its log`);
+}
+var messageOf, LogKeyNotGiven, ALGORITHMS;
+var init_log_trust = __esm({
+  "src/core/verifier/log-trust.ts"() {
+    "use strict";
+    init_checkpoint();
+    init_note();
+    init_policy();
+    init_evidence();
+    init_parse();
+    init_unusable();
+    messageOf = (error) => error instanceof Error ? error.message : String(error);
+    LogKeyNotGiven = class extends Error {
+      origin;
+      constructor(origin, message) {
+        super(message);
+        this.origin = origin;
+      }
+    };
+    ALGORITHMS = {
+      ed25519: "Ed25519",
+      "ed25519-cosignature": "Ed25519",
+      "ml-dsa-44-cosignature": "ML-DSA-44"
+    };
+  }
+});
+
+// src/core/verifier/bundle-log.ts
+function checkProofs(carried, due, { trust, crypto, onUsed }) {
+  const places = /* @__PURE__ */ new Map();
+  const notes = [];
+  const proofs = Array.isArray(carried) ? readProofs(carried) : void 0;
+  const checkpoint = checkOpen("log checkpoint", "The checkpoint of its proofs is not one of its log", () => {
+    for (const note of checkpointsOf(proofs ?? [])) {
+      const { origin, size, signedBy, cosignedBy, witnesses } = openTrusted(note, trust, crypto);
+      for (const { key } of [...signedBy, ...cosignedBy]) onUsed(key);
+      const seconds = signedBy.find(({ timeSeconds = 0 }) => timeSeconds > 0)?.timeSeconds;
+      notes.push(noteOn({ origin, size, seconds, witnesses }));
+    }
+  });
+  const inclusion = check("log proofs", "Its proofs do not show that it is in the log", () => {
+    list(carried);
+    const { parts, promises } = due();
+    for (const part of parts) places.set(part, placeOf(part, proofs ?? [], crypto));
+    for (const [part, log] of promises) requirePromised(part, log, places.get(part));
+    if ((proofs ?? []).length > parts.length) throw new Error("a proof is of nothing that it holds");
+    return true;
+  });
+  const order = check("log order", "The log does not show the order of its parts", () => {
+    const { parts, order: pairs } = due();
+    if (places.size < parts.length) throw new Error("not every part is shown to be in the log");
+    for (const [first, second] of pairs) requireOrder(first, second, places);
+    return true;
+  });
+  for (const [part, { late }] of places)
+    if (late)
+      notes.push(`The log has ${nameOf2(part)} as a late entry: its place does not show when it was made.`);
+  return { checks: [checkpoint, ...[inclusion, order].map((one) => openAs(checkpoint, one))], notes };
+}
+function checkOpen(name, problem, holds2) {
+  let notGiven;
+  const made = check(name, problem, () => {
+    try {
+      holds2();
+    } catch (error) {
+      if (!(error instanceof LogKeyNotGiven)) throw error;
+      notGiven = error;
+    }
+    return true;
+  });
+  if (notGiven === void 0) return made;
+  return { name, problem: `It cannot be checked: ${notGiven.message}.`, missingLog: notGiven.origin };
+}
+function openAs({ problem, missingLog }, made) {
+  if (made.problem !== void 0 || missingLog === void 0) return made;
+  return { name: made.name, problem, missingLog };
+}
+function readProofs(carried) {
+  const checkpoints = /* @__PURE__ */ new Map();
+  return carried.map((one) => {
+    const { kind, id: id2, proof: file } = isMembers(one) ? one : {};
+    try {
+      const proof = parseProof(string(file));
+      const checkpoint = checkpoints.get(proof.checkpoint) ?? parseCheckpoint(parseNote(proof.checkpoint).text);
+      checkpoints.set(proof.checkpoint, checkpoint);
+      return { kind, id: id2, read: { proof, checkpoint } };
+    } catch (error) {
+      return { kind, id: id2, read: { problem: error instanceof Error ? error.message : String(error) } };
+    }
+  });
+}
+function checkpointsOf(proofs) {
+  const notes = /* @__PURE__ */ new Map();
+  for (const { read } of proofs) {
+    if (!("proof" in read)) continue;
+    const { origin } = read.checkpoint;
+    const note = read.proof.checkpoint;
+    if ((notes.get(origin) ?? note) !== note)
+      throw new Error(`the proofs are under different checkpoints of the log ${JSON.stringify(origin)}`);
+    notes.set(origin, note);
+  }
+  const [first, ...others] = notes.keys();
+  if (first === void 0) throw new Error("there is no proof that can be read");
+  const other = others.find((origin) => !areOfOneName(first, origin));
+  if (other !== void 0)
+    throw new Error(`the logs ${JSON.stringify(first)} and ${JSON.stringify(other)} are not of one name`);
+  return [...notes.values()];
+}
+function placeOf(part, proofs, { sha256: sha2562 }) {
+  const [own, another] = proofs.filter(({ kind, id: id2 }) => kind === part.kind && id2 === part.id);
+  if (own === void 0) throw new Error(`there is no proof of ${nameOf2(part)}`);
+  if (another !== void 0) throw new Error(`there are two proofs of ${nameOf2(part)}`);
+  if ("problem" in own.read)
+    throw new Error(`the proof of ${nameOf2(part)} cannot be read: ${own.read.problem}`);
+  const { proof, checkpoint } = own.read;
+  const { index, path, extra } = proof;
+  if (extra === void 0) throw new Error(`the proof of ${nameOf2(part)} holds no entry`);
+  const logged = isEntryOf(parseEntry(new TextDecoder().decode(extra)), part.entry);
+  if (logged === void 0) throw new Error(`the proof of ${nameOf2(part)} is of another artifact`);
+  const { origin, size, root } = checkpoint;
+  const found = rootOfInclusion({ leafHash: leafHash(extra, sha2562), index, size, path }, sha2562);
+  if (!found.every((byte, i) => byte === root[i]))
+    throw new Error(`the proof of ${nameOf2(part)} does not lead to the root of its checkpoint`);
+  return { origin, index, late: logged.late };
+}
+function requirePromised(part, log, { origin }) {
+  const isLater = areOfOneName(log, origin) && numberOf(log) < numberOf(origin);
+  if (origin !== log && !isLater)
+    throw new Error(
+      `${nameOf2(part)} is promised to the log ${JSON.stringify(log)} and proven to be in ${JSON.stringify(origin)}`
+    );
+}
+function requireOrder(first, second, places) {
+  const [before, after] = [places.get(first), places.get(second)];
+  if (before.late || after.late) return;
+  const logs = numberOf(before.origin) - numberOf(after.origin);
+  const isBefore = before.origin === after.origin ? before.index < after.index : logs < 0;
+  if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first)}`);
+}
+function areOfOneName(one, other) {
+  const [first, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
+  return first !== null && second !== null && first[1] === second[1];
+}
+function noteOn(log) {
+  const { origin, size, seconds, witnesses } = log;
+  const at = seconds === void 0 || seconds > LAST_SECOND ? "" : ` of ${new Date(seconds * 1e3).toISOString().replace(".000Z", "Z")}`;
+  const cosigned = witnesses.length === 0 ? "" : `, cosigned by the witnesses ${witnesses.map((name) => JSON.stringify(name)).join(", ")}`;
+  return `The log ${JSON.stringify(origin)} had ${size} entries at its checkpoint${at}${cosigned}.`;
+}
+var ORIGIN2, numberOf, NAMES, nameOf2, LAST_SECOND;
+var init_bundle_log = __esm({
+  "src/core/verifier/bundle-log.ts"() {
+    "use strict";
+    init_artifacts();
+    init_checkpoint();
+    init_entry();
+    init_note();
+    init_proof();
+    init_tree();
+    init_evidence();
+    init_log_trust();
+    ORIGIN2 = /^(.+)\/log\/([1-9][0-9]{0,8})$/;
+    numberOf = (origin) => Number(ORIGIN2.exec(origin)?.[2] ?? Number.NaN);
+    NAMES = {
+      authorization: "authorization",
+      receipt: "receipt",
+      approval: "approval",
+      change: "governance change",
+      confirmation: "provider confirmation"
+    };
+    nameOf2 = ({ kind, id: id2 }) => kind === "authorization" || kind === "receipt" ? `the ${NAMES[kind]}` : `the ${NAMES[kind]} ${JSON.stringify(id2)}`;
+    LAST_SECOND = 253402300799;
+  }
+});
+
+// src/core/verifier/governance-change.ts
+function shownOf(change) {
+  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change;
+  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
+}
+function signedMembersOf(change) {
+  const { signature: _, warnings: _1, diff: _2, ...signed } = change;
+  return signed;
+}
+function checkGovernanceChange(evidence, given) {
+  const change = isMembers(evidence) ? evidence : {};
+  const { signature } = change;
+  const signed = canonicalText(signedMembersOf(change));
+  return [
+    check("change hash", "The change hash does not match what was proposed", () => {
+      return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
+    }),
+    checkEd25519("change signature", "The signature of the change is not valid", given, {
+      artifact: "governance-change",
+      text: signed,
+      signature
+    }),
+    check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
+    checkSigned(
+      "step-up authorization",
+      "The step-up authorization is not one of this resolution",
+      given,
+      (crypto) => isSteppedUp(change, crypto)
+    )
+  ];
+}
+function isResolved(change) {
+  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
+  if (status === "PENDING_APPROVAL")
+    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === void 0);
+  return ACTIONS.has(status) && // Nobody checks what he made.
+  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status === "REJECTED" && typeof rejectionReason === "string");
+}
+function isSteppedUp(change, crypto) {
+  const { status, stepUpAuthorization } = change;
+  if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
+  const { payload, keyId, algorithm, signature } = members(stepUpAuthorization);
+  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
+  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
+  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+  if (!isBound) return false;
+  requireEd25519(carried.algorithm);
+  const known = stepUpKeys(change, crypto);
+  return known.length === 0 || known.some((id2) => {
+    const revokedAt = crypto.humanKey(id2)?.revokedAt ?? null;
+    return (revokedAt === null || instantMs(string(change["resolvedAt"])) < instantMs(revokedAt)) && crypto.verifySignature("step-up", canonicalize(payload), { ...carried, keyId: id2 });
+  });
+}
+function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
+  if (typeof resolvedBy !== "string") return [];
+  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization["keyId"] : void 0;
+  const names2 = /* @__PURE__ */ new Set(["step-up", ...typeof keyId === "string" ? [keyId] : []]);
+  return Array.from(names2, (name) => `${resolvedBy}:${name}`).filter(
+    (id2) => crypto.humanKey(id2) !== void 0
+  );
+}
+function notesOnChange(change, crypto) {
+  const { resolvedBy, stepUpAuthorization } = change;
+  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
+  if (stepUpKeys(change, crypto).length > 0) return [];
+  const due = JSON.stringify(`${resolvedBy}:step-up`);
+  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
+}
+var STEP_UP_LIFETIME_MAX_MS, ACTIONS;
+var init_governance_change = __esm({
+  "src/core/verifier/governance-change.ts"() {
+    "use strict";
+    init_canonical();
+    init_evidence();
+    init_instant();
+    init_signatures();
+    STEP_UP_LIFETIME_MAX_MS = 12e4;
+    ACTIONS = /* @__PURE__ */ new Map([
+      ["APPROVED", "approve"],
+      ["REJECTED", "reject"]
+    ]);
   }
 });
 
@@ -5918,9 +7050,9 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
   function getPrivateScalar(key) {
     const len = lengths.secretKey;
     abytes2(key, lengths.secretKey, "secretKey");
-    const hashed = abytes2(hash(key), 2 * len, "hashedSecretKey");
-    const head = adjustScalarBytes2(hashed.slice(0, len));
-    const prefix = hashed.slice(len, 2 * len);
+    const hashed2 = abytes2(hash(key), 2 * len, "hashedSecretKey");
+    const head = adjustScalarBytes2(hashed2.slice(0, len));
+    const prefix = hashed2.slice(len, 2 * len);
     const scalar = modN_LE(head);
     return { head, prefix, scalar };
   }
@@ -6231,6 +7363,694 @@ var init_ed25519 = __esm({
     ed25519_Point = /* @__PURE__ */ edwards(ed25519_CURVE, { uvRatio });
     Fp = /* @__PURE__ */ (() => ed25519_Point.Fp)();
     ed25519 = /* @__PURE__ */ ed({});
+  }
+});
+
+// src/core/verifier/keys.ts
+function readKeySet(keySet) {
+  const keys = oneOfEach(
+    entriesOf(keySet).flatMap((entry, i) => readKey(entry, `Key ${i + 1} of the key set`) ?? [])
+  );
+  if (keys.size === 0)
+    throw new Unusable("The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.");
+  return keys;
+}
+function combinedKeys(first, second) {
+  return oneOfEach([...first.values(), ...second.values()]);
+}
+function oneOfEach(found) {
+  const keys = /* @__PURE__ */ new Map();
+  for (const key of found) {
+    const same = keys.get(key.keyId);
+    if (same !== void 0 && same.fingerprint !== key.fingerprint)
+      throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`);
+    keys.set(key.keyId, same === void 0 ? key : { ...key, revokedAt: earlier(same, key) });
+  }
+  refuseSharedKeys([...keys.values()]);
+  return keys;
+}
+function refuseSharedKeys(keys) {
+  const first = /* @__PURE__ */ new Map();
+  for (const key of keys.filter(({ keyId }) => !keyId.endsWith(":step-up"))) {
+    const other = first.get(key.fingerprint);
+    if (other !== void 0 && ownerOf(other) !== ownerOf(key))
+      throw new Unusable(
+        `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`
+      );
+    first.set(key.fingerprint, key);
+  }
+}
+function ownerOf({ keyId }) {
+  return keyId.includes(":") ? keyId.slice(0, keyId.indexOf(":")) : "";
+}
+function entriesOf(keySet) {
+  if (Array.isArray(keySet)) return keySet.flatMap(entriesOf);
+  const { keys, ...key } = isMembers(keySet) ? keySet : {};
+  if (Array.isArray(keys)) return keys;
+  if (keys === void 0 && ["pem", "jwk", "kty"].some((member) => Object.hasOwn(key, member))) return [key];
+  throw new Unusable(
+    "The key set has no list `keys` and is no single key: save the answer of GET /.well-known/jwks.json or GET /keys/{keyId}."
+  );
+}
+function earlier(one, other) {
+  if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt;
+  return instantMs(one.revokedAt) <= instantMs(other.revokedAt) ? one.revokedAt : other.revokedAt;
+}
+function readKey(entry, which) {
+  if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`);
+  const { pem, jwk } = entry;
+  refusePrivate(entry, which);
+  const jwks = [jwk, "kty" in entry ? entry : void 0].filter((one) => one !== void 0);
+  if (pem === void 0 && jwks.length === 0)
+    throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`);
+  const found = [...pem === void 0 ? [] : [ofPem(pem, which)], ...jwks.map((one) => ofJwk(one, which))];
+  const known = found.filter((one) => one !== void 0);
+  const [material] = known;
+  const claimed = entry["algorithm"];
+  if (material === void 0) {
+    if (KINDS.some(({ algorithm }) => algorithm === claimed))
+      throw new Unusable(`${which} is called ${claimed} but holds a key of another kind.`);
+    return void 0;
+  }
+  if (claimed !== void 0 && claimed !== material.algorithm)
+    throw new Unusable(
+      `${which} is called ${JSON.stringify(claimed)} but holds an ${material.algorithm} key.`
+    );
+  const keyId = nameOf3([entry, ...jwks.filter((one) => isMembers(one))], which);
+  const fingerprint = fingerprintOf(material);
+  if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
+    throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`);
+  const point = pointOf(keyId, material, which);
+  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which) };
+}
+function readEd25519Key(keyId, pem, known) {
+  const which = `The key '${keyId}'`;
+  const material = ofPem(pem, which);
+  if (material?.algorithm !== "ed25519") throw new Unusable(`${which} is no Ed25519 key.`);
+  const fingerprint = fingerprintOf(material);
+  const key = { keyId, ...material, fingerprint, revokedAt: null };
+  return { ...key, point: known?.fingerprint === fingerprint ? known.point : pointOf(keyId, material, which) };
+}
+function revokedAtOf({ revokedAt }, which) {
+  if (revokedAt === void 0) return null;
+  if (typeof revokedAt !== "string" || Number.isNaN(instantMs(revokedAt)))
+    throw new Unusable(`${which} has a \`revokedAt\` that is no time.`);
+  return revokedAt;
+}
+function nameOf3(parts, which) {
+  const names2 = parts.flatMap((part) => [part["keyId"], part["kid"]]).filter((name2) => name2 !== void 0);
+  const [name] = names2;
+  if (typeof name !== "string" || name === "") throw new Unusable(`${which} has no \`keyId\` or \`kid\`.`);
+  if (names2.some((other) => other !== name)) throw new Unusable(`${which} has two different names.`);
+  if (parts.some(({ use }) => use !== void 0 && use !== "sig"))
+    throw new Unusable(`${which} is not for signatures: its \`use\` is not 'sig'.`);
+  return name;
+}
+function ofPem(pem, which) {
+  const block = typeof pem === "string" ? PEM.exec(pem) : null;
+  const der = base64(block?.[1]?.replaceAll(/\r?\n/g, "") ?? "");
+  if (der === void 0 || der.length === 0)
+    throw new Unusable(`${which} has a \`pem\` that is no public key.`);
+  const kind = KINDS.find(({ spkiPrefix }) => spkiPrefix.every((byte, i) => der[i] === byte));
+  return kind && materialOf(kind, der.subarray(kind.spkiPrefix.length), which);
+}
+function ofJwk(jwk, which) {
+  if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`);
+  const { kty, crv, alg, x, pub } = jwk;
+  refusePrivate(jwk, which);
+  if (kty === "OKP" && crv === "Ed25519") {
+    if (alg !== void 0 && alg !== "EdDSA" && alg !== "Ed25519")
+      throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`);
+    return materialOf(KINDS[0], bytesOf(x, which), which);
+  }
+  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf(pub, which), which);
+  return void 0;
+}
+function refusePrivate(part, which) {
+  if ("d" in part || "priv" in part)
+    throw new Unusable(
+      `${which} holds a private key: treat it as compromised, and save the public keys only.`
+    );
+}
+function bytesOf(text, which) {
+  const bytes = typeof text === "string" ? base64url(text) : void 0;
+  if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
+  return bytes;
+}
+function materialOf(kind, bytes, which) {
+  if (bytes.length !== kind.bytes)
+    throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`);
+  return { algorithm: kind.algorithm, bytes };
+}
+function pointOf(keyId, { algorithm, bytes }, which) {
+  if (algorithm !== "ed25519") return void 0;
+  const point = decoded2(bytes);
+  if (point === void 0 || point.is0() || !point.isTorsionFree())
+    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`);
+  return keyId.includes(":") ? point : point.precompute(TABLE_BITS);
+}
+function decoded2(bytes) {
+  try {
+    return ed25519.Point.fromBytes(bytes);
+  } catch {
+    return void 0;
+  }
+}
+function fingerprintOf({ algorithm, bytes }) {
+  const { spkiPrefix } = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1];
+  return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)));
+}
+function describedLogKey({ name, keyId, type, publicKey }) {
+  const algorithm = type === "ml-dsa-44-cosignature" ? "ml-dsa-44" : "ed25519";
+  const spkiPrefix = algorithm === "ed25519" ? KINDS[0].spkiPrefix : ML_DSA_44_SPKI_PREFIX;
+  const fingerprint = bytesToHex(sha256(concatBytes(spkiPrefix, publicKey)));
+  return { keyId: `${name}+${keyId}`, algorithm, fingerprint };
+}
+var KINDS, NO_KEYS, PEM, TABLE_BITS, ML_DSA_44_SPKI_PREFIX;
+var init_keys = __esm({
+  "src/core/verifier/keys.ts"() {
+    "use strict";
+    init_ed25519();
+    init_sha2();
+    init_utils();
+    init_base64();
+    init_evidence();
+    init_instant();
+    init_unusable();
+    KINDS = [
+      { algorithm: "ed25519", spkiPrefix: hexToBytes("302a300506032b6570032100"), bytes: 32 },
+      {
+        algorithm: "ml-dsa-65",
+        spkiPrefix: hexToBytes("308207b2300b0609608648016503040312038207a100"),
+        bytes: 1952
+      }
+    ];
+    NO_KEYS = /* @__PURE__ */ new Map();
+    PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/;
+    TABLE_BITS = 4;
+    ML_DSA_44_SPKI_PREFIX = hexToBytes("30820532300b06096086480165030403110382052100");
+  }
+});
+
+// src/core/verifier/provider-confirmation.ts
+function checkProviderConfirmation(evidence, given) {
+  const { confirmation, signature } = isMembers(evidence) ? evidence : {};
+  return [
+    checkEd25519("confirmation signature", "The signature of the confirmation is not valid", given, {
+      artifact: "provider-confirmation",
+      text: isMembers(confirmation) ? canonicalText(confirmation) : void 0,
+      signature
+    }),
+    check("confirmation", "The confirmation is not one that the service makes", () => isWhole(confirmation))
+  ];
+}
+function isWhole(value) {
+  const confirmation = members(value);
+  return SAYS.some((known) => known === confirmation["says"]) && TEXTS.every((name) => string(confirmation[name]) !== "") && HASHES.every((name) => /^[0-9a-f]{64}$/.test(string(confirmation[name]))) && list(confirmation["comparisons"]).map(members).every(isComparison);
+}
+function isComparison({ expression, holds: holds2 }) {
+  return string(expression) !== "" && typeof holds2 === "boolean";
+}
+function notesOnConfirmation(confirmation, status) {
+  if (!isMembers(confirmation)) return [];
+  const { provider, says, comparisons } = confirmation;
+  if (typeof provider !== "string" || typeof says !== "string") return [];
+  const named = JSON.stringify(provider);
+  const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
+  const entries = Array.isArray(comparisons) ? comparisons : [];
+  return [
+    ...contradicts ? [`The provider ${named} says ${says}, and the record says ${status}.`] : [],
+    ...entries.flatMap(
+      (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
+        `A comparison of the confirmation by ${named} does not hold: ${JSON.stringify(one["expression"])}.`
+      ] : []
+    )
+  ];
+}
+var SAYS, TEXTS, HASHES;
+var init_provider_confirmation = __esm({
+  "src/core/verifier/provider-confirmation.ts"() {
+    "use strict";
+    init_evidence();
+    init_signatures();
+    SAYS = ["executed", "not_executed", "pending"];
+    TEXTS = ["confirmationId", "businessTransactionId", "provider", "eventId", "ruleId", "receivedAt"];
+    HASHES = ["deliveryHash", "rulesHash"];
+  }
+});
+
+// src/core/verifier/receipt.ts
+function checkReceipt(evidence, given) {
+  const receipt = isMembers(evidence) ? evidence : {};
+  const { signature, signatures: _, ...signedMembers2 } = receipt;
+  const { receiptHash, ...hashedMembers } = signedMembers2;
+  const hashed2 = canonicalText(hashedMembers);
+  const signed = canonicalText(signedMembers2);
+  return [
+    check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
+      return hashed2 !== void 0 && given.sha256Hex(hashed2) === receiptHash;
+    }),
+    checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
+      if (signed === void 0) return false;
+      const { algorithm, keyId } = receipt;
+      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
+    })
+  ];
+}
+function notesOnReceipt(receipt, subject = "It") {
+  const { transparency } = receipt;
+  if (!isMembers(transparency)) return [];
+  const { log, by: by2 } = transparency;
+  if (typeof log !== "string" || typeof by2 !== "string" || Number.isNaN(instantMs(by2))) return [];
+  return [
+    `${subject} is promised to the log ${JSON.stringify(log)} by ${by2}; no proof of inclusion was given.`
+  ];
+}
+var init_receipt = __esm({
+  "src/core/verifier/receipt.ts"() {
+    "use strict";
+    init_evidence();
+    init_instant();
+    init_signatures();
+  }
+});
+
+// src/core/verifier/trust-record.ts
+function checkTrustRecord(evidence, given) {
+  const record = isMembers(evidence) ? evidence : {};
+  const signed = canonicalText(signedMembers(record));
+  return [
+    check("canonical hash", "The trust record hash does not match the canonical record", () => {
+      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
+    }),
+    checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
+      if (signed === void 0) return false;
+      const carried = requiredSignatures(record, carriedSignature(record["signature"]));
+      return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
+    }),
+    checkSigned(
+      "authorization signature",
+      "The execution authorization signature is not valid",
+      given,
+      (crypto) => isAuthorizationSigned(members(record["authorization"]), crypto)
+    ),
+    check(
+      "transaction binding",
+      "The execution authorization is not bound to this transaction",
+      () => boundToTransaction(record, given)
+    ),
+    check(
+      "decision binding",
+      "The execution authorization is not bound to this decision",
+      () => boundToDecision(record)
+    ),
+    checkApprovals(record, given)
+  ];
+}
+function signedMembers(record) {
+  const names2 = [
+    "authorization",
+    "businessTransactionId",
+    "createdAt",
+    "executions",
+    "overrides",
+    ..."requiredAlgorithms" in record ? ["requiredAlgorithms"] : [],
+    "transaction",
+    "trustRecordId"
+  ];
+  return Object.fromEntries(names2.map((name) => [name, record[name]]));
+}
+function boundToTransaction(record, crypto) {
+  const transaction = members(record["transaction"]);
+  const intent = members(transaction["intent"]);
+  const { action, target, parameters } = intent;
+  const payload = members(members(record["authorization"])["payload"]);
+  const id2 = record["businessTransactionId"];
+  const bound = canonicalize({
+    action,
+    businessTransactionId: id2,
+    parameters,
+    target
+  });
+  return transaction["businessTransactionId"] === id2 && payload["businessTransactionId"] === id2 && payload["businessTransactionHash"] === crypto.sha256Hex(bound) && payload["signalsHash"] === crypto.sha256Hex(canonicalize(transaction["signals"])) && string(payload["callerId"]) === members(transaction["metadata"])["submittedBy"] && list(record["executions"]).map(members).every((execution) => {
+    const evidence = members(execution["evidence"]);
+    const shown = {
+      action: evidence["action"],
+      businessTransactionId: evidence["businessTransactionId"],
+      parameters: evidence["parameters"],
+      target: evidence["target"]
+    };
+    return execution["businessTransactionId"] === id2 && canonicalize(shown) === bound;
+  });
+}
+function boundToDecision(record) {
+  const payload = members(members(record["authorization"])["payload"]);
+  const transaction = members(record["transaction"]);
+  const executions = list(record["executions"]).map(members);
+  return executions.length > 0 && executions.every((execution) => {
+    const decision = members(execution["decision"]);
+    const policy = members(decision["policy"]);
+    return decision["outcome"] === "APPROVED" && string(decision["decisionId"]) === payload["decisionId"] && string(decision["policyContentHash"]) === payload["policyContentHash"] && string(policy["name"]) === payload["policyName"] && string(policy["version"]) === payload["policyVersion"] && string(decision["intentId"]) === members(transaction["intent"])["intentId"] && canonicalize(policy) === canonicalize(transaction["policy"]) && canonicalize(decision["signals"]) === canonicalize(transaction["signals"]) && string(members(execution["metadata"])["authorizationId"]) === payload["authorizationId"];
+  });
+}
+var init_trust_record = __esm({
+  "src/core/verifier/trust-record.ts"() {
+    "use strict";
+    init_canonical();
+    init_approvals();
+    init_evidence();
+    init_signatures();
+  }
+});
+
+// src/core/verifier/whole-record.ts
+function checkWholeRecord(evidence, given) {
+  const record = isMembers(evidence) ? evidence : {};
+  return [
+    ...checkTrustRecord(record, given),
+    check("verifications", "A verification is not one of this record", () => {
+      leftOut(record, "verifications");
+      return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
+    }),
+    checkSigned("receipts", "A receipt is not a valid one of this record", given, (crypto) => {
+      leftOut(record, "receipts");
+      return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
+    }),
+    ...record["confirmations"] === void 0 && record["confirmationCount"] === void 0 ? [] : [
+      checkSigned(
+        "confirmations",
+        "A confirmation is not a valid one of this record",
+        given,
+        (crypto) => {
+          leftOut(record, "confirmations");
+          return list(record["confirmations"]).map(members).every((one) => isConfirmed(record, one, crypto));
+        }
+      )
+    ]
+  ];
+}
+function isOf(record, appended) {
+  return string(appended["businessTransactionId"]) === record["businessTransactionId"] && string(appended["trustRecordHash"]) === record["trustRecordHash"];
+}
+function isVerification({ verificationId, status, message, verifiedAt }) {
+  return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
+}
+function leftOut(record, name) {
+  const held = list(record[name]).length;
+  const { [COUNTED[name]]: count = held } = record;
+  if (!Number.isSafeInteger(count) || count < held)
+    throw new Error(`${COUNTED[name]} is not the number of ${name}`);
+  return count - held;
+}
+function isReceipted(record, receipt, crypto) {
+  const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  const verificationId = string(receipt["verificationId"]);
+  const named = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
+  if (named.length === 0) return leftOut(record, "verifications") > 0;
+  return named.some(({ status }) => status === "VERIFIED");
+}
+function isConfirmed(record, confirmation, crypto) {
+  const problems = checkProviderConfirmation(confirmation, crypto).flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  const named = members(confirmation["confirmation"])["businessTransactionId"];
+  return named === string(record["businessTransactionId"]);
+}
+function cutNote(record, name) {
+  const [held, count] = [record[name], record[COUNTED[name]]];
+  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
+}
+function notesOnRecord(record, { promise }) {
+  const { verifications, receipts } = record;
+  const [latest, receipt] = [verifications, receipts].map(
+    (entries) => Array.isArray(entries) ? entries.at(-1) : void 0
+  );
+  return [
+    ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
+    ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
+    ...["verifications", "receipts", "confirmations"].flatMap((name) => cutNote(record, name)),
+    ...promise && isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : [],
+    ...notesOnConfirmations(record)
+  ];
+}
+function notesOnConfirmations({ confirmations, executions }) {
+  if (!Array.isArray(confirmations)) return [];
+  const [execution] = Array.isArray(executions) ? executions : [];
+  const status = isMembers(execution) ? execution["status"] : void 0;
+  return confirmations.flatMap(
+    (one) => isMembers(one) ? notesOnConfirmation(one["confirmation"], status) : []
+  );
+}
+var COUNTED;
+var init_whole_record = __esm({
+  "src/core/verifier/whole-record.ts"() {
+    "use strict";
+    init_evidence();
+    init_provider_confirmation();
+    init_receipt();
+    init_trust_record();
+    COUNTED = {
+      verifications: "verificationCount",
+      receipts: "receiptCount",
+      confirmations: "confirmationCount"
+    };
+  }
+});
+
+// src/core/verifier/bundle.ts
+function inspectBundle(bundle, { keys, log, cryptoBy, noteCrypto: noteCrypto2, onLogKeyUsed }) {
+  if (bundle["bundle"] !== VERSION)
+    throw new Unusable(
+      `The bundle is of version ${JSON.stringify(bundle["bundle"])}; only '${VERSION}' is known.`
+    );
+  const record = isMembers(bundle["record"]) ? bundle["record"] : {};
+  const crypto = cryptoBy(keys);
+  const execution = lazy(() => readExecution(record, crypto));
+  const carried = lazy(() => carriedKeys(bundle["approverKeys"]));
+  const changes = lazy(
+    () => list(bundle["changes"]).map(
+      (change) => readChange(members(change), execution(), { carried: readable(carried) ?? NO_KEYS, crypto })
+    )
+  );
+  const changesCheck = checkSigned(
+    "governance changes",
+    "A governance change is not one that put the policy or the key of an approver into force",
+    crypto,
+    (checking) => {
+      const problems = list(bundle["changes"]).flatMap(
+        (change) => checkGovernanceChange(change, checking).flatMap(({ problem }) => problem ?? [])
+      );
+      if (problems.length > 0) throw new Error(problems.join("; "));
+      return areInForce(changes());
+    }
+  );
+  let recordKeys = keys;
+  const keysCheck = check("approver keys", "The keys of approvers are not those that were enrolled", () => {
+    if (changesCheck.problem === void 0)
+      recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()));
+    return areEnrolled(execution(), changes(), carried());
+  });
+  const proofs = checkProofs(bundle["proofs"], () => dueProofs(execution(), changes()), {
+    trust: log,
+    crypto: noteCrypto2,
+    onUsed: onLogKeyUsed
+  });
+  return {
+    checks: [
+      ...checkWholeRecord(record, cryptoBy(recordKeys)),
+      check("policy document", "The policy document is not the one whose hash is signed", () => {
+        return crypto.sha256Hex(string(bundle["policy"])) === execution().policy.contentHash;
+      }),
+      changesCheck,
+      keysCheck,
+      ...proofs.checks
+    ],
+    notes: [
+      ...notesOnRecord(record, { promise: false }),
+      ...notesOnAuthority(bundle["changes"], { execution, changes, crypto }),
+      ...proofs.notes
+    ]
+  };
+}
+function lazy(make) {
+  let made;
+  return () => {
+    if (made === void 0) {
+      try {
+        const value = make();
+        made = () => value;
+      } catch (error) {
+        made = () => {
+          throw error;
+        };
+      }
+    }
+    return made();
+  };
+}
+function readable(read) {
+  try {
+    return read();
+  } catch {
+    return void 0;
+  }
+}
+function readExecution(record, { sha256Hex }) {
+  const id2 = string(record["businessTransactionId"]);
+  const payload = members(members(record["authorization"])["payload"]);
+  return {
+    policy: {
+      name: string(payload["policyName"]),
+      version: string(payload["policyVersion"]),
+      contentHash: string(payload["policyContentHash"])
+    },
+    authorization: {
+      kind: "authorization",
+      id: id2,
+      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
+    },
+    approvals: readApprovals(record, sha256Hex),
+    receipt: readReceipt(record, id2),
+    confirmations: readConfirmations(record, sha256Hex)
+  };
+}
+function readApprovals(record, sha256Hex) {
+  const approvals = list(record["executions"]).flatMap((execution) => {
+    const decision = members(members(execution)["decision"]);
+    return Object.values(members(decision["verifiedSignals"])).flatMap((one) => approvalsOf(members(one)));
+  });
+  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId }]) => ({
+    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    keyId: `${string(approverId)}:${string(keyId)}`
+  }));
+}
+function readReceipt(record, id2) {
+  const newest = list(record["receipts"]).at(-1);
+  if (newest === void 0) return void 0;
+  const { receiptHash, transparency } = members(newest);
+  const log = isMembers(transparency) ? transparency["log"] : void 0;
+  return {
+    part: { kind: "receipt", id: id2, entry: artifactEntry.receipt(string(receiptHash)) },
+    log: typeof log === "string" ? log : void 0
+  };
+}
+function readConfirmations({ confirmations = [] }, sha256Hex) {
+  return list(confirmations).map((one) => {
+    const confirmation = members(members(one)["confirmation"]);
+    return {
+      kind: "confirmation",
+      id: string(confirmation["confirmationId"]),
+      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex)
+    };
+  });
+}
+function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
+  const { changeId, kind, target, status, proposed } = change;
+  const named = string(target);
+  const text = canonicalize(signedMembersOf(change));
+  const read = {
+    part: {
+      kind: "change",
+      id: string(changeId),
+      entry: artifactEntry.governanceChange(text, sha256Hex)
+    },
+    target: named
+  };
+  if (status !== "APPROVED") return read;
+  if (kind === "policy") {
+    const isThis = named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
+    return isThis ? { ...read, policy: true } : read;
+  }
+  const { action, approverId, keyId, publicKeyPem: pem = null } = isMembers(proposed) ? proposed : {};
+  const isOfApprover = kind === "approver" && action === "add" && named === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named);
+  if (!isOfApprover) return read;
+  return { ...read, enrolled: readEd25519Key(named, pem, carried.get(named)) };
+}
+function areInForce(changes) {
+  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
+    const which = `change ${JSON.stringify(part.id)}`;
+    if (policy === void 0 && enrolled === void 0)
+      throw new Error(`${which} put nothing into force that was used here`);
+    if (changes.findIndex((other) => other.target === target) < i)
+      throw new Error(`${which} is the second one of ${JSON.stringify(target)}`);
+  }
+  return true;
+}
+function carriedKeys(given) {
+  const keys = list(given);
+  return keys.length === 0 ? NO_KEYS : readKeySet(keys);
+}
+function enrolledKeys(changes, carried) {
+  return new Map(
+    changes.flatMap(
+      ({ target, enrolled }) => enrolled === void 0 ? [] : [[target, { ...enrolled, revokedAt: carried.get(target)?.revokedAt ?? null }]]
+    )
+  );
+}
+function areEnrolled({ approvals }, changes, carried) {
+  const used = new Set(approvals.map(({ keyId }) => keyId));
+  for (const keyId of used) {
+    const named = JSON.stringify(keyId);
+    const enrolled = changes.find((change) => change.target === keyId)?.enrolled;
+    const key = carried.get(keyId);
+    if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named}`);
+    if (key === void 0) throw new Error(`the key ${named} is not among them`);
+    if (key.fingerprint !== enrolled.fingerprint)
+      throw new Error(`the key ${named} is another one than was enrolled`);
+  }
+  for (const keyId of carried.keys())
+    if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
+  return true;
+}
+function dueProofs({ authorization, approvals, receipt, confirmations }, changes) {
+  const order = changes.flatMap(
+    ({ part, target, policy }) => policy === true ? [[part, authorization]] : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part])
+  );
+  for (const approval of approvals) order.push([approval.part, authorization]);
+  if (receipt !== void 0) order.push([authorization, receipt.part]);
+  for (const confirmation of confirmations) order.push([authorization, confirmation]);
+  return {
+    parts: [
+      ...changes.map(({ part }) => part),
+      ...approvals.map(({ part }) => part),
+      authorization,
+      ...receipt === void 0 ? [] : [receipt.part],
+      ...confirmations
+    ],
+    order,
+    promises: new Map(receipt?.log === void 0 ? [] : [[receipt.part, receipt.log]])
+  };
+}
+function notesOnAuthority(given, of) {
+  const read = readable(() => ({ execution: of.execution(), changes: of.changes() }));
+  if (read === void 0) return [];
+  const { policy, receipt } = read.execution;
+  const named = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`;
+  const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto));
+  return [
+    ...receipt === void 0 ? ["No entry of the log states the record: only a receipt does."] : [],
+    ...read.changes.some((change) => change.policy === true) ? [] : [
+      `It holds no governance change that put policy ${named} into force: the operator of the service did when it was first started, or the change was left out.`
+    ],
+    ...new Set(ofChanges)
+  ];
+}
+var VERSION;
+var init_bundle = __esm({
+  "src/core/verifier/bundle.ts"() {
+    "use strict";
+    init_canonical();
+    init_artifacts();
+    init_approvals();
+    init_bundle_log();
+    init_evidence();
+    init_governance_change();
+    init_keys();
+    init_unusable();
+    init_whole_record();
+    VERSION = "countersign/1";
   }
 });
 
@@ -6630,8 +8450,8 @@ function getMessagePrehash(hash, msg, ctx = EMPTY) {
   abytes(ctx, void 0, "ctx");
   if (ctx.length > 255)
     throw new RangeError("context should be 255 bytes or less");
-  const hashed = hash(msg);
-  return concatBytes(new Uint8Array([1, ctx.length]), ctx, hash.oid, hashed);
+  const hashed2 = hash(msg);
+  return concatBytes(new Uint8Array([1, ctx.length]), ctx, hash.oid, hashed2);
 }
 var abytesDoc, randomBytes3, VER_OPT_KEYS, SIG_OPT_KEYS, EMPTY, oidNistP, XOF_OID_OUTPUT_LEN;
 var init_utils3 = __esm({
@@ -7070,7 +8890,7 @@ function getDilithium(opts_) {
       const ownRnd = random === false || random === void 0;
       const rnd = random === false ? new Uint8Array(32) : random === void 0 ? randomBytes3(signRandBytes) : random;
       abytesDoc(rnd, 32, "extraEntropy");
-      const decoded = (() => {
+      const decoded3 = (() => {
         try {
           return secretCoder.decode(secretKey);
         } catch (error) {
@@ -7079,7 +8899,7 @@ function getDilithium(opts_) {
           throw error;
         }
       })();
-      const [rho, _K, tr, s1, s2, t0] = decoded;
+      const [rho, _K, tr, s1, s2, t0] = decoded3;
       const A = [];
       const xof = XOF1282(rho);
       for (let i = 0; i < K; i++) {
@@ -7261,7 +9081,7 @@ function getDilithium(opts_) {
     }
   });
 }
-var INTERNAL_SIG_OPT_KEYS, INTERNAL_VER_OPT_KEYS, N, Q, ROOT_OF_UNITY, F, D, GAMMA2_1, GAMMA2_2, PARAMS, newPoly, crystals, id, polyCoder, polyAdd, polySub, polyShiftl, polyChknorm, MultiplyNTTs, ml_dsa65;
+var INTERNAL_SIG_OPT_KEYS, INTERNAL_VER_OPT_KEYS, N, Q, ROOT_OF_UNITY, F, D, GAMMA2_1, GAMMA2_2, PARAMS, newPoly, crystals, id, polyCoder, polyAdd, polySub, polyShiftl, polyChknorm, MultiplyNTTs, ml_dsa44, ml_dsa65;
 var init_ml_dsa = __esm({
   "node_modules/@noble/post-quantum/ml-dsa.js"() {
     init_utils2();
@@ -7362,6 +9182,15 @@ var init_ml_dsa = __esm({
         c[i] = crystals.mod(a[i] * b[i]);
       return c;
     };
+    ml_dsa44 = /* @__PURE__ */ (() => getDilithium({
+      ...PARAMS[2],
+      CRH_BYTES: 64,
+      TR_BYTES: 64,
+      C_TILDE_BYTES: 32,
+      XOF128,
+      XOF256,
+      securityLevel: 128
+    }))();
     ml_dsa65 = /* @__PURE__ */ (() => getDilithium({
       ...PARAMS[3],
       CRH_BYTES: 64,
@@ -7371,31 +9200,6 @@ var init_ml_dsa = __esm({
       XOF256,
       securityLevel: 192
     }))();
-  }
-});
-
-// src/core/verifier/base64.ts
-function base64(text) {
-  let binary;
-  try {
-    binary = atob(text);
-  } catch {
-    return void 0;
-  }
-  if (btoa(binary) !== text) return void 0;
-  return Uint8Array.from(binary, (character) => character.charCodeAt(0));
-}
-function base64url(text) {
-  if (!/^[\w-]*$/.test(text)) return void 0;
-  const padding = "=".repeat((4 - text.length % 4) % 4);
-  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
-}
-function toBase64(bytes) {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
-}
-var init_base64 = __esm({
-  "src/core/verifier/base64.ts"() {
-    "use strict";
   }
 });
 
@@ -7417,21 +9221,34 @@ function cryptoOf(keys, onUsed = () => void 0) {
       const key = keys.get(keyId);
       if (key === void 0) return void 0;
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
-      const holds = verifiers[key.algorithm]({ message, signature, publicKey: key.bytes });
-      if (holds) onUsed(key);
-      return holds;
+      const isSigned = verifiers[key.algorithm]({
+        message,
+        signature,
+        publicKey: key.bytes,
+        point: key.point
+      });
+      if (isSigned) onUsed(key);
+      return isSigned;
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
 }
-function withoutCofactor({ message, signature, publicKey }) {
+function holds({ message, signature, publicKey, point }) {
   const { Point } = ed25519;
   const encodedR = signature.subarray(0, 32);
-  const R = Point.fromBytes(encodedR);
   const S = bytesToNumberLE(signature.subarray(32));
+  if (S >= Point.Fn.ORDER) return false;
+  const [R, A] = [pointOf2(encodedR), point ?? pointOf2(publicKey)];
+  if (R === void 0 || A === void 0 || R.isSmallOrder() || A.isSmallOrder()) return false;
   const k = bytesToNumberLE(sha512(concatBytes(encodedR, publicKey, message))) % Point.Fn.ORDER;
-  const kA = Point.fromBytes(publicKey).multiplyUnsafe(k);
-  return !R.isSmallOrder() && Point.BASE.multiplyUnsafe(S).subtract(kA).equals(R);
+  return Point.BASE.multiplyUnsafe(S).subtract(A.multiplyUnsafe(k)).equals(R);
+}
+function pointOf2(bytes) {
+  try {
+    return ed25519.Point.fromBytes(bytes);
+  } catch {
+    return void 0;
+  }
 }
 function preAuthEncoding(artifact, canonicalText2) {
   const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
@@ -7458,107 +9275,10 @@ var init_crypto = __esm({
       toBase64
     };
     verifiers = {
-      // RFC 8032, not the looser rules of ZIP-215, which are noble's default.
-      ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && ed25519.verify(signed.signature, signed.message, signed.publicKey, { zip215: false }) && withoutCofactor(signed),
+      ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed),
       // FIPS 204, pure, empty context.
       "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message, publicKey)
     };
-  }
-});
-
-// src/core/verifier/instant.ts
-function instantMs(text) {
-  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
-  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
-  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
-}
-var TIMESTAMP;
-var init_instant = __esm({
-  "src/core/verifier/instant.ts"() {
-    "use strict";
-    TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-  }
-});
-
-// src/core/verifier/governance-change.ts
-function shownOf(change) {
-  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change;
-  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
-}
-function checkGovernanceChange(evidence, given) {
-  const change = isMembers(evidence) ? evidence : {};
-  const { signature, warnings: _, diff: _1, ...signedMembers2 } = change;
-  const signed = canonicalText(signedMembers2);
-  return [
-    check("change hash", "The change hash does not match what was proposed", () => {
-      return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
-    }),
-    checkEd25519("change signature", "The signature of the change is not valid", given, {
-      artifact: "governance-change",
-      text: signed,
-      signature
-    }),
-    check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
-    checkSigned(
-      "step-up authorization",
-      "The step-up authorization is not one of this resolution",
-      given,
-      (crypto) => isSteppedUp(change, crypto)
-    )
-  ];
-}
-function isResolved(change) {
-  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
-  if (status === "PENDING_APPROVAL")
-    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === void 0);
-  return ACTIONS.has(status) && // Nobody checks what he made.
-  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status === "REJECTED" && typeof rejectionReason === "string");
-}
-function isSteppedUp(change, crypto) {
-  const { status, stepUpAuthorization } = change;
-  if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
-  const { payload, keyId, algorithm, signature } = members(stepUpAuthorization);
-  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
-  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
-  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-  if (!isBound) return false;
-  requireEd25519(carried.algorithm);
-  const known = stepUpKeys(change, crypto);
-  return known.length === 0 || known.some((id2) => {
-    const revokedAt = crypto.humanKey(id2)?.revokedAt ?? null;
-    return (revokedAt === null || instantMs(string(change["resolvedAt"])) < instantMs(revokedAt)) && crypto.verifySignature("step-up", canonicalize(payload), { ...carried, keyId: id2 });
-  });
-}
-function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
-  if (typeof resolvedBy !== "string") return [];
-  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization["keyId"] : void 0;
-  const names2 = /* @__PURE__ */ new Set(["step-up", ...typeof keyId === "string" ? [keyId] : []]);
-  return Array.from(names2, (name) => `${resolvedBy}:${name}`).filter(
-    (id2) => crypto.humanKey(id2) !== void 0
-  );
-}
-function notesOnChange(change, crypto) {
-  const { resolvedBy, stepUpAuthorization } = change;
-  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
-  if (stepUpKeys(change, crypto).length > 0) return [];
-  const due = JSON.stringify(`${resolvedBy}:step-up`);
-  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
-}
-var STEP_UP_LIFETIME_MAX_MS, ACTIONS;
-var init_governance_change = __esm({
-  "src/core/verifier/governance-change.ts"() {
-    "use strict";
-    init_canonical();
-    init_evidence();
-    init_instant();
-    init_signatures();
-    STEP_UP_LIFETIME_MAX_MS = 12e4;
-    ACTIONS = /* @__PURE__ */ new Map([
-      ["APPROVED", "approve"],
-      ["REJECTED", "reject"]
-    ]);
   }
 });
 
@@ -7595,11 +9315,12 @@ function checkIntentTransition(evidence, given) {
   ];
 }
 function isLegal(value) {
-  const { from, to, by, resolution, trustRecordHash } = members(value);
-  if (!mayFollow(from, to) || string(by) === "") return false;
-  const isClosed = (resolution === "EXECUTED" || resolution === "NOT_EXECUTED") && by !== "service";
+  const { from, to, by: by2, resolution, trustRecordHash, confirmationId } = members(value);
+  if (!mayFollow(from, to) || string(by2) === "") return false;
+  const isClosed = (resolution === "EXECUTED" || resolution === "NOT_EXECUTED") && by2 !== "service";
   const isProven = typeof trustRecordHash === "string" && /^[0-9a-f]{64}$/.test(trustRecordHash);
-  return (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
+  const isConfirmed2 = to === "RESOLVED" && string(by2).startsWith("webhook:") && string(confirmationId) !== "";
+  return (confirmationId === void 0 || isConfirmed2) && (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
 }
 var init_intent_transition = __esm({
   "src/core/verifier/intent-transition.ts"() {
@@ -7607,177 +9328,6 @@ var init_intent_transition = __esm({
     init_states();
     init_evidence();
     init_signatures();
-  }
-});
-
-// src/core/verifier/unusable.ts
-var Unusable;
-var init_unusable = __esm({
-  "src/core/verifier/unusable.ts"() {
-    "use strict";
-    Unusable = class extends Error {
-      constructor(message) {
-        super(message);
-        this.name = "Unusable";
-      }
-    };
-  }
-});
-
-// src/core/verifier/keys.ts
-function readKeySet(keySet) {
-  const keys = /* @__PURE__ */ new Map();
-  for (const [i, entry] of entriesOf(keySet).entries()) {
-    const key = readKey(entry, `Key ${i + 1} of the key set`);
-    if (key === void 0) continue;
-    const same = keys.get(key.keyId);
-    if (same !== void 0 && same.fingerprint !== key.fingerprint)
-      throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`);
-    keys.set(key.keyId, same === void 0 ? key : { ...key, revokedAt: earlier(same, key) });
-  }
-  if (keys.size === 0)
-    throw new Unusable("The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.");
-  refuseSharedKeys([...keys.values()]);
-  return keys;
-}
-function refuseSharedKeys(keys) {
-  const first = /* @__PURE__ */ new Map();
-  for (const key of keys.filter(({ keyId }) => !keyId.endsWith(":step-up"))) {
-    const other = first.get(key.fingerprint);
-    if (other !== void 0 && ownerOf(other) !== ownerOf(key))
-      throw new Unusable(
-        `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`
-      );
-    first.set(key.fingerprint, key);
-  }
-}
-function ownerOf({ keyId }) {
-  return keyId.includes(":") ? keyId.slice(0, keyId.indexOf(":")) : "";
-}
-function entriesOf(keySet) {
-  if (Array.isArray(keySet)) return keySet.flatMap(entriesOf);
-  const { keys, ...key } = isMembers(keySet) ? keySet : {};
-  if (Array.isArray(keys)) return keys;
-  if (keys === void 0 && ["pem", "jwk", "kty"].some((member) => Object.hasOwn(key, member))) return [key];
-  throw new Unusable(
-    "The key set has no list `keys` and is no single key: save the answer of GET /.well-known/jwks.json or GET /keys/{keyId}."
-  );
-}
-function earlier(one, other) {
-  if (one.revokedAt === null || other.revokedAt === null) return one.revokedAt ?? other.revokedAt;
-  return instantMs(one.revokedAt) <= instantMs(other.revokedAt) ? one.revokedAt : other.revokedAt;
-}
-function readKey(entry, which) {
-  if (!isMembers(entry)) throw new Unusable(`${which} is not an object.`);
-  const { pem, jwk } = entry;
-  refusePrivate(entry, which);
-  const jwks = [jwk, "kty" in entry ? entry : void 0].filter((one) => one !== void 0);
-  if (pem === void 0 && jwks.length === 0)
-    throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`);
-  const found = [...pem === void 0 ? [] : [ofPem(pem, which)], ...jwks.map((one) => ofJwk(one, which))];
-  const known = found.filter((one) => one !== void 0);
-  const [material] = known;
-  const claimed = entry["algorithm"];
-  if (material === void 0) {
-    if (KINDS.some(({ algorithm }) => algorithm === claimed))
-      throw new Unusable(`${which} is called ${claimed} but holds a key of another kind.`);
-    return void 0;
-  }
-  if (claimed !== void 0 && claimed !== material.algorithm)
-    throw new Unusable(
-      `${which} is called ${JSON.stringify(claimed)} but holds an ${material.algorithm} key.`
-    );
-  const keyId = nameOf([entry, ...jwks.filter((one) => isMembers(one))], which);
-  const fingerprint = fingerprintOf(material);
-  if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
-    throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`);
-  return { keyId, ...material, fingerprint, revokedAt: revokedAtOf(entry, which) };
-}
-function revokedAtOf({ revokedAt }, which) {
-  if (revokedAt === void 0) return null;
-  if (typeof revokedAt !== "string" || Number.isNaN(instantMs(revokedAt)))
-    throw new Unusable(`${which} has a \`revokedAt\` that is no time.`);
-  return revokedAt;
-}
-function nameOf(parts, which) {
-  const names2 = parts.flatMap((part) => [part["keyId"], part["kid"]]).filter((name2) => name2 !== void 0);
-  const [name] = names2;
-  if (typeof name !== "string" || name === "") throw new Unusable(`${which} has no \`keyId\` or \`kid\`.`);
-  if (names2.some((other) => other !== name)) throw new Unusable(`${which} has two different names.`);
-  if (parts.some(({ use }) => use !== void 0 && use !== "sig"))
-    throw new Unusable(`${which} is not for signatures: its \`use\` is not 'sig'.`);
-  return name;
-}
-function ofPem(pem, which) {
-  const block = typeof pem === "string" ? PEM.exec(pem) : null;
-  const der = base64(block?.[1]?.replaceAll(/\r?\n/g, "") ?? "");
-  if (der === void 0 || der.length === 0)
-    throw new Unusable(`${which} has a \`pem\` that is no public key.`);
-  const kind = KINDS.find(({ spkiPrefix }) => spkiPrefix.every((byte, i) => der[i] === byte));
-  return kind && materialOf(kind, der.subarray(kind.spkiPrefix.length), which);
-}
-function ofJwk(jwk, which) {
-  if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`);
-  const { kty, crv, alg, x, pub } = jwk;
-  refusePrivate(jwk, which);
-  if (kty === "OKP" && crv === "Ed25519") {
-    if (alg !== void 0 && alg !== "EdDSA" && alg !== "Ed25519")
-      throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`);
-    return materialOf(KINDS[0], bytesOf(x, which), which);
-  }
-  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf(pub, which), which);
-  return void 0;
-}
-function refusePrivate(part, which) {
-  if ("d" in part || "priv" in part)
-    throw new Unusable(
-      `${which} holds a private key: treat it as compromised, and save the public keys only.`
-    );
-}
-function bytesOf(text, which) {
-  const bytes = typeof text === "string" ? base64url(text) : void 0;
-  if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
-  return bytes;
-}
-function materialOf(kind, bytes, which) {
-  if (bytes.length !== kind.bytes)
-    throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`);
-  if (kind.algorithm === "ed25519" && !isOfPrimeOrder(bytes))
-    throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`);
-  return { algorithm: kind.algorithm, bytes };
-}
-function isOfPrimeOrder(bytes) {
-  try {
-    const point = ed25519.Point.fromBytes(bytes);
-    return !point.is0() && point.isTorsionFree();
-  } catch {
-    return false;
-  }
-}
-function fingerprintOf({ algorithm, bytes }) {
-  const kind = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1];
-  return bytesToHex(sha256(concatBytes(kind.spkiPrefix, bytes)));
-}
-var KINDS, PEM;
-var init_keys = __esm({
-  "src/core/verifier/keys.ts"() {
-    "use strict";
-    init_ed25519();
-    init_sha2();
-    init_utils();
-    init_base64();
-    init_evidence();
-    init_instant();
-    init_unusable();
-    KINDS = [
-      { algorithm: "ed25519", spkiPrefix: hexToBytes("302a300506032b6570032100"), bytes: 32 },
-      {
-        algorithm: "ml-dsa-65",
-        spkiPrefix: hexToBytes("308207b2300b0609608648016503040312038207a100"),
-        bytes: 1952
-      }
-    ];
-    PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/;
   }
 });
 
@@ -7826,331 +9376,46 @@ var init_not_proven = __esm({
         "That it is the latest state of the change: each state is signed on its own."
       ],
       "intent-transition": [
-        "That the effect happened or did not, as a resolution says: it is what a human found out and stated.",
+        "That the effect happened or did not, as a resolution says: it is what a human found out and stated, or what a provider or the connector said.",
         "That the intent was in the state which it left, or that no other transition was made: each is signed on its own.",
         "That a record of the hash that it names exists: verify the record, and compare its trustRecordHash."
+      ],
+      "provider-confirmation": [
+        "That the effect happened or did not: it is what the provider said, as the rule in effect read its delivery.",
+        "That the delivery said so: the confirmation names its SHA-256, and the delivery is not in it.",
+        "That the rule was right: compare rulesHash with the rules that you expect.",
+        "That the provider said nothing else before or after: each confirmation is signed on its own."
+      ],
+      bundle: [
+        "That the policy was a good one: it is in the bundle to be read.",
+        "That the declared signals were true, beyond what was verified.",
+        "That as many approved as the policy asks for: the record shows who approved, the policy how many must.",
+        "That the approvers are the humans that they are named after, or that a key was not revoked before it was used: a revocation is a governance change of its own.",
+        "That no approval was used for another execution too: compare the nonces.",
+        "That those who resolved the governance changes are humans, and that their step-up authorizations were used only once.",
+        "That the effect happened, or happened as reported: the record holds what the connector reported.",
+        "That the verifications were run: they are not signed. Only a receipt confirms one.",
+        "That the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints."
       ]
     };
   }
 });
 
-// src/core/json/text.ts
-function parseJsonText(text, depthMax) {
-  const members2 = scan(text, depthMax);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
-  }
-  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
-  return value;
-}
-function scan(text, depthMax) {
-  let members2 = 0;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 34:
-        i = endOfString(text, i);
-        break;
-      case 58:
-        members2++;
-        break;
-      case 91:
-      // [
-      case 123:
-        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
-        break;
-      case 93:
-      // ]
-      case 125:
-        depth--;
-        break;
-      case 46:
-        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
-        break;
-      case 69:
-      // E
-      case 101:
-        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
-        break;
-    }
-  }
-  return members2;
-}
-function endOfNumber(text, at) {
-  let start = at;
-  while (isOfNumber(text.charCodeAt(start - 1))) start--;
-  let end = at + 1;
-  while (isOfNumber(text.charCodeAt(end))) end++;
-  const number = text.slice(start, end);
-  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
-  return end;
-}
-function isOfNumber(code) {
-  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
-}
-function endOfString(text, start) {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 34) return i;
-    if (code === 92) i++;
-  }
-  return text.length;
-}
-function inspect(value) {
-  if (typeof value === "string") {
-    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
-    return 0;
-  }
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
-    return 0;
-  }
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
-  let members2 = 0;
-  for (const [key, member] of Object.entries(value)) {
-    if (key === "__proto__") throw new MalformedJson("__proto__ key");
-    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
-    members2 += 1 + inspect(member);
-  }
-  return members2;
-}
-var MalformedJson, SMALL;
-var init_text = __esm({
-  "src/core/json/text.ts"() {
+// src/core/verifier/note-crypto.ts
+var noteCrypto;
+var init_note_crypto = __esm({
+  "src/core/verifier/note-crypto.ts"() {
     "use strict";
-    MalformedJson = class extends Error {
-      constructor(what) {
-        super(what);
-        this.name = "MalformedJson";
+    init_sha2();
+    init_ml_dsa();
+    init_crypto();
+    noteCrypto = {
+      sha256,
+      verifies: {
+        ed25519: verifiers.ed25519,
+        "ml-dsa-44": ({ message, signature, publicKey }) => signature.length === 2420 && ml_dsa44.verify(signature, message, publicKey)
       }
     };
-    SMALL = "0".repeat(300);
-  }
-});
-
-// src/core/verifier/parse.ts
-function parseEvidence(text, what) {
-  try {
-    return parseJsonText(text, DEPTH_MAX);
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error;
-    throw new Unusable(
-      `${what} is not JSON with exactly one reading (${error.message}): save it as it was answered.`
-    );
-  }
-}
-var DEPTH_MAX;
-var init_parse = __esm({
-  "src/core/verifier/parse.ts"() {
-    "use strict";
-    init_text();
-    init_unusable();
-    DEPTH_MAX = 80;
-  }
-});
-
-// src/core/verifier/receipt.ts
-function checkReceipt(evidence, given) {
-  const receipt = isMembers(evidence) ? evidence : {};
-  const { signature, signatures: _, ...signedMembers2 } = receipt;
-  const { receiptHash, ...hashedMembers } = signedMembers2;
-  const hashed = canonicalText(hashedMembers);
-  const signed = canonicalText(signedMembers2);
-  return [
-    check("receipt hash", "The receipt hash does not match the canonical receipt", () => {
-      return hashed !== void 0 && given.sha256Hex(hashed) === receiptHash;
-    }),
-    checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
-      const { algorithm, keyId } = receipt;
-      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
-    })
-  ];
-}
-function notesOnReceipt(receipt, subject = "It") {
-  const { transparency } = receipt;
-  if (!isMembers(transparency)) return [];
-  const { log, by } = transparency;
-  if (typeof log !== "string" || typeof by !== "string" || Number.isNaN(instantMs(by))) return [];
-  return [
-    `${subject} is promised to the log ${JSON.stringify(log)} by ${by}; no proof of inclusion was given.`
-  ];
-}
-var init_receipt = __esm({
-  "src/core/verifier/receipt.ts"() {
-    "use strict";
-    init_evidence();
-    init_instant();
-    init_signatures();
-  }
-});
-
-// src/core/verifier/scope.ts
-function scopeCovers(scope, parameters, sha256Hex) {
-  if (!isMembers(scope) || !isMembers(parameters)) return false;
-  if (hasExactly(scope, ["parametersHash"])) {
-    const text = canonicalText(parameters);
-    return text !== void 0 && sha256Hex(text) === scope["parametersHash"];
-  }
-  if (!hasExactly(scope, ["limits"])) return false;
-  const { limits } = scope;
-  return Array.isArray(limits) && limits.length > 0 && limits.every((limit) => isWithin(limit, parameters));
-}
-function isWithin(limit, parameters) {
-  if (!isMembers(limit) || !hasExactly(limit, ["max", "path"])) return false;
-  const { path, max } = limit;
-  if (typeof path !== "string" || typeof max !== "number" || !Number.isFinite(max)) return false;
-  const value = valueAt(parameters, path);
-  return typeof value === "number" && Number.isFinite(value) && value <= max;
-}
-function valueAt(parameters, path) {
-  const names2 = (path.startsWith(PREFIX) ? path.slice(PREFIX.length) : path).split(".");
-  return names2.reduce(
-    (value, name) => isMembers(value) && Object.hasOwn(value, name) ? value[name] : void 0,
-    parameters
-  );
-}
-function hasExactly(value, names2) {
-  const own = Object.keys(value);
-  return own.length === names2.length && names2.every((name) => own.includes(name));
-}
-var PREFIX;
-var init_scope = __esm({
-  "src/core/verifier/scope.ts"() {
-    "use strict";
-    init_evidence();
-    PREFIX = "intent.parameters.";
-  }
-});
-
-// src/core/verifier/approvals.ts
-function approvalProblem(payload, { capability, target, parameters, evaluatedAt, requestedBy }, sha256Hex) {
-  const { approverId, issuedAt, expiresAt, scope } = payload;
-  if (payload["version"] !== 1) return "is of an unknown version";
-  if (payload["capability"] !== capability) return "is for another capability";
-  if (payload["target"] !== target) return "is for another target";
-  if (!scopeCovers(scope, parameters, sha256Hex)) return "does not cover the parameters";
-  const at = instantMs(evaluatedAt);
-  if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at)) return "was not yet valid";
-  if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt))) return "was expired";
-  if (typeof approverId !== "string" || requestedBy.includes(approverId)) return "is by who asked for it";
-  return void 0;
-}
-function checkApprovals(record, given) {
-  return checkSigned("approvals", "The verified signals cannot be verified", given, (crypto) => {
-    const used = /* @__PURE__ */ new Set();
-    for (const execution of list(record["executions"])) {
-      const decision = members(members(execution)["decision"]);
-      for (const [signal, verified] of Object.entries(members(decision["verifiedSignals"])))
-        verifySignal({ signal, verified: members(verified), decision, record, used, crypto });
-    }
-    return true;
-  });
-}
-function checkRefusedApprovals(refusal, given) {
-  return checkSigned("approvals", "The approvals in the decision are not signed ones", given, (crypto) => {
-    const verifiedSignals = members(members(refusal["decision"])["verifiedSignals"]);
-    for (const verified of Object.values(verifiedSignals)) {
-      for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto);
-    }
-    return true;
-  });
-}
-function verifySignal(one) {
-  const { signal, verified, decision } = one;
-  const { value, by } = verified;
-  const named = `signal ${JSON.stringify(signal)}`;
-  const declared = members(decision["signals"]);
-  if (!Object.hasOwn(declared, signal) || canonicalize(declared[signal]) !== canonicalize(value))
-    throw new Error(`${named} is verified to be another value than was declared`);
-  const approvals = approvalsOf(verified);
-  if (by === "approval" && value === true) {
-    if (approvals.length === 0) throw new Error(`${named} has no approval`);
-    requireApprovals(approvals, named, one);
-    return;
-  }
-  if (approvals.length > 0) throw new Error(`${named} has approvals that it does not claim`);
-  if (by === "approval" && value === false) return;
-  if (by === "history" && typeof value === "number") return;
-  if (by === "crm-deal") {
-    requireAuthorizedRead(named, one);
-    return;
-  }
-  throw new Error(`${named} is verified by what nothing here can check`);
-}
-function requireApprovals(approvals, named, { decision, record, used, crypto }) {
-  const transaction = members(record["transaction"]);
-  const { action, target, parameters } = members(transaction["intent"]);
-  const approved = {
-    capability: string(action),
-    target: string(target),
-    parameters,
-    evaluatedAt: string(decision["evaluatedAt"]),
-    requestedBy: [
-      string(members(transaction["authority"])["principalId"]),
-      string(members(transaction["metadata"])["submittedBy"])
-    ]
-  };
-  const approvers = /* @__PURE__ */ new Set();
-  for (const approval of approvals) {
-    const { approverId, nonce, revokedAt } = requireSignature(approval, crypto);
-    const whose = `${named}: the approval by ${JSON.stringify(approverId)}`;
-    const problem = approvalProblem(members(approval["payload"]), approved, crypto.sha256Hex);
-    if (problem !== void 0) throw new Error(`${whose} ${problem}`);
-    if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
-      throw new Error(`${whose} is by a key that was revoked`);
-    if (approvers.has(approverId)) throw new Error(`${whose} is not the only one of this approver`);
-    if (used.has(nonce)) throw new Error(`${whose} is used twice`);
-    approvers.add(approverId);
-    used.add(nonce);
-  }
-}
-function requireSignature({ payload, algorithm, signature }, crypto) {
-  const { approverId, keyId, nonce } = members(payload);
-  const approver = string(approverId);
-  if (approver === "" || approver.includes(":")) throw new Error("an approverId is not one");
-  const carried = {
-    algorithm: string(algorithm),
-    keyId: `${approver}:${string(keyId)}`,
-    value: string(signature)
-  };
-  requireEd25519(carried.algorithm);
-  if (!crypto.verifySignature("approval", canonicalize(payload), carried))
-    throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`);
-  return {
-    approverId: approver,
-    nonce: string(nonce),
-    revokedAt: crypto.humanKey(carried.keyId)?.revokedAt ?? null
-  };
-}
-function requireAuthorizedRead(named, { verified, record, crypto }) {
-  const authorization = members(verified["authorization"]);
-  const payload = members(authorization["payload"]);
-  const { businessTransactionId, authorizationId } = payload;
-  if (!isAuthorizationSigned(authorization, crypto))
-    throw new Error(`${named}: the authorization of the read is not signed`);
-  if (string(businessTransactionId) !== record["businessTransactionId"])
-    throw new Error(`${named}: the authorization of the read is of another transaction`);
-  const released = members(members(record["authorization"])["payload"]);
-  if (string(authorizationId) === released["authorizationId"])
-    throw new Error(`${named}: the authorization of the read is that of the execution`);
-}
-function approvalsOf(verified) {
-  return "approvals" in verified ? list(verified["approvals"]).map(members) : [];
-}
-var init_approvals = __esm({
-  "src/core/verifier/approvals.ts"() {
-    "use strict";
-    init_canonical();
-    init_evidence();
-    init_instant();
-    init_scope();
-    init_signatures();
   }
 });
 
@@ -8168,11 +9433,11 @@ function checkRefusalRecord(evidence, given) {
       text: signed,
       signature
     }),
-    check("decision binding", "The decision is not a refusal of this intent", () => boundToDecision(refusal)),
+    check("decision binding", "The decision is not a refusal of this intent", () => boundToDecision2(refusal)),
     checkRefusedApprovals(refusal, given)
   ];
 }
-function boundToDecision(refusal) {
+function boundToDecision2(refusal) {
   const decision = members(refusal["decision"]);
   const signals = members(decision["signals"]);
   return decision["outcome"] === "REJECTED" && string(decision["intentId"]) === members(refusal["evaluatedIntent"])["intentId"] && list(refusal["mismatches"]).map(members).every(({ signal, declared }) => {
@@ -8193,10 +9458,13 @@ var init_refusal_record = __esm({
 function unknownInEach(value, known, ...path) {
   return Array.isArray(value) ? value.flatMap((one, i) => unknown(one, known, ...path, i)) : [];
 }
+function ofPart(kind, part, ...path) {
+  return isMembers(part) ? OF_KIND2[kind](part).map((name) => [...path, name].join(".")) : [];
+}
 function notesOnUnsigned(kind, evidence) {
   return OF_KIND2[kind](evidence).toSorted().map((path) => `Nothing signs its member ${JSON.stringify(path)}.`);
 }
-var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2;
+var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, BUNDLE, APPROVER_KEY, PROOF, partsOf;
 var init_unsigned = __esm({
   "src/core/verifier/unsigned.ts"() {
     "use strict";
@@ -8225,7 +9493,9 @@ var init_unsigned = __esm({
       "verifications",
       "receipts",
       "verificationCount",
-      "receiptCount"
+      "receiptCount",
+      "confirmations",
+      "confirmationCount"
     ];
     unknown = (value, known, ...path) => isMembers(value) ? Object.keys(value).flatMap((name) => known.includes(name) ? [] : [[...path, name].join(".")]) : [];
     beside = (name) => (evidence) => [
@@ -8242,180 +9512,44 @@ var init_unsigned = __esm({
         ...unknownInEach(record["verifications"], VERIFICATION, "verifications"),
         ...(Array.isArray(record["receipts"]) ? record["receipts"] : []).flatMap(
           (receipt, i) => isMembers(receipt) ? unknownInEach(receipt["signatures"], SIGNATURE, "receipts", i, "signatures") : []
+        ),
+        ...partsOf(record["confirmations"]).flatMap(
+          (one, i) => ofPart("provider-confirmation", one, "confirmations", i)
         )
       ],
       receipt: ofSignatures,
       "refusal-record": ofSignature,
       "audit-event": beside("event"),
       "governance-change": ofSignature,
-      "intent-transition": beside("transition")
+      "intent-transition": beside("transition"),
+      "provider-confirmation": beside("confirmation"),
+      bundle: (bundle) => [
+        ...unknown(bundle, BUNDLE),
+        ...ofPart("trust-record", bundle["record"], "record"),
+        ...partsOf(bundle["changes"]).flatMap((change, i) => ofPart("governance-change", change, "changes", i)),
+        ...unknownInEach(bundle["approverKeys"], APPROVER_KEY, "approverKeys"),
+        ...unknownInEach(bundle["proofs"], PROOF, "proofs")
+      ]
     };
-  }
-});
-
-// src/core/verifier/trust-record.ts
-function checkTrustRecord(evidence, given) {
-  const record = isMembers(evidence) ? evidence : {};
-  const signed = canonicalText(signedMembers(record));
-  return [
-    check("canonical hash", "The trust record hash does not match the canonical record", () => {
-      return signed !== void 0 && given.sha256Hex(signed) === record["trustRecordHash"];
-    }),
-    checkSigned("record signature", "The trust record signature is not valid", given, (crypto) => {
-      if (signed === void 0) return false;
-      const carried = requiredSignatures(record, carriedSignature(record["signature"]));
-      return carried.every((one) => crypto.verifySignature("trust-record", signed, one));
-    }),
-    checkSigned(
-      "authorization signature",
-      "The execution authorization signature is not valid",
-      given,
-      (crypto) => isAuthorizationSigned(members(record["authorization"]), crypto)
-    ),
-    check(
-      "transaction binding",
-      "The execution authorization is not bound to this transaction",
-      () => boundToTransaction(record, given)
-    ),
-    check(
-      "decision binding",
-      "The execution authorization is not bound to this decision",
-      () => boundToDecision2(record)
-    ),
-    checkApprovals(record, given)
-  ];
-}
-function signedMembers(record) {
-  const names2 = [
-    "authorization",
-    "businessTransactionId",
-    "createdAt",
-    "executions",
-    "overrides",
-    ..."requiredAlgorithms" in record ? ["requiredAlgorithms"] : [],
-    "transaction",
-    "trustRecordId"
-  ];
-  return Object.fromEntries(names2.map((name) => [name, record[name]]));
-}
-function boundToTransaction(record, crypto) {
-  const transaction = members(record["transaction"]);
-  const intent = members(transaction["intent"]);
-  const { action, target, parameters } = intent;
-  const payload = members(members(record["authorization"])["payload"]);
-  const id2 = record["businessTransactionId"];
-  const bound = canonicalize({
-    action,
-    businessTransactionId: id2,
-    parameters,
-    target
-  });
-  return transaction["businessTransactionId"] === id2 && payload["businessTransactionId"] === id2 && payload["businessTransactionHash"] === crypto.sha256Hex(bound) && payload["signalsHash"] === crypto.sha256Hex(canonicalize(transaction["signals"])) && string(payload["callerId"]) === members(transaction["metadata"])["submittedBy"] && list(record["executions"]).map(members).every((execution) => {
-    const evidence = members(execution["evidence"]);
-    const shown = {
-      action: evidence["action"],
-      businessTransactionId: evidence["businessTransactionId"],
-      parameters: evidence["parameters"],
-      target: evidence["target"]
-    };
-    return execution["businessTransactionId"] === id2 && canonicalize(shown) === bound;
-  });
-}
-function boundToDecision2(record) {
-  const payload = members(members(record["authorization"])["payload"]);
-  const transaction = members(record["transaction"]);
-  const executions = list(record["executions"]).map(members);
-  return executions.length > 0 && executions.every((execution) => {
-    const decision = members(execution["decision"]);
-    const policy = members(decision["policy"]);
-    return decision["outcome"] === "APPROVED" && string(decision["decisionId"]) === payload["decisionId"] && string(decision["policyContentHash"]) === payload["policyContentHash"] && string(policy["name"]) === payload["policyName"] && string(policy["version"]) === payload["policyVersion"] && string(decision["intentId"]) === members(transaction["intent"])["intentId"] && canonicalize(policy) === canonicalize(transaction["policy"]) && canonicalize(decision["signals"]) === canonicalize(transaction["signals"]) && string(members(execution["metadata"])["authorizationId"]) === payload["authorizationId"];
-  });
-}
-var init_trust_record = __esm({
-  "src/core/verifier/trust-record.ts"() {
-    "use strict";
-    init_canonical();
-    init_approvals();
-    init_evidence();
-    init_signatures();
-  }
-});
-
-// src/core/verifier/whole-record.ts
-function checkWholeRecord(evidence, given) {
-  const record = isMembers(evidence) ? evidence : {};
-  return [
-    ...checkTrustRecord(record, given),
-    check("verifications", "A verification is not one of this record", () => {
-      leftOut(record, "verifications");
-      return list(record["verifications"]).map(members).every((verification) => isOf(record, verification) && isVerification(verification));
-    }),
-    checkSigned("receipts", "A receipt is not a valid one of this record", given, (crypto) => {
-      leftOut(record, "receipts");
-      return list(record["receipts"]).map(members).every((receipt) => isOf(record, receipt) && isReceipted(record, receipt, crypto));
-    })
-  ];
-}
-function isOf(record, appended) {
-  return string(appended["businessTransactionId"]) === record["businessTransactionId"] && string(appended["trustRecordHash"]) === record["trustRecordHash"];
-}
-function isVerification({ verificationId, status, message, verifiedAt }) {
-  return [verificationId, message, verifiedAt].every((member) => typeof member === "string") && (status === "VERIFIED" || status === "FAILED");
-}
-function leftOut(record, name) {
-  const held = list(record[name]).length;
-  const { [COUNTED[name]]: count = held } = record;
-  if (!Number.isSafeInteger(count) || count < held)
-    throw new Error(`${COUNTED[name]} is not the number of ${name}`);
-  return count - held;
-}
-function isReceipted(record, receipt, crypto) {
-  const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? []);
-  if (problems.length > 0) throw new Error(problems.join("; "));
-  const verificationId = string(receipt["verificationId"]);
-  const named = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
-  if (named.length === 0) return leftOut(record, "verifications") > 0;
-  return named.some(({ status }) => status === "VERIFIED");
-}
-function cutNote(record, name) {
-  const [held, count] = [record[name], record[COUNTED[name]]];
-  return Array.isArray(held) && typeof count === "number" && count > held.length ? [`It holds ${held.length} of the ${count} ${name} that it says the record has.`] : [];
-}
-function notesOnRecord(record) {
-  const { verifications, receipts } = record;
-  const [latest, receipt] = [verifications, receipts].map(
-    (entries) => Array.isArray(entries) ? entries.at(-1) : void 0
-  );
-  return [
-    ...Array.isArray(receipts) && receipts.length > 0 ? [] : ["The record carries no receipt."],
-    ...isMembers(latest) && latest["status"] === "FAILED" ? ["The latest verification that was stored with it is FAILED."] : [],
-    ...["verifications", "receipts"].flatMap((name) => cutNote(record, name)),
-    ...isMembers(receipt) ? notesOnReceipt(receipt, "Its latest receipt") : []
-  ];
-}
-var COUNTED;
-var init_whole_record = __esm({
-  "src/core/verifier/whole-record.ts"() {
-    "use strict";
-    init_evidence();
-    init_receipt();
-    init_trust_record();
-    COUNTED = { verifications: "verificationCount", receipts: "receiptCount" };
+    BUNDLE = ["bundle", "record", "policy", "approverKeys", "changes", "proofs"];
+    APPROVER_KEY = ["keyId", "algorithm", "use", "pem", "jwk", "revokedAt"];
+    PROOF = ["kind", "id", "proof"];
+    partsOf = (value) => Array.isArray(value) ? value : [];
   }
 });
 
 // src/core/verifier/index.ts
-function verifyFile(text, keySet) {
-  return verifyFileBy(text, keySetOf(keySet));
+function verifyFile(text, keySet, trust = {}) {
+  return verifyFileBy(text, { keys: keySetOf(keySet), log: logTrustOf(trust) });
 }
-function verifyFileBy(text, keys) {
+function verifyFileBy(text, trusted) {
   const evidence = parseEvidence(text, "The evidence");
   const entries = bulkEntries(evidence);
-  if (entries === void 0) return [reportOn(evidence, keys, "This")];
+  if (entries === void 0) return [reportOn(evidence, trusted, "This")];
   if (entries.length === 0) throw new Unusable("The file is an empty list: there is no evidence to verify.");
   return entries.map((entry, i) => {
     try {
-      return reportOn(entry, keys, `Entry ${i + 1}`);
+      return reportOn(entry, trusted, `Entry ${i + 1}`);
     } catch (error) {
       if (error instanceof Unusable) return noEvidence(error.message);
       throw error;
@@ -8436,23 +9570,25 @@ function noEvidence(note) {
 function keySetOf(keySet) {
   return readKeySet(Array.isArray(keySet) ? keySet.map(parsedKeys) : parsedKeys(keySet));
 }
+function logTrustOf({ log }) {
+  return log === void 0 ? void 0 : readLogTrust(log, noteCrypto.sha256);
+}
 function parsedKeys(given) {
   return typeof given === "string" ? parseEvidence(given, "The key set") : given;
 }
 function bulkEntries(evidence) {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0;
   if (!isPage) return Array.isArray(evidence) ? evidence : void 0;
-  const lists = [evidence["events"], evidence["changes"]].filter((entries2) => entries2 !== void 0);
+  const lists = ["events", "changes", "confirmations"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
   const [entries] = lists.length === 1 ? lists : [];
   return Array.isArray(entries) ? entries : void 0;
 }
-function reportOn(evidence, keySet, which) {
+function reportOn(evidence, trusted, which) {
   const members2 = isMembers(evidence) ? evidence : {};
   const artifact = kindOf(members2, which);
   const used = /* @__PURE__ */ new Map();
-  const crypto = cryptoOf(keySet, (key) => used.set(key.keyId, key));
-  const { idOf, check: check2, notesOn } = KINDS2[artifact];
-  const checks = check2(members2, crypto);
+  const { idOf, inspect: inspect2 } = KINDS2[artifact];
+  const { checks, notes } = inspect2(members2, { ...trusted, onUsed: (key) => used.set(key.keyId, key) });
   const id2 = idOf(members2);
   const verdict = verdictOf(checks);
   return {
@@ -8466,21 +9602,27 @@ function reportOn(evidence, keySet, which) {
       algorithm,
       fingerprint
     })),
-    notes: [...notesOn?.(members2, crypto) ?? [], ...notesOnUnsigned(artifact, members2)],
+    notes: [...notes, ...notesOnUnsigned(artifact, members2)],
     notProven: notProven(artifact)
   };
 }
 function verdictOf(checks) {
   const problems = checks.filter(({ problem }) => problem !== void 0);
-  if (problems.some(({ missingKeys }) => missingKeys === void 0)) return "invalid";
+  if (!problems.every(isOpen)) return "invalid";
   return checks.length > 0 && problems.length === 0 ? "valid" : "unchecked";
+}
+function by(check2, notesOn = () => []) {
+  return (evidence, { keys, onUsed }) => {
+    const crypto = cryptoOf(keys, onUsed);
+    return { checks: check2(evidence, crypto), notes: notesOn(evidence, crypto) };
+  };
 }
 function kindOf(evidence, which) {
   const kinds = kindsOf(evidence);
   const [kind, ...others] = kinds;
   if (kind === void 0)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature; an audit event stands as {event, signature}, an intent's transition as {transition, signature}.`
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}.`
     );
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(", ")}.`);
@@ -8496,13 +9638,17 @@ var init_verifier = __esm({
   "src/core/verifier/index.ts"() {
     "use strict";
     init_audit_event();
+    init_bundle();
     init_crypto();
     init_evidence();
     init_governance_change();
     init_intent_transition();
     init_keys();
+    init_log_trust();
     init_not_proven();
+    init_note_crypto();
     init_parse();
+    init_provider_confirmation();
     init_receipt();
     init_refusal_record();
     init_unsigned();
@@ -8512,35 +9658,48 @@ var init_verifier = __esm({
       "trust-record": {
         marks: ["trustRecordId"],
         idOf: ({ trustRecordId }) => trustRecordId,
-        check: checkWholeRecord,
-        notesOn: notesOnRecord
+        inspect: by(checkWholeRecord, (record) => notesOnRecord(record, { promise: true }))
       },
       receipt: {
         marks: ["receiptId"],
         idOf: ({ receiptId }) => receiptId,
-        check: checkReceipt,
-        notesOn: (receipt) => notesOnReceipt(receipt)
+        inspect: by(checkReceipt, (receipt) => notesOnReceipt(receipt))
       },
       "refusal-record": {
         marks: ["refusalRecordId"],
         idOf: ({ refusalRecordId }) => refusalRecordId,
-        check: checkRefusalRecord
+        inspect: by(checkRefusalRecord)
       },
       "audit-event": {
         marks: ["event", "signature"],
         idOf: ({ event }) => isMembers(event) ? event["eventId"] : void 0,
-        check: checkAuditEvent
+        inspect: by(checkAuditEvent)
       },
       "governance-change": {
         marks: ["changeId", "changeHash", "signature"],
         idOf: ({ changeId }) => changeId,
-        check: checkGovernanceChange,
-        notesOn: notesOnChange
+        inspect: by(checkGovernanceChange, notesOnChange)
       },
       "intent-transition": {
         marks: ["transition", "signature"],
         idOf: ({ transition }) => isMembers(transition) ? transition["transitionId"] : void 0,
-        check: checkIntentTransition
+        inspect: by(checkIntentTransition)
+      },
+      "provider-confirmation": {
+        marks: ["confirmation", "signature"],
+        idOf: ({ confirmation }) => isMembers(confirmation) ? confirmation["confirmationId"] : void 0,
+        inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation))
+      },
+      bundle: {
+        marks: ["bundle"],
+        idOf: ({ record }) => isMembers(record) ? record["trustRecordId"] : void 0,
+        inspect: (bundle, { keys, log, onUsed }) => inspectBundle(bundle, {
+          keys,
+          log,
+          cryptoBy: (known) => cryptoOf(known, onUsed),
+          noteCrypto,
+          onLogKeyUsed: (key) => onUsed(describedLogKey(key))
+        })
       }
     };
   }
@@ -8553,21 +9712,20 @@ __export(verify_command_exports, {
   verifyCommand: () => verifyCommand
 });
 import { readFileSync } from "node:fs";
-function verifyCommand({ file, jwks, json }) {
+function verifyCommand({ file, jwks, log, json }) {
   let reports;
   try {
-    if (file === "-" && jwks.includes("-"))
-      throw new Unusable("The evidence and the key set cannot both come from standard input.");
-    if (jwks.indexOf("-") !== jwks.lastIndexOf("-"))
-      throw new Unusable("Standard input can be read only once: give one key set as `-`.");
-    reports = verifyFile(readText(file), jwks.map(readText));
+    if ([file, ...jwks, log].filter((path) => path === "-").length > 1)
+      throw new Unusable("Standard input can be read only once: give one file as `-`.");
+    const trust = log === void 0 ? {} : { log: readText(log) };
+    reports = verifyFile(readText(file), jwks.map(readText), trust);
   } catch (error) {
     console.error(`countersign: ${printable(errorText(error))}`);
     return 2;
   }
   if (json)
     console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, void 0, 2)));
-  else for (const line of described(reports)) console.log(printable(line));
+  else for (const line of described2(reports)) console.log(printable(line));
   return exitCodeOf(reports);
 }
 function exitCodeOf(reports) {
@@ -8588,7 +9746,7 @@ function readText(path) {
     throw new Unusable(`${path} is not UTF-8 text.`);
   }
 }
-function described(reports) {
+function described2(reports) {
   const lines = reports.flatMap(describedOne);
   const count = (due) => reports.filter(({ verdict }) => verdict === due).length;
   if (reports.length > 1)
@@ -8601,15 +9759,21 @@ function described(reports) {
       "A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.",
       ""
     );
+  if (reports.some(({ checks }) => checks.some(({ missingLog }) => missingLog !== void 0)))
+    lines.push(
+      "The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.",
+      ""
+    );
   const limits = new Set(reports.flatMap(({ notProven: notProven2 }) => notProven2));
   return [...lines, "A pass does not prove:", ...Array.from(limits, (limit) => `  - ${limit}`)];
 }
 function describedOne({ artifact, subject, verdict, checks, keys, notes }) {
   return [
     `${artifact} ${subject}`,
-    ...checks.map(({ name, problem, missingKeys }) => {
+    ...checks.map((check2) => {
+      const { name, problem } = check2;
       if (problem === void 0) return `  ok      ${name}`;
-      return `  ${missingKeys === void 0 ? "FAILED" : "NO KEY"}  ${name}: ${problem}`;
+      return `  ${isOpen(check2) ? "NO KEY" : "FAILED"}  ${name}: ${problem}`;
     }),
     ...notes.map((note) => `  note    ${note}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
@@ -8661,9 +9825,17 @@ function defineVerify(command) {
     "--jwks <file>",
     "saved keys: the answer of GET /.well-known/jwks.json, or of GET /keys/{keyId} for an approver; may be repeated",
     collected
+  ).option(
+    "--log <file>",
+    "for a bundle: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy"
   ).option("--json", "print the report as JSON").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)).action(async (file, options) => {
     const { verifyCommand: verifyCommand2 } = await Promise.resolve().then(() => (init_verify_command(), verify_command_exports));
-    process.exitCode = verifyCommand2({ file, jwks: options.jwks, json: options.json === true });
+    process.exitCode = verifyCommand2({
+      file,
+      jwks: options.jwks,
+      log: options.log,
+      json: options.json === true
+    });
   });
 }
 

@@ -21,8 +21,8 @@ const manifest = {
   authentication: { type: 'bearer', header: 'Authorization' },
   // The client packages and their own versions (interface §9.5); a test compares them with the packages.
   clients: {
-    typescript: { package: '@countersign/client', version: '0.2.0' },
-    python: { package: 'countersign-client', version: '0.2.0' },
+    typescript: { package: '@countersign/client', version: '0.3.0' },
+    python: { package: 'countersign-client', version: '0.3.0' },
   },
 }
 

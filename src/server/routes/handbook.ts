@@ -16,9 +16,13 @@ const chapterNames = [
   'executions',
   'evidence',
   'auditing',
+  'log',
   'governing',
   'approving',
   'policies',
+  'payment-providers',
+  'webhook-rules',
+  'events',
   'operating',
   'keeping',
   'scaling',
@@ -100,7 +104,7 @@ function readChapter(name: string): Chapter {
 /** Chapters link each other as files, so that the links hold in the repository too. */
 function linkPages(token: Token): void {
   if (token.type === 'link')
-    token['href'] = String(token['href']).replace(/^(\w+)\.md(#.*)?$/, '/handbook/$1$2')
+    token['href'] = String(token['href']).replace(/^([\w-]+)\.md(#.*)?$/, '/handbook/$1$2')
 }
 
 /** The service does not serve the repository's other files, so a link to one is replaced by its path. */

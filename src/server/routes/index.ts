@@ -3,13 +3,20 @@ import { approvals } from './approvals.ts'
 import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
 import { callers } from './callers.ts'
+import { confirmations } from './confirmations.ts'
 import { documentation } from './documentation.ts'
 import { documents } from './documents.ts'
+import { events } from './events.ts'
+import { eventEndpoints } from './event-endpoints.ts'
 import { evidence } from './evidence.ts'
 import { executionIntents } from './execution-intents.ts'
 import { externalConnectors } from './external-connectors.ts'
 import { handbook } from './handbook.ts'
 import { keys } from './keys.ts'
+import { evidenceLog } from './log.ts'
+import { logAbsence } from './log-absence.ts'
+import { logCompleteness } from './log-completeness.ts'
+import { logWitness } from './log-witness.ts'
 import { policies } from './policies.ts'
 import { refusals } from './refusals.ts'
 import type { Route } from './route.ts'
@@ -18,6 +25,8 @@ import { system } from './system.ts'
 import { transactions } from './transactions.ts'
 import { trustRecords } from './trust-records.ts'
 import { verifier } from './verifier.ts'
+import { webhookRules } from './webhook-rules.ts'
+import { webhookEvents } from './webhook-events.ts'
 import { webhooks } from './webhooks.ts'
 
 export const routes: readonly Route[] = [
@@ -33,11 +42,20 @@ export const routes: readonly Route[] = [
   ...trustRecords,
   ...policies,
   ...webhooks,
+  ...webhookRules,
+  ...webhookEvents,
+  ...confirmations,
   ...approvers,
   ...externalConnectors,
+  ...eventEndpoints,
   ...approvals,
   ...executionIntents,
+  ...events,
   ...sandbox,
   ...refusals,
   ...audit,
+  ...evidenceLog,
+  ...logAbsence,
+  ...logCompleteness,
+  ...logWitness,
 ]

@@ -2,8 +2,7 @@
 import { failures, type Failure } from '../../core/errors.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
-import { approverKeyId } from '../../core/signing/approver-keys.ts'
-import { ed25519PublicKey } from '../../core/signing/keys.ts'
+import { approverKeyId, approverKeyJson } from '../../core/signing/approver-keys.ts'
 import { publicKeyJson } from '../../core/signing/published.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
 import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
@@ -61,7 +60,5 @@ async function publicKey({ params }: RouteRequest, service: Service): Promise<An
   }
   const approver = service.authority.current().approvers.find((row) => approverKeyId(row) === keyId)
   if (approver === undefined) return failures.keyNotFound(keyId)
-  const published = publicKeyJson(ed25519PublicKey(keyId, approver.publicKeyPem))
-  const { revokedAt } = approver
-  return json(revokedAt === null ? published : { ...published, revokedAt }, { cache: APPROVER_KEY_CACHE })
+  return json(approverKeyJson(approver), { cache: APPROVER_KEY_CACHE })
 }

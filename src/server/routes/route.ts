@@ -6,10 +6,17 @@ import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
 import type { Cost } from '../http/compute.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Head } from '../http/listen/listener.ts'
 import type { Failure } from '../../core/errors.ts'
 import type { OpenApiOperation } from '../openapi/operation.ts'
+import type { PublishedLogKeys } from '../../core/signing/log-keys.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
+import type { IssueReceipt } from '../cose-receipts.ts'
+import type { EventWatch } from '../event-watch.ts'
+import type { LogProofs } from '../log-proofs.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
+import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
+import type { OpenedWitness } from '../witness.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 
 /** The OpenAPI document in both notations. Each is rendered once. */
@@ -30,6 +37,16 @@ export interface Service {
   /** For GET /ready alone, which must not wait behind other reads. */
   readonly readyPool: pg.Pool
   readonly keys: PublishedKeys
+  /** The newest checkpoint that readers may see, of a log or of the newest one; undefined where there is none. */
+  readonly servedCheckpoint: (log?: number) => Promise<CheckpointRow | undefined>
+  /** Undefined where this service is no witness of other logs. */
+  readonly witness: OpenedWitness | undefined
+  /** Only the routes that LOG=off does not mount use these three. */
+  readonly logKeys: PublishedLogKeys
+  readonly logProofs: LogProofs
+  readonly issueReceipt: IssueReceipt
+  /** Wakes those who wait for events. */
+  readonly eventWatch: EventWatch
   readonly dispatcher: Dispatcher
   /** The policies, approvers and external connectors in effect. */
   readonly authority: AuthorityWatch
@@ -60,13 +77,22 @@ export interface RouteRequest {
 
 export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
 
+/** What `fromHead` may use beside single headers. */
+export interface HeadContext extends Pick<Head, 'headers'> {
+  readonly config: Config
+}
+
 /** One row of the route table. */
 export interface Route extends OpenApiOperation {
   readonly method: 'GET' | 'POST'
   /** With `{name}` for a parameter, as interface §4 writes it. */
   readonly path: string
-  /** Needs no credential (interface §5.2). */
-  readonly open?: true
+  /** Another path of the same resources, with further parameters. It is not in the OpenAPI document. */
+  readonly alsoAt?: string
+  /** Its last parameter takes the rest of the path, slashes included. */
+  readonly tail?: true
+  /** Needs no credential (interface §5.2), or the configuration says whether it does: then the handler refuses. */
+  readonly open?: true | 'configured'
   /** The rate limit that counts its requests. */
   readonly limit?: 'execute' | 'health' | 'public'
   /** The budget of thread time that it is charged to. Routes without one cost little or have a limit. */
@@ -81,6 +107,7 @@ export interface Route extends OpenApiOperation {
   readonly fromHead?: (
     params: PathParams,
     header: (name: string) => string | undefined,
+    more: HeadContext,
   ) => PathParams | Failure
   /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string

@@ -4,12 +4,28 @@ import { readableOwner } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
+import { EvidenceBundle } from '../../core/schemas/evidence-bundle.ts'
 import { trustRecordText } from '../../core/sealed.ts'
-import { listTrustRecords, readTrustRecord } from '../../core/tables/trust-records.ts'
+import { readWholeRecord } from '../../core/tables/provider-confirmations.ts'
+import { listTrustRecords } from '../../core/tables/trust-records.ts'
+import { readBundle } from '../bundle.ts'
 import example from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
+import { waitMsOf } from './log.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
-import type { Route } from './route.ts'
+import type { Answer, Route, RouteRequest, Service } from './route.ts'
+
+/** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
+const BUNDLE = 'application/vnd.countersign.bundle+json'
+
+const bundleExample = {
+  bundle: 'countersign/1',
+  record: example,
+  policy: '{"policyId":"sandbox-echo",…}',
+  approverKeys: [],
+  changes: [],
+  proofs: [{ kind: 'receipt', id: example.businessTransactionId, proof: 'c2sp.org/tlog-proof@v1\n…' }],
+}
 
 export const trustRecords = [
   {
@@ -51,22 +67,61 @@ export const trustRecords = [
     operationId: 'getTrustRecord',
     tag: 'Evidence',
     summary: 'One record',
+    description:
+      'With `?bundle` everything that its execution rests on, and proofs of inclusion in the evidence log, all under one checkpoint. It is under one within a second, and `Prefer: wait=N` waits for it, 10 seconds at most.',
     params: { id: transactionId(example.businessTransactionId) },
-    answers: {
-      200: {
-        description: 'With its newest 100 verifications and receipts.',
-        schema: ExecutionTrustRecord,
-        example,
-        cached: true,
+    query: {
+      bundle: {
+        schema: Type.String({ maxLength: 0 }),
+        description: 'Answers the bundle of the record, which one file verifies offline.',
       },
     },
-    failures: ['trustRecordNotFound', 'overloaded'],
+    answers: {
+      200: {
+        description:
+          'With its newest 100 verifications and receipts, and where providers say something of it, the newest 100 of their confirmations.',
+        schema: ExecutionTrustRecord,
+        example,
+        alternatives: { [BUNDLE]: { schema: EvidenceBundle, example: bundleExample } },
+        cached: true,
+      },
+      202: {
+        description: 'With `?bundle`: stored, and not yet under a checkpoint.',
+        schema: Type.String({ description: 'text' }),
+        example: '',
+        contentType: 'text/plain',
+        headers: ['Retry-After'],
+      },
+    },
+    failures: ['trustRecordNotFound', 'noBundle', 'invalidQuery', 'overloaded'],
     readsDatabase: true,
-    async handle({ params, caller }, { pool }) {
+    fromHead: ({ id = '' }, header) => ({ id, waitMs: `${waitMsOf(header('prefer'))}` }),
+    async handle(request, service) {
+      const { params, caller, query } = request
+      if (query.has('bundle')) return bundle(request, service)
+      const { pool } = service
       const id = params['id'] ?? ''
-      const stored = isUuid(id) ? await readTrustRecord(pool, id, readableOwner(caller)) : null
+      const stored = isUuid(id) ? await readWholeRecord(pool, id, readableOwner(caller)) : null
       if (stored === null) return failures.trustRecordNotFound()
       return { status: 200, body: trustRecordText(stored), cache: 'private, no-cache' }
     },
   },
 ] as const satisfies readonly Route[]
+
+async function bundle(
+  { params, query, caller }: RouteRequest,
+  { config, pool, logProofs }: Service,
+): Promise<Answer | Failure> {
+  if (query.get('bundle') !== '') return failures.invalidQuery('bundle must be empty.')
+  if (config.evidenceLog === undefined) return failures.noBundle('the evidence log is off')
+  const waitMs = Number(params['waitMs'])
+  const text = await readBundle(params['id'] ?? '', { caller, waitMs }, { pool, logProofs })
+  if (text instanceof Failure) return text
+  if (text === undefined)
+    return {
+      status: 202,
+      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '1' },
+      body: '',
+    }
+  return { status: 200, headers: { 'Content-Type': BUNDLE }, body: text, cache: 'private, no-cache' }
+}

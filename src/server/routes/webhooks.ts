@@ -3,9 +3,10 @@
 import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors.ts'
 import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
-import { webhookHeaders } from '../../core/webhooks/providers.ts'
+import { missingHeaderText, schemeOf } from '../../core/webhooks/providers.ts'
+import { storedHeaders } from '../../core/webhooks/stored-headers.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
-import { post, type Route } from './route.ts'
+import { post, type HeadContext, type Route } from './route.ts'
 
 /** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
 const captured = {
@@ -30,10 +31,11 @@ export const webhooks = [
     tag: 'Webhooks',
     summary: 'Take a delivery of a provider',
     description: `For providers, not for clients of this service. There for each provider that has a \`<PROVIDER>_WEBHOOK_SECRET\`; the
-others are 404 \`Not Found\`. Two headers are named after the provider, with \`-\` for \`_\`: \`X-<Provider>-Signature\`, the lowercase hex of the
-HMAC-SHA256 of the body's bytes under that secret, which is the authentication; and \`X-<Provider>-Event-Id\`, 1 to 255 printable ASCII
-characters. Up to 1,000,000 bytes of any kind are taken, and stored as they are. A delivery whose event id or whose very bytes were
-received before is acknowledged and not stored again. Anything but a 200 asks for the same delivery again.`,
+others are 404 \`Not Found\`. How a delivery is signed and where its event id stands is the scheme of the provider,
+\`<PROVIDER>_WEBHOOK_SCHEME\`. By default two headers are named after the provider, with \`-\` for \`_\`: \`X-<Provider>-Signature\`, the
+lowercase hex of the HMAC-SHA256 of the body's bytes under that secret, which is the authentication; and \`X-<Provider>-Event-Id\`. An event
+id has 1 to 255 printable ASCII characters. Up to 1,000,000 bytes of any kind are taken, and stored as they are. A delivery whose event id
+or whose very bytes were received before is acknowledged and not stored again. Anything but a 200 asks for the same delivery again.`,
     params: {
       provider: {
         schema: Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }),
@@ -51,7 +53,7 @@ received before is acknowledged and not stored again. Anything but a 200 asks fo
     },
     failures: ['pathNotFound', 'missingSignature', 'invalidSignature', 'missingEventId', 'invalidField'],
     readsDatabase: true,
-    mounted: ({ provider = '' }, { webhookSecrets }) => Object.hasOwn(webhookSecrets, provider),
+    mounted: ({ provider = '' }, { webhookProviders }) => Object.hasOwn(webhookProviders, provider),
     fromHead: deliveryHead,
     handle: ({ body, client, params }, { dispatcher }) =>
       dispatcher.submit({ operation: 'receive-webhook', client, callerIndex: -1, body, params }),
@@ -60,15 +62,25 @@ received before is acknowledged and not stored again. Anything but a 200 asks fo
 
 /**
  * Reads the headers that the thread needs. Refuses what cannot be a signature, such as several headers of that name, before the body is
- * read. Looks at the signature first, because the event id is not signed.
+ * read. Looks at the signature first, because not every scheme signs the event id.
  */
 function deliveryHead(
   { provider = '' }: PathParams,
   header: (name: string) => string | undefined,
+  { headers, config }: HeadContext,
 ): PathParams | Failure {
-  const names = webhookHeaders(provider)
-  const signature = header(names.signature)
-  if (signature === undefined || signature === '') return failures.missingSignature(provider)
-  if (!/^[0-9a-f]{64}$/.test(signature)) return failures.invalidSignature(provider)
-  return { provider, signature, webhookEventId: header(names.eventId) ?? '' }
+  const configured = config.webhookProviders[provider]
+  if (configured === undefined) return failures.pathNotFound()
+  const scheme = schemeOf(configured)
+  const name = scheme.signatureHeader(provider)
+  const signature = header(name) ?? ''
+  if (signature === '')
+    return failures.missingSignature(
+      provider,
+      missingHeaderText(provider, configured.scheme, (other) => header(other) !== undefined),
+    )
+  if (!scheme.looksSigned(signature))
+    return failures.invalidSignature(provider, `${name} is not of the form of scheme ${configured.scheme}`)
+  const first = scheme.headers(provider)
+  return { provider, signature, headers: storedHeaders(headers, { signature: name, first }) }
 }

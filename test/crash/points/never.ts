@@ -35,10 +35,10 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/core/tables/business-transactions.ts:readTransaction:1',
       'src/core/tables/execution-intents.ts:checkIntentsUsable:1',
       'src/core/tables/execution-intents.ts:checkIntentsUsable:2',
-      'src/core/tables/execution-intents.ts:endIntent:1',
       'src/core/tables/execution-intents.ts:findInDoubt:1',
       'src/core/tables/execution-intents.ts:lockInDoubt:1',
       'src/core/tables/execution-intents.ts:lockIntent:1',
       'src/core/tables/execution-intents.ts:readIntent:1',
+      'src/core/tables/transaction.ts:inSnapshot:1',
     ],
 }

@@ -13,8 +13,8 @@ export interface Reached {
 
 export const END_OF_TURN = '-'
 
-export interface Kill {
-  readonly kind: Kind
+export interface Kill<Of = Kind> {
+  readonly kind: Of
   readonly at: string
   /** From 1. */
   readonly nth: number
@@ -34,7 +34,7 @@ export function readMarks(text: string): Reached[] {
 }
 
 /** The awaits that are marked, `<file>:<function>:<n>`. */
-export function awaitsOf(executions: ReadonlyMap<Kind, readonly Reached[]>): Set<string> {
+export function awaitsOf(executions: ReadonlyMap<unknown, readonly Reached[]>): Set<string> {
   const points = [...executions.values()].flat().filter(({ point }) => point !== END_OF_TURN)
   return new Set(points.map(({ point }) => awaitOf(point)))
 }
@@ -52,12 +52,12 @@ const WAY_LENGTH = 2
  * stretch one is taken, and none of a stretch that was gone over before and come to in the same way, but for the last one of each
  * kind. Whatever that leaves out, every await is killed at.
  */
-export function planKills(executions: ReadonlyMap<Kind, readonly Reached[]>): Kill[] {
-  const kills: Kill[] = []
+export function planKills<Of = Kind>(executions: ReadonlyMap<Of, readonly Reached[]>): Kill<Of>[] {
+  const kills: Kill<Of>[] = []
   const ways = new Set<string>()
   const awaits = new Set<string>()
 
-  function kill(kind: Kind, marks: readonly Reached[], at: Reached, when: Kill['when']): void {
+  function kill(kind: Of, marks: readonly Reached[], at: Reached, when: Kill['when']): void {
     const before = marks.slice(0, marks.indexOf(at) + 1)
     const nth = before.filter(({ point }) => point === at.point).length
     kills.push({ kind, at: at.point, nth, when })

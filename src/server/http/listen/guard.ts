@@ -46,6 +46,7 @@ export function guard(raw: RawHead): Head | DropReason {
     method,
     path,
     query,
+    headers,
     bodyBytes: Number(contentLength ?? 0),
     remoteAddress() {
       return plainAddress(raw.remoteAddress())

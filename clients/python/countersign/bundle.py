@@ -1,0 +1,309 @@
+"""The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers count
+where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, TypeVar
+
+from .approvals import approvals_of
+from .bundle_log import DueProofs, LoggedPart, check_proofs
+from .canonical import NotCanonical, canonicalize, json_string
+from .evidence import Check, Given, Keys, checked, checked_signed, list_of, object_of, objects_of, sha256_hex, string_of
+from .governance_change import check_governance_change, notes_on_change, signed_members_of
+from .instant import Unreadable
+from .key_set import PublicKey, UnusableKeySet, combined_keys, read_key_set
+from .log.trust import LogTrust
+from .notes import notes_on_record
+from .verifier import check_trust_record
+
+_VERSION = "countersign/1"
+
+
+def inspect_bundle(bundle: Mapping[str, Any], keys: Keys, log: Optional[LogTrust]) -> Tuple[List[Check], List[str]]:
+    """Its checks, at least one, and what a reader should know besides. ``keys`` and ``log`` are the reader's.
+
+    Raises Unreadable for a bundle of another version.
+    """
+    if bundle.get("bundle") != _VERSION:
+        said = json.dumps(bundle.get("bundle"), ensure_ascii=False, separators=(",", ":"))
+        raise Unreadable(f"The bundle is of version {said}; only '{_VERSION}' is known.")
+    record = bundle["record"] if isinstance(bundle.get("record"), dict) else {}
+
+    @_lazy
+    def execution() -> _Execution:
+        return _read_execution(record)
+
+    @_lazy
+    def changes() -> List[_Change]:
+        return [_read_change(change, execution()) for change in objects_of(bundle, "changes")]
+
+    def are_changes_valid(given: Given) -> bool:
+        problems = [problem for change in list_of(bundle, "changes") for problem in _problems_of(change, given)]
+        if problems:
+            raise Unreadable("; ".join(problems))
+        return _are_in_force(changes())
+
+    record_keys = dict(keys)
+
+    def are_keys_enrolled() -> bool:
+        carried = _carried_keys(bundle)
+        # A change that is not shown to be the service's enrols nobody.
+        if changes_check.problem is None:
+            record_keys.update(_combined(keys, _enrolled_keys(changes(), carried)))
+        return _are_enrolled(execution(), changes(), carried)
+
+    changes_check = checked_signed(
+        "governance changes",
+        "A governance change is not one that put the policy or the key of an approver into force",
+        keys,
+        are_changes_valid,
+    )
+    keys_check = checked("approver keys", "The keys of approvers are not those that were enrolled", are_keys_enrolled)
+    proof_checks, proof_notes = check_proofs(bundle.get("proofs"), lambda: _due_proofs(execution(), changes()), log)
+    checks = [
+        *check_trust_record(record, record_keys),
+        checked(
+            "policy document",
+            "The policy document is not the one whose hash is signed",
+            lambda: sha256_hex(string_of(bundle, "policy").encode("utf-8")) == execution().policy_hash,
+        ),
+        changes_check,
+        keys_check,
+        *proof_checks,
+    ]
+    notes = [*notes_on_record(record, promise=False), *_notes_on_authority(bundle, execution, changes, keys), *proof_notes]
+    return checks, notes
+
+
+_Made = TypeVar("_Made")
+
+
+def _lazy(make: Callable[[], _Made]) -> Callable[[], _Made]:
+    """Made at the first call; where that raises, each call does."""
+    return lru_cache(maxsize=1)(make)
+
+
+@dataclass(frozen=True)
+class _UsedApproval:
+    """An approval in the record, and the name of the key that it says to be signed by."""
+
+    part: LoggedPart
+    key_id: str
+
+
+@dataclass(frozen=True)
+class _Execution:
+    """What the record says of what was executed, on whose authority."""
+
+    policy_name: str
+    policy_version: str
+    policy_hash: str
+    authorization: LoggedPart
+    approvals: List[_UsedApproval]
+    #: The newest.
+    receipt: Optional[LoggedPart]
+    #: The log that the receipt was promised to.
+    promised_to: Optional[str]
+    confirmations: List[LoggedPart]
+
+
+def _read_execution(record: Mapping[str, Any]) -> _Execution:
+    id = string_of(record, "businessTransactionId")
+    payload = object_of(object_of(record, "authorization"), "payload")
+    receipts = list_of(record, "receipts")
+    receipt, promised_to = _read_receipt(receipts[-1], id) if receipts else (None, None)
+    return _Execution(
+        policy_name=string_of(payload, "policyName"),
+        policy_version=string_of(payload, "policyVersion"),
+        policy_hash=string_of(payload, "policyContentHash"),
+        authorization=LoggedPart("authorization", id, "authorization", sha256_hex(canonicalize(payload))),
+        approvals=_read_approvals(record),
+        receipt=receipt,
+        promised_to=promised_to,
+        confirmations=_read_confirmations(record),
+    )
+
+
+def _read_confirmations(record: Mapping[str, Any]) -> List[LoggedPart]:
+    confirmations = objects_of(record, "confirmations") if "confirmations" in record else []
+    found = []
+    for one in confirmations:
+        confirmation = object_of(one, "confirmation")
+        digest = sha256_hex(canonicalize(confirmation))
+        found.append(LoggedPart("confirmation", string_of(confirmation, "confirmationId"), "provider-confirmation", digest))
+    return found
+
+
+def _read_approvals(record: Mapping[str, Any]) -> List[_UsedApproval]:
+    """Each once, however often the record has it: whether it may is what the check of the record's approvals says."""
+    found: Dict[str, _UsedApproval] = {}
+    for execution in objects_of(record, "executions"):
+        verified_signals = object_of(object_of(execution, "decision"), "verifiedSignals")
+        for signal in verified_signals:
+            for approval in approvals_of(object_of(verified_signals, signal)):
+                payload = object_of(approval, "payload")
+                digest = sha256_hex(canonicalize(payload))
+                part = LoggedPart("approval", string_of(payload, "approvalId"), "approval", digest)
+                key_id = f"{string_of(payload, 'approverId')}:{string_of(payload, 'keyId')}"
+                found.setdefault(digest, _UsedApproval(part, key_id))
+    return list(found.values())
+
+
+def _read_receipt(receipt: Any, id: str) -> Tuple[LoggedPart, Optional[str]]:
+    if not isinstance(receipt, dict):
+        raise Unreadable("receipts holds something else than objects")
+    promise = receipt.get("transparency")
+    log = promise.get("log") if isinstance(promise, dict) else None
+    part = LoggedPart("receipt", id, "receipt", string_of(receipt, "receiptHash"))
+    return part, log if isinstance(log, str) else None
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A governance change: the key that it enrolled, or that it put the policy into force; neither where it is another change."""
+
+    part: LoggedPart
+    target: str
+    enrolled: Optional[PublicKey] = None
+    is_of_policy: bool = False
+
+
+def _problems_of(change: Any, given: Given) -> List[str]:
+    checks = check_governance_change(change, given.keys)
+    given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
+    return [check.problem for check in checks if check.problem is not None and not check.missing_keys]
+
+
+def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
+    target = string_of(change, "target")
+    digest = sha256_hex(canonicalize(signed_members_of(change)))
+    part = LoggedPart("change", string_of(change, "changeId"), "governance-change", digest)
+    proposed = change.get("proposed")
+    if change.get("status") != "APPROVED":
+        return _Change(part, target)
+    if change.get("kind") == "policy":
+        named = f"{execution.policy_name}/{execution.policy_version}"
+        is_this = target == named and sha256_hex(canonicalize(proposed)) == execution.policy_hash
+        return _Change(part, target, is_of_policy=is_this)
+    if change.get("kind") != "approver" or not isinstance(proposed, dict) or proposed.get("action") != "add":
+        return _Change(part, target)
+    is_of_approver = target == f"{string_of(proposed, 'approverId')}:{string_of(proposed, 'keyId')}" and any(
+        approval.key_id == target for approval in execution.approvals
+    )
+    if not is_of_approver:
+        return _Change(part, target)
+    return _Change(part, target, enrolled=_read_keys([{"keyId": target, "pem": proposed.get("publicKeyPem")}])[target])
+
+
+def _are_in_force(changes: List[_Change]) -> bool:
+    """Raises Unreadable for a change that put nothing of this execution into force, and for two that say they did the same."""
+    targets = []
+    for change in changes:
+        which = f"change {json_string(change.part.id)}"
+        if not change.is_of_policy and change.enrolled is None:
+            raise Unreadable(f"{which} put nothing into force that was used here")
+        if change.target in targets:
+            raise Unreadable(f"{which} is the second one of {json_string(change.target)}")
+        targets.append(change.target)
+    return True
+
+
+def _carried_keys(bundle: Mapping[str, Any]) -> Dict[str, PublicKey]:
+    """The keys that stand in the bundle: they say what was revoked since, and must be those that the changes enrolled."""
+    keys = list_of(bundle, "approverKeys")
+    return _read_keys(keys) if keys else {}
+
+
+def _read_keys(value: List[Any]) -> Dict[str, PublicKey]:
+    """Within a check a key set that is none is a problem of it."""
+    try:
+        return read_key_set(value)
+    except UnusableKeySet as error:
+        raise Unreadable(str(error)) from None
+
+
+def _combined(first: Keys, second: Keys) -> Dict[str, PublicKey]:
+    try:
+        return combined_keys(first, second)
+    except UnusableKeySet as error:
+        raise Unreadable(str(error)) from None
+
+
+def _enrolled_keys(changes: List[_Change], carried: Keys) -> Dict[str, PublicKey]:
+    return {
+        change.target: replace(
+            change.enrolled, revoked_at=carried[change.target].revoked_at if change.target in carried else None
+        )
+        for change in changes
+        if change.enrolled is not None
+    }
+
+
+def _are_enrolled(execution: _Execution, changes: List[_Change], carried: Keys) -> bool:
+    """Raises Unreadable where a key of an approval is missing, is one that no change enrolled, or another one; and for one that approved
+    nothing."""
+    used = dict.fromkeys(approval.key_id for approval in execution.approvals)
+    for key_id in used:
+        named = json_string(key_id)
+        enrolled = next((change.enrolled for change in changes if change.target == key_id), None)
+        key = carried.get(key_id)
+        if enrolled is None:
+            raise Unreadable(f"no governance change in it enrolled the key {named}")
+        if key is None:
+            raise Unreadable(f"the key {named} is not among them")
+        if (key.algorithm, key.raw) != (enrolled.algorithm, enrolled.raw):
+            raise Unreadable(f"the key {named} is another one than was enrolled")
+    for key_id in carried:
+        if key_id not in used:
+            raise Unreadable(f"nothing is approved by the key {json_string(key_id)}")
+    return True
+
+
+def _due_proofs(execution: _Execution, changes: List[_Change]) -> DueProofs:
+    """Authority comes before what is done by it, and an approver's key before the approval."""
+    authorization, receipt = execution.authorization, execution.receipt
+    order: List[Tuple[LoggedPart, LoggedPart]] = []
+    for change in changes:
+        if change.is_of_policy:
+            order.append((change.part, authorization))
+        else:
+            approvals = [approval for approval in execution.approvals if approval.key_id == change.target]
+            order += [(change.part, approval.part) for approval in approvals]
+    order += [(approval.part, authorization) for approval in execution.approvals]
+    parts = [change.part for change in changes] + [approval.part for approval in execution.approvals] + [authorization]
+    promises: Dict[LoggedPart, str] = {}
+    if receipt is not None:
+        parts.append(receipt)
+        order.append((authorization, receipt))
+        if execution.promised_to is not None:
+            promises[receipt] = execution.promised_to
+    parts += execution.confirmations
+    order += [(authorization, confirmation) for confirmation in execution.confirmations]
+    return DueProofs(parts, order, promises)
+
+
+def _notes_on_authority(
+    bundle: Mapping[str, Any],
+    execution: Callable[[], _Execution],
+    changes: Callable[[], List[_Change]],
+    keys: Keys,
+) -> List[str]:
+    """What no check fails on. Nothing is said of a bundle that cannot be read: its checks say so."""
+    try:
+        read, read_changes = execution(), changes()
+    except (Unreadable, NotCanonical):
+        return []
+    notes = []
+    if read.receipt is None:
+        notes.append("No entry of the log states the record: only a receipt does.")
+    if not any(change.is_of_policy for change in read_changes):
+        notes.append(
+            f"It holds no governance change that put policy {json_string(read.policy_name)} version "
+            f"{json_string(read.policy_version)} into force: the operator of the service did when it was first started, or "
+            "the change was left out."
+        )
+    of_changes = [note for change in objects_of(bundle, "changes") for note in notes_on_change(change, keys)]
+    return notes + list(dict.fromkeys(of_changes))

@@ -1,0 +1,121 @@
+"""The kinds of evidence that a file can hold, and how each is inspected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, List, Mapping, Optional, Tuple
+
+from .bundle import inspect_bundle
+from .evidence import Check, Keys, Unreadable
+from .governance_change import check_governance_change, notes_on_change
+from .intent_transition import check_intent_transition
+from .log.trust import LogTrust, read_log_trust
+from .notes import notes_on_confirmation, notes_on_receipt, notes_on_record
+from .provider_confirmation import check_provider_confirmation
+from .verifier import check_audit_event, check_receipt, check_refusal_record, check_trust_record
+
+#: What no check of a file can say, whatever passes.
+NOT_PROVEN = (
+    "that the keys are the service's: compare the key set with one from a source you trust",
+    "when it was signed: the times are the service's own, and signedAt is not signed",
+    "that nothing else happened: a missing record or event leaves no trace in the others",
+    "that what a connector reported is what happened outside",
+)
+#: Of a bundle besides.
+NOT_PROVEN_BY_A_LOG = "that the log is the same for everybody: that takes witnesses, or two readers who compare its checkpoints"
+
+Inspection = Tuple[List[Check], List[str]]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of evidence: as what it is signed, what it is called, the members that only it has, and where its id is."""
+
+    artifact: str
+    title: str
+    marks: Tuple[str, ...]
+    id: Tuple[str, ...]
+    #: The checks, and what a reader should know besides.
+    inspect: Callable[[Mapping[str, Any], Keys, Optional[LogTrust]], Inspection]
+
+
+def _by(
+    check: Callable[[Any, Keys], List[Check]], notes_on: Callable[[Any, Keys], List[str]] = lambda *_: []
+) -> Callable[[Mapping[str, Any], Keys, Optional[LogTrust]], Inspection]:
+    """The inspection of evidence that needs no log."""
+    return lambda evidence, keys, _: (check(evidence, keys), notes_on(evidence, keys))
+
+
+KINDS = (
+    Kind(
+        "trust-record",
+        "Execution Trust Record",
+        ("trustRecordId",),
+        ("trustRecordId",),
+        _by(check_trust_record, lambda record, _: notes_on_record(record)),
+    ),
+    Kind("receipt", "Receipt", ("receiptId",), ("receiptId",), _by(check_receipt, lambda receipt, _: notes_on_receipt(receipt))),
+    Kind("refusal-record", "Refusal Record", ("refusalRecordId",), ("refusalRecordId",), _by(check_refusal_record)),
+    Kind("audit-event", "audit event", ("event", "signature"), ("event", "eventId"), _by(check_audit_event)),
+    Kind(
+        "governance-change",
+        "governance change",
+        ("changeId", "changeHash", "signature"),
+        ("changeId",),
+        _by(check_governance_change, notes_on_change),
+    ),
+    Kind(
+        "intent-transition",
+        "intent transition",
+        ("transition", "signature"),
+        ("transition", "transitionId"),
+        _by(check_intent_transition),
+    ),
+    Kind(
+        "provider-confirmation",
+        "provider confirmation",
+        ("confirmation", "signature"),
+        ("confirmation", "confirmationId"),
+        _by(check_provider_confirmation, lambda evidence, _: notes_on_confirmation(evidence.get("confirmation"))),
+    ),
+    Kind("bundle", "bundle", ("bundle",), ("record", "trustRecordId"), inspect_bundle),
+)
+
+
+def kind_of(evidence: Any, which: str = "This") -> Kind:
+    """Raises Unreadable for what is no evidence of any kind, or claims to be of two."""
+    kinds = [kind for kind in KINDS if isinstance(evidence, dict) and all(mark in evidence for mark in kind.marks)]
+    if not kinds:
+        raise Unreadable(
+            f"{which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a "
+            "refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as "
+            "{event, signature}, an intent's transition as {transition, signature}, "
+            "a provider's confirmation as {confirmation, signature}."
+        )
+    if len(kinds) > 1:
+        raise Unreadable(f"{which} claims to be several kinds of evidence: {', '.join(kind.artifact for kind in kinds)}.")
+    return kinds[0]
+
+
+def check_evidence(evidence: Any, keys: Keys, log: Any = None) -> Tuple[str, List[Check]]:
+    """What kind of evidence it is, and its checks. ``log`` is whom to trust for the proofs of a bundle, as ``verify_evidence`` takes it.
+
+    Raises Unreadable for what is no evidence of any kind, or claims to be of two.
+    """
+    kind = kind_of(evidence)
+    return kind.title, kind.inspect(evidence, keys, None if log is None else read_log_trust(log))[0]
+
+
+def evidence_in(value: Any) -> List[Any]:
+    """The pieces of evidence in a file: the one, or those of a list, ``{"events": [...]}``, ``{"changes": [...]}`` or
+    ``{"confirmations": [...]}``.
+
+    Raises Unreadable for an empty list: no evidence is not valid evidence.
+    """
+    pages = [value[name] for name in ("events", "changes", "confirmations") if name in value] if isinstance(value, dict) else []
+    is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
+    # Of two lists, one would go unread.
+    entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]
+    if not isinstance(entries, list) or not entries:
+        raise Unreadable("there is no evidence in it")
+    return entries

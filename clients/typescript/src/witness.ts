@@ -1,0 +1,11 @@
+// What a client asks before it sends an execution, so that it can be a witness of the evidence log.
+
+/** Made by `openLogWitness` of `@countersign/client/log-witness`. */
+export interface LogWitness {
+  /**
+   * Checks the log, where it is time to.
+   * @param get sends a request to an open route of the service, by its path
+   * @throws LogContradictionError, and Error where no trusted key signed the checkpoint: nothing is executed then
+   */
+  readonly check: (get: (path: string) => Promise<Response>) => Promise<void>
+}

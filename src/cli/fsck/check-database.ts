@@ -1,0 +1,83 @@
+// The frame of the commands that check a database: which one, what they print, and how they exit.
+import { Client } from 'pg'
+import { errorText } from '../../core/error-text.ts'
+import { printable } from '../../core/printable.ts'
+import { CannotCheck } from '../cannot-check.ts'
+import { databaseUrl, type Env } from '../database.ts'
+import { openProgress } from './progress.ts'
+import type { RunRequest } from './run.ts'
+
+interface Checked {
+  readonly problems: number
+  /** How many of them are what could not be read. */
+  readonly unreadable: number
+  /** What JSON says beside them. */
+  readonly summary: object
+  /** The same for a human. */
+  readonly lines: readonly string[]
+}
+
+/**
+ * Opens the database and prints what `check` finds in it.
+ * @param options.json prints a line of JSON for each problem, and one for the summary
+ * @returns the exit code: 0 nothing is wrong, 1 something is, 2 not everything could be checked
+ */
+export async function checkDatabase(
+  env: Env,
+  { json }: { readonly json: boolean },
+  check: (database: Required<Omit<RunRequest, 'keys'>>) => Promise<Checked>,
+): Promise<0 | 1 | 2> {
+  let client: Client | undefined
+  // Whoever reads what we say may go away (`| head`): the exit code still says it.
+  process.stdout.on('error', () => undefined)
+  const progress = openProgress(process.stderr)
+  try {
+    client = await connect(databaseUrl(env))
+    const { problems, unreadable, summary, lines } = await check({
+      sql: client,
+      onFinding(finding) {
+        progress.clear()
+        const { table, key, problem } = finding
+        console.log(json ? JSON.stringify(finding) : printable(`${table} ${key}: ${problem}`))
+      },
+      onProgress: progress.show,
+    })
+    progress.clear()
+    if (json) console.log(JSON.stringify({ summary: { ...summary, problems, unreadable } }))
+    else for (const line of [...lines, ...counted(problems, unreadable)]) console.log(printable(line))
+    if (unreadable > 0) return 2
+    return problems === 0 ? 0 : 1
+  } catch (error) {
+    progress.clear()
+    // Whatever went wrong, not everything was looked at: 1 would say that it was.
+    console.error(`countersign: ${printable(errorText(error))}`)
+    return 2
+  } finally {
+    await client?.end().catch(() => undefined)
+  }
+}
+
+function counted(problems: number, unreadable: number): string[] {
+  return [
+    problems === 0 ? 'No problems.' : problems === 1 ? '1 problem.' : `${problems} problems.`,
+    ...(unreadable === 0 ? [] : [`Of these ${unreadable} could not be read: not everything was checked.`]),
+  ]
+}
+
+async function connect(connectionString: string): Promise<Client> {
+  const client = new Client({
+    connectionString,
+    application_name: 'countersign-fsck',
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  })
+  // A connection that breaks fails the statement on it; it also emits this, which would end the process.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return client
+  } catch (cause) {
+    throw new CannotCheck(`The database cannot be opened: ${errorText(cause)}`)
+  }
+}

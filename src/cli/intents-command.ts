@@ -1,0 +1,102 @@
+// countersign intents: what an operator sees of executions that have not ended, and the story of one (decisions §8). Works on the database,
+// beside running services.
+import { readIntentText } from '../core/intents/shown.ts'
+import { printable } from '../core/printable.ts'
+import { isUuid } from '../core/schemas/primitives.ts'
+import { listInDoubt } from '../core/tables/execution-intents.ts'
+import { listConfirmations } from '../core/tables/provider-confirmations.ts'
+import { onDatabase, type Env } from './database.ts'
+
+/** Prints a line for each execution in doubt, what was noticed last first: id, since when, caller, action, target. */
+export async function listIntents(env: Env, { limit }: { readonly limit: number }): Promise<void> {
+  const { rows, next } = await onDatabase(env, (pool) => listInDoubt(pool, { limit, offset: 0, after: null }))
+  for (const { businessTransactionId, deadline, callerId, transaction } of rows) {
+    const { intent } = JSON.parse(transaction) as { intent: { action: string; target: string } }
+    const parts = [businessTransactionId, deadline.toISOString(), callerId, intent.action, intent.target]
+    console.log(printable(parts.join('  ')))
+  }
+  console.error(
+    rows.length === 0
+      ? 'Nothing is in doubt.'
+      : `${rows.length} in doubt${next === null ? '' : ', and more: give a greater --limit'}.`,
+  )
+}
+
+/** As `GET /execution-intents/{id}` shows it. */
+interface ShownIntent {
+  readonly state: string
+  readonly inDoubt: boolean
+  readonly callerId: string
+  readonly action: string
+  readonly target: string
+  readonly releasedAt: string
+  readonly deadline: string
+  readonly closedAt?: string
+  readonly transitions: readonly { readonly transition: ShownTransition }[]
+}
+
+interface ShownTransition {
+  readonly at: string
+  readonly by: string
+  readonly to: string
+  readonly resolution?: string
+  readonly note?: string
+}
+
+interface ShownConfirmation {
+  readonly receivedAt: string
+  readonly provider: string
+  readonly eventId: string
+  readonly ruleId: string
+  readonly says: string
+  readonly comparisons: readonly { readonly expression: string; readonly holds: boolean | null }[]
+}
+
+/** A line of the story: when, and what. */
+type Line = readonly [at: string, what: string]
+
+/**
+ * Prints the state of an execution, and beneath it what happened, oldest first: its release, what providers said, how it was closed.
+ * @throws Error where no such execution was released
+ */
+export async function showIntent(env: Env, id: string): Promise<void> {
+  if (!isUuid(id)) throw new Error('The id must be a businessTransactionId, a UUID.')
+  const { text, confirmations } = await onDatabase(env, async (pool) => ({
+    text: await readIntentText(pool, id, null),
+    confirmations: await listConfirmations(pool, id, { limit: CONFIRMATIONS_SHOWN, offset: 0, after: null }),
+  }))
+  if (text === null) throw new Error(`No execution ${id} was released.`)
+  const intent = JSON.parse(text) as ShownIntent
+  const state = intent.inDoubt ? `in doubt since ${intent.deadline}` : intent.state
+  const lines: Line[] = [
+    [intent.releasedAt, 'RELEASED'],
+    ...confirmations.rows.map(({ body }) => confirmed(JSON.parse(body) as ShownConfirmation)),
+    ...intent.transitions.map(({ transition }) => closed(transition)),
+  ]
+  // Evidence closed it: the record, not a transition, proves the end.
+  if (intent.closedAt !== undefined && intent.transitions.length === 0)
+    lines.push([intent.closedAt, `${intent.state} by its Execution Trust Record`])
+  console.log(printable([id, intent.action, intent.target, intent.callerId, state].join('  ')))
+  for (const line of lines.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))))
+    console.log(printable(line.join('  ')))
+  if (confirmations.next !== null)
+    console.error(`Only the newest ${CONFIRMATIONS_SHOWN} confirmations are shown.`)
+}
+
+const CONFIRMATIONS_SHOWN = 100
+
+function confirmed({ receivedAt, provider, eventId, ruleId, says, comparisons }: ShownConfirmation): Line {
+  const failed = comparisons.filter(({ holds }) => holds !== true).map(({ expression }) => expression)
+  const but = failed.length === 0 ? '' : `, and does not hold: ${failed.join('; ')}`
+  return [receivedAt, `${provider} says ${says} (delivery ${eventId}, rule ${ruleId})${but}`]
+}
+
+function closed({ at, by, to, resolution, note }: ShownTransition): Line {
+  return [
+    at,
+    [
+      `${to}${resolution === undefined ? '' : ` ${resolution}`} by ${by}`,
+      ...(note === undefined ? [] : [note]),
+    ].join(': '),
+  ]
+}

@@ -1,0 +1,81 @@
+// countersign log absent: asks a service how often an id stands in its log, and verifies the proof.
+import { errorText } from '../../core/error-text.ts'
+import { readFileSync } from 'node:fs'
+import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
+import type { IdKind } from '../../core/log/ids.ts'
+import { printable } from '../../core/printable.ts'
+import { noteCrypto } from '../../core/signing/log-keys.ts'
+import { openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { get, type ServiceAt } from './service.ts'
+
+/** A thousand receipts of one id, and an answer has hardly more than a hundred runs. */
+const ANSWER_MAX_BYTES = 8 * 1024 * 1024
+
+interface AbsentRequest extends ServiceAt {
+  readonly kind: IdKind
+  readonly id: string
+  /** Path of a saved log description or of a C2SP tlog-policy. */
+  readonly trust: string
+  /** Of a log that was closed. */
+  readonly number: number | undefined
+}
+
+/**
+ * Prints what is proven.
+ * @returns the exit code: 0 the id is absent, 1 it is there or the answer does not prove what it says, 2 it could not be checked
+ */
+export async function absentCommand({
+  kind,
+  id,
+  trust,
+  number,
+  ...service
+}: AbsentRequest): Promise<0 | 1 | 2> {
+  let answer: unknown
+  let trusted: LogTrust
+  try {
+    trusted = readLogTrust(readFileSync(trust, 'utf8'), noteCrypto.sha256)
+    const log = number === undefined ? '/log' : `/log/${number}`
+    const path = `${log}/absence/${kind}/${encodeURIComponent(id)}`
+    answer = JSON.parse((await get(service, path, { maxBytes: ANSWER_MAX_BYTES })).body.toString())
+  } catch (error) {
+    console.error(`countersign: ${printable(errorText(error))}`)
+    return 2
+  }
+  try {
+    const found = verified(answer, { kind, id, trust: trusted })
+    if (found.coveredTo === 0) {
+      console.error(
+        `countersign: No run of ids covers an entry of ${printable(found.checkpoint.origin)} yet: an id can be asked for an hour after its entry.`,
+      )
+      return 2
+    }
+    for (const line of described(found)) console.log(printable(line))
+    return found.indexes.length === 0 ? 0 : 1
+  } catch (error) {
+    console.log(printable(`The answer proves nothing: ${errorText(error)}.`))
+    return 1
+  }
+}
+
+function verified(
+  answer: unknown,
+  { kind, id, trust }: { readonly kind: IdKind; readonly id: string; readonly trust: LogTrust },
+): IdFindings {
+  const found = verifyAbsence(answer, { policy: trust.policy }, noteCrypto)
+  // A description asks for more than a policy does.
+  openTrusted((answer as { checkpoint: string }).checkpoint, trust, noteCrypto)
+  if (found.kind === kind && found.id === (kind === 'approval' ? id : id.toLowerCase())) return found
+  throw new Error(`it is about the ${found.kind} ${found.id}`)
+}
+
+function described({ checkpoint: { origin, size }, kind, id, indexes, coveredTo }: IdFindings): string[] {
+  const times = indexes.length === 1 ? 'once' : `${indexes.length} times`
+  return [
+    indexes.length === 0
+      ? `No ${kind} ${id} is among the first ${coveredTo} entries of ${origin}.`
+      : `The ${kind} ${id} is ${times} among the first ${coveredTo} entries of ${origin}: at index ${indexes.join(', ')}.`,
+    `Of the ${size - coveredTo} newer entries under the checkpoint this says nothing: an id can be asked for an hour after its entry.`,
+    'That follows from the signed checkpoint, provided that the log sorted its ids rightly: `countersign log audit` checks that for all of them.',
+  ]
+}

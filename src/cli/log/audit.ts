@@ -1,0 +1,263 @@
+// countersign log audit: the logs of a database from their bytes, and every stored artifact against its entry, in one snapshot.
+import { errorText } from '../../core/error-text.ts'
+import { signingKeyDir } from '../../core/folders.ts'
+import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
+import { DamagedLog } from '../../core/log/damaged.ts'
+import type { LogEntry } from '../../core/log/entry.ts'
+import type { PreviousLog } from '../../core/log/previous.ts'
+import { logKeyDir, logVkeys, publishedLogKeys } from '../../core/signing/log-keys.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
+import { readLogs, type OpenedLog } from '../../core/tables/log-state.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import { CannotCheck } from '../cannot-check.ts'
+import { checkDatabase } from '../fsck/check-database.ts'
+import type { Env } from '../database.ts'
+import type { Finding } from '../fsck/check.ts'
+import { loggedChecks, type Place } from '../fsck/logged.ts'
+import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
+import { auditedRows, placesOf } from './audit-rows.ts'
+import { checkLog, type CheckedLog } from './check-log.ts'
+import { checkRuns } from './check-runs.ts'
+import { Coverage } from './coverage.ts'
+import { checkpointOpener, described, trusting } from './fsck.ts'
+import { LogFault } from './source.ts'
+import { entryReader, openStored, type ReadEntry } from './stored.ts'
+
+/** More would say no more. */
+const UNACCOUNTED_MAX = 1_000
+
+export interface Audited {
+  /** The logs that hold, from the first. */
+  readonly logs: readonly CheckedLog[]
+  readonly problems: number
+  /** As of `countersign fsck`. */
+  readonly unreadable: number
+}
+
+/**
+ * Checks the logs of a database and what is stored of them.
+ * @param request.sql one connection, in no transaction
+ * @param request.open given the origins of the logs: reads a checkpoint and checks who signed it
+ * @throws as `fsck`
+ */
+export async function audit({
+  sql,
+  open,
+  onFinding,
+  onProgress = () => undefined,
+}: {
+  readonly sql: Sql
+  readonly open: (origins: readonly string[]) => (note: string) => OpenedCheckpoint
+  readonly onFinding: (finding: Finding) => void
+  readonly onProgress?: (progress: Progress) => void
+}): Promise<Audited> {
+  return inSnapshot({ sql, keys: new Map(), onFinding, onProgress }, async (run) => {
+    const known = await readLogs(sql)
+    const opener = open(known.map(({ origin }) => origin))
+    const proposals = await readProposals(sql)
+    const coverages = new Map<number, Coverage>()
+    const logs: CheckedLog[] = []
+    for (const [i, one] of known.entries()) {
+      const size = (await latestCheckpoint(sql, one.log))?.size
+      // Nothing of it was published yet.
+      if (size === undefined) continue
+      // What came after it was logged again, in the next log.
+      const signedSize = signedSizeIn(known[i + 1]?.previous ?? null)
+      const coverage = new Coverage({ size, artifacts: Math.min(size, signedSize) })
+      coverages.set(one.log, coverage)
+      const checked = await checkStored(one, { run, coverage, proposals, open: opener, onProgress })
+      if (checked !== undefined) logs.push(checked)
+      for (const problem of await runProblems(run, one, size))
+        run.tally.tell([{ table: 'log', key: one.origin, problem }])
+    }
+    const readEntry = entryReader(sql)
+    const detail = auditedRows({
+      logs: new Map(known.map((one) => [one.log, one])),
+      coverages,
+      readEntry,
+      authority: await readAuthority(sql),
+      nowMs: await readNow(sql),
+    })
+    for (const check of loggedChecks(detail)) await run.check(check)
+    for (const { log, origin } of known)
+      run.tally.tell(await unaccounted(coverages.get(log), { log, origin, readEntry }))
+    const { problems, unreadable } = run.tally.totals()
+    return { logs, problems, unreadable }
+  })
+}
+
+/** @returns undefined where something is wrong, or unreadable, which is reported */
+async function checkStored(
+  { log, origin, previous }: OpenedLog,
+  {
+    run: { tools, tally, ask },
+    coverage,
+    proposals,
+    open,
+    onProgress,
+  }: {
+    readonly run: Run
+    readonly coverage: Coverage
+    readonly proposals: ReadonlySet<string>
+    readonly open: (note: string) => OpenedCheckpoint
+    readonly onProgress: (progress: Progress) => void
+  },
+): Promise<CheckedLog | undefined> {
+  const { size } = coverage
+  return ask(`the log ${origin}`, async () => {
+    try {
+      return await checkLog({
+        source: openStored(tools.sql, { log, size }),
+        open(note) {
+          const opened = open(note)
+          if (opened.origin !== origin) throw new Error(`it is one of ${opened.origin}`)
+          coverage.addCheckpoint(opened)
+          return opened
+        },
+        onEntry(entry, index) {
+          if (index === 0) requirePrevious(entry, previous)
+          coverage.add(entry, index)
+          // A change that was resolved keeps the place of its resolution only.
+          if (entry.kind.endsWith('governance-change') && proposals.has(entry.hash)) coverage.account(index)
+          if (index % 10_000 === 0) onProgress({ table: origin, rows: index, about: size })
+        },
+      })
+    } catch (error) {
+      if (!(error instanceof LogFault)) throw error
+      tally.tell([{ table: 'log', key: origin, problem: error.message }])
+      return undefined
+    }
+  })
+}
+
+/** What is wrong with the runs of ids, which proofs of absence rest on. */
+async function runProblems(
+  { tools: { sql }, ask }: Run,
+  { log, origin }: OpenedLog,
+  size: number,
+): Promise<readonly string[]> {
+  const problems: string[] = []
+  await ask(`the runs of ids of ${origin}`, async () => {
+    try {
+      for await (const sentence of checkRuns(sql, { log, size })) problems.push(sentence)
+    } catch (error) {
+      if (!(error instanceof DamagedLog)) throw error
+      problems.push(error.message)
+    }
+  })
+  return problems.map((sentence) => sentence.replace(/\.$/, ''))
+}
+
+/** A reopened log begins with the hash of the statement that says how the one before it ended. */
+function requirePrevious({ kind, hash }: LogEntry, previous: string | null): void {
+  if (previous === null ? kind !== 'previous' : kind === 'previous' && hash === sha256Hex(previous)) return
+  throw new LogFault('entry 0', 'it is not the statement about the log before that is stored')
+}
+
+/** How much of the log before stayed as it was signed. */
+function signedSizeIn(previous: string | null): number {
+  if (previous === null) return Infinity
+  try {
+    return (JSON.parse(previous) as PreviousLog).previous.signedSize
+  } catch {
+    // Its own log says that it is not the statement that was logged.
+    return Infinity
+  }
+}
+
+/** Entries that no stored artifact is behind. */
+async function unaccounted(
+  coverage: Coverage | undefined,
+  {
+    log,
+    origin,
+    readEntry,
+  }: { readonly log: number; readonly origin: string; readonly readEntry: ReadEntry },
+): Promise<Finding[]> {
+  const findings: Finding[] = []
+  for (const index of coverage?.unaccounted(UNACCOUNTED_MAX) ?? []) {
+    const problem = await readEntry({ log, index }).then(
+      ({ kind }) => `is of kind ${kind}, and no such artifact is stored`,
+      errorText,
+    )
+    findings.push({ table: 'log', key: `${origin} ${index}`, problem })
+  }
+  return findings
+}
+
+/** Hashes of proposals that were resolved since. Humans make them one by one. */
+async function readProposals(sql: Sql): Promise<ReadonlySet<string>> {
+  const { rows } = await sql.query<{ body: string }>(
+    'SELECT body FROM pending_changes WHERE resolved_body IS NOT NULL',
+  )
+  return new Set(rows.map(({ body }) => sha256Hex(body)))
+}
+
+/** Where the changes stand that policies, approvers' keys and connectors came into effect by, and that revoked keys. */
+async function readAuthority(sql: Sql): Promise<ReadonlyMap<string, Place>> {
+  const { rows } = await sql.query<{ name: string; logBatch: string; logOrdinal: number | null }>(`
+    SELECT 'policy ' || p.name || '/' || p.version AS name, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal"
+    FROM policy_versions AS p JOIN pending_changes AS c ON c.change_id = p.approved_by_change
+    WHERE c.log_batch IS NOT NULL
+    UNION ALL
+    SELECT 'approver ' || k.approver_id || ':' || k.key_id, c.log_batch, c.log_ordinal
+    FROM approvers AS k JOIN pending_changes AS c ON c.change_id = k.enrolled_by_change
+    WHERE c.log_batch IS NOT NULL
+    UNION ALL
+    SELECT 'revoked ' || k.approver_id || ':' || k.key_id, c.log_batch, c.log_ordinal
+    FROM approvers AS k JOIN pending_changes AS c ON c.change_id = k.revoked_by_change
+    WHERE c.log_batch IS NOT NULL
+    UNION ALL
+    SELECT 'connector ' || x.change_id, c.log_batch, c.log_ordinal
+    FROM external_connectors AS x JOIN pending_changes AS c USING (change_id)
+    WHERE c.log_batch IS NOT NULL`)
+  const places = await placesOf(sql, rows)
+  return new Map(
+    rows.flatMap(({ name }, i): [string, Place][] => {
+      const place = places[i]
+      return place === undefined ? [] : [[name, place]]
+    }),
+  )
+}
+
+async function readNow(sql: Sql): Promise<number> {
+  const { rows } = await sql.query<{ now: Date }>('SELECT now() AS now')
+  return rows[0]!.now.getTime()
+}
+
+/**
+ * The command: prints what `audit` finds in the database that `countersign fsck` would check.
+ * @param options.trust path of a saved log description or of a C2SP tlog-policy; undefined: the log's public keys in SIGNING_KEY_DIR
+ * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
+ */
+export function auditCommand(
+  env: Env,
+  { trust, json }: { readonly trust: string | undefined; readonly json: boolean },
+): Promise<0 | 1 | 2> {
+  return checkDatabase(env, { json }, async (database) => {
+    const open = trust === undefined ? openedByKeys(signingKeyDir(env)) : () => checkpointOpener(trust)
+    const audited = await audit({ ...database, open })
+    const { logs, problems, unreadable } = audited
+    return {
+      problems,
+      unreadable,
+      summary: {
+        logs: logs.map(({ checkpoint: { origin, size }, ...counts }) => ({ origin, size, ...counts })),
+      },
+      lines: logs.length === 0 && problems === 0 ? ['No log has a checkpoint.'] : logs.flatMap(described),
+    }
+  })
+}
+
+function openedByKeys(dir: string): (origins: readonly string[]) => (note: string) => OpenedCheckpoint {
+  const publicKeys = publishedLogKeys(dir)()
+  if (publicKeys.length === 0)
+    throw new CannotCheck(
+      `No keys in ${logKeyDir(dir)}: without the log's public keys nothing can be verified. Set SIGNING_KEY_DIR, or give --log.`,
+    )
+  return (origins) => {
+    const logs = origins.map((origin) => ({ origin, vkeys: logVkeys(origin, { publicKeys }) }))
+    return trusting({ logs })
+  }
+}

@@ -1,0 +1,196 @@
+// countersign log export: a copy of the whole log, in the files that C2SP tlog-tiles names. Anybody's tools can read and check them.
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { parseCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
+import { parseNote } from '../../core/log/note.ts'
+import { decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
+import { printable } from '../../core/printable.ts'
+import { replaceWholeFile } from '../../core/signing/whole-file.ts'
+import { openProgress } from '../fsck/progress.ts'
+import { get, type ServiceAt } from './service.ts'
+
+/** More would only fill the service's queue. */
+const REQUESTS_AT_ONCE = 8
+/** 256 entries of 65,535 bytes, each after its length. */
+const BUNDLE_MAX_BYTES = TILE_WIDTH * 65_537
+const CHECKPOINT_MAX_BYTES = 1024 * 1024
+const DESCRIPTION_MAX_BYTES = 1024 * 1024
+
+interface ExportRequest extends ServiceAt {
+  /** Made if it is not there. */
+  readonly folder: string
+  /** Of a log that was closed; undefined: the newest. */
+  readonly number?: number | undefined
+}
+
+/** @throws Error with one sentence: what the service answered, or why the folder cannot be used */
+export async function exportCommand(request: ExportRequest): Promise<void> {
+  const progress = openProgress(process.stderr, { unit: 'files' })
+  const onFile = (done: number, total: number) => progress.show({ table: 'log', rows: done, about: total })
+  try {
+    const { origin, size, fetched, kept } = await exportLog(request, onFile)
+    progress.clear()
+    console.log(
+      printable(`${origin}: ${size} entries, ${fetched} files downloaded, ${kept} were there already.`),
+    )
+  } finally {
+    progress.clear()
+  }
+}
+
+interface Exported {
+  readonly origin: string
+  /** The number of entries. */
+  readonly size: number
+  /** Tiles and bundles. */
+  readonly fetched: number
+  readonly kept: number
+}
+
+/**
+ * Brings a folder to the newest checkpoint. The checkpoint is written when everything under it is there, so that a folder whose export was
+ * interrupted is still the copy that it was. Nothing is verified: that is `countersign log fsck`.
+ * @throws Error where the service answers otherwise than it must, and where the folder holds another log, or more of this one
+ */
+export async function exportLog(
+  { folder, number, ...service }: ExportRequest,
+  onFile: (done: number, total: number) => void = () => undefined,
+): Promise<Exported> {
+  const checkpointFile = join(folder, 'checkpoint')
+  const before = existsSync(checkpointFile) ? readCheckpoint(readFileSync(checkpointFile)) : undefined
+  const { body: description } = await get(service, '/.well-known/countersign-log', {
+    maxBytes: DESCRIPTION_MAX_BYTES,
+  })
+  const { body: note } = await get(service, `${prefixOf(number)}/checkpoint`, {
+    maxBytes: CHECKPOINT_MAX_BYTES,
+  })
+  const checkpoint = readCheckpoint(note)
+  refuseOther(folder, before, checkpoint)
+  // By its number: another log may be opened meanwhile.
+  const prefix = prefixOf(numberIn(checkpoint.origin))
+
+  mkdirSync(folder, { recursive: true })
+  const total = fileCount(checkpoint.size)
+  let [fetched, kept] = [0, 0]
+  const files = filesOf(checkpoint.size)
+  async function fetchNext(): Promise<void> {
+    for (const file of files) {
+      if (existsSync(join(folder, file.path))) kept++
+      else {
+        await writeFile(join(folder, file.path), await fetchFile(service, file, prefix))
+        fetched++
+      }
+      onFile(fetched + kept, total)
+    }
+  }
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, fetchNext))
+  replaceWholeFile(join(folder, 'log.json'), description, 0o644)
+  replaceWholeFile(checkpointFile, note, 0o644)
+  if (before !== undefined) await removePartial(folder, before.size, checkpoint.size)
+  return { origin: checkpoint.origin, size: checkpoint.size, fetched, kept }
+}
+
+function readCheckpoint(note: Uint8Array): Checkpoint {
+  return parseCheckpoint(parseNote(note).text)
+}
+
+function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkpoint): void {
+  if (before === undefined) return
+  if (before.origin !== now.origin)
+    throw new Error(
+      `${folder} holds the log ${before.origin}, and the service has ${now.origin}: export it to another folder.`,
+    )
+  if (before.size > now.size)
+    throw new Error(
+      `${folder} holds ${before.size} entries of ${before.origin}, and the service has a checkpoint of ${now.size}: ` +
+        'the log has lost entries, or the service is behind. Keep the folder: its checkpoint is the evidence.',
+    )
+}
+
+interface LogFile {
+  readonly level: number | 'entries'
+  readonly width: number
+  /** In the folder, and at the service after the path of the log. */
+  readonly path: string
+}
+
+/** The tiles and bundles of a tree, in the order of the entries within each level. */
+export function* filesOf(size: number): Generator<LogFile> {
+  for (const level of levelsOf(size)) {
+    for (let n = 0; ; n++) {
+      const width = widthOf({ level: level === 'entries' ? 0 : level, n }, size)
+      if (width === 0) break
+      yield { level, width, path: `tile/${tilePath({ level, n, width })}` }
+    }
+  }
+}
+
+function levelsOf(size: number): (number | 'entries')[] {
+  const levels: (number | 'entries')[] = size === 0 ? [] : ['entries']
+  for (let level = 0; TILE_WIDTH ** level <= size; level++) levels.push(level)
+  return levels
+}
+
+function fileCount(size: number): number {
+  const inLevels = levelsOf(size).map((level) =>
+    Math.ceil(Math.floor(size / TILE_WIDTH ** (level === 'entries' ? 0 : level)) / TILE_WIDTH),
+  )
+  return inLevels.reduce((sum, count) => sum + count, 0)
+}
+
+function prefixOf(log: number | undefined): string {
+  return log === undefined ? '/log' : `/log/${log}`
+}
+
+/** Undefined for a log of another service, which has no numbers. */
+function numberIn(origin: string): number | undefined {
+  const [, number] = /\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+async function fetchFile(
+  service: ServiceAt,
+  { level, width, path }: LogFile,
+  prefix: string,
+): Promise<Uint8Array> {
+  const maxBytes = level === 'entries' ? BUNDLE_MAX_BYTES : width * 32
+  const { body } = await get(service, `${prefix}/${path}`, { maxBytes })
+  const found = level === 'entries' ? decodeBundle(body).length : body.length / 32
+  // It would be kept by every later export.
+  if (found === width) return body
+  throw new Error(
+    `${prefix}/${path}: the service answers with ${found} hashes or entries in place of ${width}`,
+  )
+}
+
+/** A crash leaves the whole file or none under its name. */
+async function writeFile(path: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const draft = `${path}.${randomUUID()}.draft`
+  try {
+    const file = await open(draft, 'wx', 0o644)
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** Removes what the checkpoint before needed and this one does not: tiles and bundles that were not full. */
+async function removePartial(folder: string, before: number, size: number): Promise<void> {
+  for (const level of levelsOf(before)) {
+    const atLevel = level === 'entries' ? 0 : level
+    const n = Math.floor(before / TILE_WIDTH ** (atLevel + 1))
+    const width = widthOf({ level: atLevel, n }, before)
+    if (width > 0 && width !== widthOf({ level: atLevel, n }, size))
+      await rm(join(folder, 'tile', tilePath({ level, n, width })), { force: true })
+  }
+}

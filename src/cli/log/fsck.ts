@@ -1,0 +1,74 @@
+// countersign log fsck: checks a copy of a log from its bytes alone. It needs no service, no database and no network.
+import { readFileSync } from 'node:fs'
+import { errorText } from '../../core/error-text.ts'
+import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
+import { printable } from '../../core/printable.ts'
+import { noteCrypto } from '../../core/signing/log-keys.ts'
+import { toBase64 } from '../../core/verifier/base64.ts'
+import { openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
+import { CannotCheck } from '../cannot-check.ts'
+import { openProgress } from '../fsck/progress.ts'
+import { checkLog, type CheckedLog } from './check-log.ts'
+import { openFolder } from './folder.ts'
+import { LogFault } from './source.ts'
+
+/**
+ * Prints what it finds.
+ * @param request.trust path of a saved log description or of a C2SP tlog-policy
+ * @returns the exit code: 0 all of it holds, 1 something is wrong, 2 not everything could be checked
+ */
+export async function fsckCommand({ folder, trust }: { folder: string; trust: string }): Promise<0 | 1 | 2> {
+  const progress = openProgress(process.stderr, { unit: 'entries' })
+  try {
+    const open = checkpointOpener(trust)
+    const source = openFolder(folder)
+    const onEntry = (_entry: unknown, index: number) => {
+      if (index % 10_000 === 0) progress.show({ table: 'log', rows: index, about: source.size })
+    }
+    const checked = await checkLog({ source, open, onEntry })
+    progress.clear()
+    for (const line of described(checked)) console.log(printable(line))
+    console.log('No problems.')
+    return 0
+  } catch (error) {
+    progress.clear()
+    if (error instanceof LogFault) {
+      console.log(printable(`${error.message}.`))
+      return 1
+    }
+    console.error(`countersign: ${printable(errorText(error))}`)
+    return 2
+  }
+}
+
+/**
+ * @param file a saved log description or a C2SP tlog-policy
+ * @returns reads a checkpoint, and throws where those whom the file names have not signed it
+ */
+export function checkpointOpener(file: string): (note: string) => OpenedCheckpoint {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CannotCheck(`${file} cannot be read: ${errorText(error)}.`)
+  }
+  return trusting(text)
+}
+
+/** @param given text of such a file, or a description as an object */
+export function trusting(given: unknown): (note: string) => OpenedCheckpoint {
+  const trust = readLogTrust(given, noteCrypto.sha256)
+  return (note) => openTrusted(note, trust, noteCrypto)
+}
+
+export function described({ checkpoint, checkpoints, streams }: CheckedLog): string[] {
+  const { origin, size, root, signedBy, cosignedBy } = checkpoint
+  const times = signedBy.flatMap(({ timeSeconds }) => timeSeconds ?? [])
+  const at = times.length === 0 ? '' : `, signed at ${new Date(Math.max(...times) * 1000).toISOString()}`
+  return [
+    `${origin}: ${size} entries in ${streams} streams under ${checkpoints === 1 ? 'one checkpoint' : `${checkpoints} checkpoints`}${at}`,
+    `Root hash: ${toBase64(root)}`,
+    `Signed by: ${signedBy.map(({ key }) => `${key.keyId} (${key.type})`).join(', ')}`,
+    ...(cosignedBy.length === 0 ? [] : [`Cosigned by: ${cosignedBy.map(({ key }) => key.name).join(', ')}`]),
+  ]
+}

@@ -1,0 +1,182 @@
+// The commands of the evidence log, each in a file beside this one.
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
+import type { NamedStream } from '../../core/log/completeness.ts'
+import { streamNames } from '../../core/log/entry.ts'
+import { idKinds, type IdKind } from '../../core/log/ids.ts'
+import { collected } from '../collected.ts'
+
+const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
+
+export function defineLog(log: Command): void {
+  log
+    .command('export')
+    .description(
+      'download the newest checkpoint with all its tiles and entries; a later run adds what is new',
+    )
+    .requiredOption('--url <address>', 'base address of the service')
+    .addOption(keyOption('API key that may read everything; needed where LOG_ACCESS is not open'))
+    .requiredOption('--to <folder>', 'made if it is not there')
+    .option(
+      '--number <number>',
+      'of a log that was closed, as its origin ends (default: the newest)',
+      logNumber,
+    )
+    .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
+      const { exportCommand } = await import('./export.ts')
+      const { url, key, to, number } = options
+      await exportCommand({ url, key, folder: to, number })
+    })
+
+  log
+    .command('proof')
+    .description(
+      'fetch the proof that an artifact is in the log, and check it; exits 0 it holds, 1 it does not, 2 there is none to check',
+    )
+    .argument('<kind>', 'as of GET /log/proofs/{kind}/{id}: receipt, authorization, refusal, approval, …')
+    .argument('<id>')
+    .requiredOption('--url <address>', 'base address of the service')
+    .addOption(keyOption('API key of its owner, or one that may read everything'))
+    .requiredOption('--log <file>', TRUST)
+    .option('--hash <sha256>', 'what the entry must be of, such as the receiptHash')
+    .option('--to <file>', 'keep the proof (.tlog-proof)')
+    .exitOverride(exitCannotCheck)
+    .action(
+      async (
+        kind: string,
+        id: string,
+        options: { url: string; key?: string; log: string; hash?: string; to?: string },
+      ) => {
+        const { proofCommand } = await import('./proof.ts')
+        const { url, key, log: trust, hash, to } = options
+        process.exitCode = await proofCommand({ kind, id, url, key, trust, hash, to })
+      },
+    )
+
+  log
+    .command('reopen')
+    .description(
+      'start the next log where the newest is frozen; what it lost is disclosed in its first entry',
+    )
+    .option(
+      '--checkpoint <file>',
+      'a signed checkpoint of the frozen log, from a witness or from the DATA_DIR of another instance; repeatable',
+      collected,
+    )
+    .action(async ({ checkpoint = [] }: { checkpoint?: string[] }) => {
+      const { reopen } = await import('./reopen.ts')
+      process.exitCode = await reopen(process.env, { checkpoints: checkpoint })
+    })
+
+  log
+    .command('backfill')
+    .description(
+      'log what is stored from before the log, beside running services; each entry says that it is late',
+    )
+    .action(async () => {
+      const { backfill } = await import('./backfill.ts')
+      process.exitCode = await backfill(process.env)
+    })
+
+  log
+    .command('absent')
+    .description(
+      'prove that an id stands nowhere in the log, or how often; exits 0 absent, 1 there or not proven, 2 could not check',
+    )
+    .addArgument(new Argument('<kind>', 'what would have it').choices(Object.keys(idKinds)))
+    .argument('<id>', 'a businessTransactionId for an authorization, a receipt and a refusal')
+    .requiredOption('--url <address>', 'base address of the service')
+    .addOption(keyOption("API key: the caller's own, or one that may read everything"))
+    .requiredOption('--log <file>', TRUST)
+    .option(
+      '--number <number>',
+      'of a log that was closed, as its origin ends (default: the newest)',
+      logNumber,
+    )
+    .exitOverride(exitCannotCheck)
+    .action(
+      async (
+        kind: IdKind,
+        id: string,
+        options: { url: string; key?: string; log: string; number?: number },
+      ) => {
+        const { absentCommand } = await import('./absent.ts')
+        const { url, key, log: trust, number } = options
+        process.exitCode = await absentCommand({ kind, id, url, key, trust, number })
+      },
+    )
+
+  log
+    .command('complete')
+    .description(
+      'list everything that the log holds of a caller, capability, policy or approver, and verify that nothing is missing; exits 0 complete, 1 not proven, 2 could not check',
+    )
+    .requiredOption(
+      '--stream <name=value>',
+      'caller=<id>, capability=<action>, policy=<name> or approver=<id>',
+      stream,
+    )
+    .requiredOption('--url <address>', 'base address of the service')
+    .addOption(keyOption("API key: the caller's own, or one that may read everything"))
+    .requiredOption('--log <file>', TRUST)
+    .option(
+      '--number <number>',
+      'of a log that was closed, as its origin ends (default: the newest)',
+      logNumber,
+    )
+    .exitOverride(exitCannotCheck)
+    .action(
+      async (options: { stream: NamedStream; url: string; key?: string; log: string; number?: number }) => {
+        const { completeCommand } = await import('./complete.ts')
+        const { url, key, log: trust } = options
+        process.exitCode = await completeCommand({ ...options, service: { url, key }, trust })
+      },
+    )
+
+  log
+    .command('fsck')
+    .description(
+      'check a copy of the log from its bytes alone; exits 0 clean, 1 something is wrong, 2 could not check',
+    )
+    .argument('<folder>', 'as `log export` made it')
+    .requiredOption('--log <file>', TRUST)
+    .exitOverride(exitCannotCheck)
+    .action(async (folder: string, options: { log: string }) => {
+      const { fsckCommand } = await import('./fsck.ts')
+      process.exitCode = await fsckCommand({ folder, trust: options.log })
+    })
+
+  log
+    .command('audit')
+    .description(
+      'check the logs of a database from their bytes, and every stored artifact against its entry; exits as `fsck` does',
+    )
+    .option('--log <file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`)
+    .option('--json', 'print each problem and the summary as a line of JSON')
+    .exitOverride(exitCannotCheck)
+    .action(async (options: { log?: string; json?: true }) => {
+      const { auditCommand } = await import('./audit.ts')
+      process.exitCode = await auditCommand(process.env, { trust: options.log, json: options.json === true })
+    })
+}
+
+/** Commander would exit 1, which a script must be able to read as "something is wrong". */
+function exitCannotCheck({ exitCode }: { exitCode: number }): never {
+  process.exit(exitCode === 0 ? 0 : 2)
+}
+
+function keyOption(description: string): Option {
+  return new Option('--key <key>', description).env('COUNTERSIGN_API_KEY')
+}
+
+function stream(text: string): NamedStream {
+  const [, given, value = ''] = /^([^=]*)=(.+)$/s.exec(text) ?? []
+  const name = streamNames.find((known) => known === given)
+  if (name === undefined)
+    throw new InvalidArgumentError(`It must be one of ${streamNames.join(', ')}, an equals sign and a name.`)
+  return { name, value }
+}
+
+function logNumber(value: string): number {
+  if (!/^[1-9][0-9]{0,8}$/.test(value)) throw new InvalidArgumentError('It must be a number from 1.')
+  return Number(value)
+}

@@ -1,0 +1,97 @@
+// countersign log proof: fetches the proof that an artifact is in the log, checks it by saved keys, and keeps it.
+import { errorText } from '../../core/error-text.ts'
+import { isEntryOf } from '../../core/log/artifacts.ts'
+import { parseEntry, type LogEntry } from '../../core/log/entry.ts'
+import { parseProof, type LogProof } from '../../core/log/proof.ts'
+import { leafHash, rootOfInclusion } from '../../core/merkle/tree.ts'
+import { printable } from '../../core/printable.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
+import { replaceWholeFile } from '../../core/signing/whole-file.ts'
+import { CannotCheck } from '../cannot-check.ts'
+import { checkpointOpener } from './fsck.ts'
+import { get, type ServiceAt } from './service.ts'
+
+const PROOF_MAX_BYTES = 1024 * 1024
+const WAIT_SECONDS = 10
+
+interface ProofRequest extends ServiceAt {
+  /** As of `GET /log/proofs/{kind}/{id}`. */
+  readonly kind: string
+  readonly id: string
+  /** Path of a saved log description or of a C2SP tlog-policy. */
+  readonly trust: string
+  /** SHA-256 in lowercase hex that the entry must be of; undefined: any. */
+  readonly hash: string | undefined
+  /** Path of the file that the proof is kept in; undefined: nowhere. */
+  readonly to: string | undefined
+}
+
+/**
+ * Prints what the proof shows.
+ * @returns the exit code: 0 it holds, 1 it does not, 2 there is none to check
+ */
+export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
+  let note: Buffer
+  let open: ReturnType<typeof checkpointOpener>
+  try {
+    open = checkpointOpener(request.trust)
+    note = await fetchProof(request)
+  } catch (error) {
+    console.error(`countersign: ${printable(errorText(error))}`)
+    return 2
+  }
+  try {
+    const proof = parseProof(note)
+    const { origin, size, root } = open(proof.checkpoint)
+    const entry = requireIncluded(proof, { size, root })
+    requireWanted(entry, request)
+    if (request.to !== undefined) replaceWholeFile(request.to, note, 0o644)
+    const { kind, hash } = entry
+    console.log(
+      printable(
+        `${kind} ${hash} is entry ${proof.index} of ${origin}, under its checkpoint of ${size} entries.`,
+      ),
+    )
+    return 0
+  } catch (error) {
+    console.log(printable(`The proof does not hold: ${errorText(error)}.`))
+    return 1
+  }
+}
+
+async function fetchProof({ kind, id, ...service }: ProofRequest): Promise<Buffer> {
+  const path = `/log/proofs/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`
+  const { status, body } = await get(service, path, {
+    maxBytes: PROOF_MAX_BYTES,
+    headers: { Prefer: `wait=${WAIT_SECONDS}` },
+    accept: [202],
+  })
+  if (status === 202)
+    throw new CannotCheck(`It is stored, and after ${WAIT_SECONDS} seconds not under a checkpoint yet.`)
+  return body
+}
+
+/** @returns the entry that the proof carries */
+function requireIncluded(
+  { index, path, extra }: LogProof,
+  { size, root }: { readonly size: number; readonly root: Uint8Array },
+): LogEntry {
+  if (extra === undefined) throw new Error('it carries no entry')
+  const found = rootOfInclusion({ leafHash: leafHash(extra, sha256), index, size, path }, sha256)
+  if (Buffer.compare(found, root) !== 0)
+    throw new Error('its path does not lead from the entry to the checkpoint')
+  return parseEntry(Buffer.from(extra).toString('latin1'))
+}
+
+/** What the entries of kinds of proofs are called, where that is not the same. */
+const ENTRY_KINDS: Readonly<Record<string, string>> = {
+  record: 'receipt',
+  change: 'governance-change',
+  event: 'audit-event',
+  transition: 'intent-transition',
+}
+
+function requireWanted(entry: LogEntry, { kind, hash = entry.hash }: ProofRequest): void {
+  if (isEntryOf(entry, { kind: ENTRY_KINDS[kind] ?? kind, hash }) === undefined)
+    throw new Error(`it is of the entry ${entry.kind} ${entry.hash}, which is another one`)
+}

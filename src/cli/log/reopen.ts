@@ -1,0 +1,213 @@
+// countersign log reopen: starts the next log of a database whose log is frozen. Its first entry discloses how the one before it ended.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseError, type Pool } from 'pg'
+import { errorText } from '../../core/error-text.ts'
+import { dataDir, signingKeyDir } from '../../core/folders.ts'
+import { openCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
+import { rootOf, splitHashes } from '../../core/log/frontier.ts'
+import { previousText, type PreviousLog } from '../../core/log/previous.ts'
+import { subtreeRoots } from '../../core/log/tiles.ts'
+import { printable } from '../../core/printable.ts'
+import { logVerifierKey, noteCrypto, readLogKeys, type LogKeys } from '../../core/signing/log-keys.ts'
+import { sha256, sha256Hex } from '../../core/signing/sha256.ts'
+import { checkpointBefore } from '../../core/tables/log-checkpoints.ts'
+import { anyLost, loseUnsigned } from '../../core/tables/log-lost.ts'
+import { insertLog, lockNewestLog, type NewestLog } from '../../core/tables/log-state.ts'
+import { tileReader } from '../../core/tables/log-tiles.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import { inTransaction } from '../../core/tables/transaction.ts'
+import { loggedText } from './backfill.ts'
+import { onDatabase, type Env } from '../database.ts'
+import { logAgain } from './log-again.ts'
+
+/** A checkpoint that some key of the log signed. */
+interface SignedCheckpoint extends Checkpoint {
+  /** The number in its origin. */
+  readonly log: number
+  readonly note: string
+}
+
+/**
+ * Opens the next log, and queues for it what the frozen one had taken and never signed.
+ * @param options.checkpoints files with signed checkpoints of the frozen log, of a witness or of an instance; that in DATA_DIR is looked at anyway
+ * @returns the exit code: 1 where something could not be logged again
+ * @throws Error where the newest log is not frozen, and where a file is no checkpoint of it
+ */
+export async function reopen(
+  env: Env,
+  { checkpoints }: { readonly checkpoints: readonly string[] },
+): Promise<0 | 1> {
+  const keys = readLogKeys(signingKeyDir(env))
+  return onDatabase(env, async (pool) => {
+    const statement = await openNext(pool, { keys, checkpoints, kept: join(dataDir(env), 'log-checkpoint') })
+    for (const line of described(statement)) console.log(printable(line))
+    let unreadable = 0
+    const logged = await logAgain(pool, {
+      which: 'lost',
+      // Nobody may be running who takes anything out of the queue.
+      paced: false,
+      onUnreadable(sentence) {
+        unreadable++
+        console.error(printable(sentence))
+      },
+    })
+    if (logged.entries.size > 0 || logged.busy > 0) console.log(loggedText(logged, statement.origin))
+    console.log(
+      'Running services write to it within a second, and their receipts name it: none needs a restart.',
+    )
+    return unreadable === 0 && logged.busy === 0 ? 0 : 1
+  })
+}
+
+interface Known {
+  readonly keys: LogKeys
+  readonly checkpoints: readonly string[]
+  /** The file of this machine's instance, if there is one. */
+  readonly kept: string
+}
+
+/** In one transaction. @returns what the new log begins with */
+function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<PreviousLog> {
+  return inTransaction(pool, async (sql) => {
+    const last = await lockNewestLog(sql)
+    if (last === undefined) throw new Error('The database has no evidence log.')
+    const { log, origin, frozen } = last
+    if (frozen === null && (await anyLost(sql)))
+      throw new Error(
+        `${origin} is open already, but not all that the log before it never signed is logged again. To do so: countersign log backfill`,
+      )
+    if (frozen === null)
+      throw new Error(`${origin} is not frozen: it is written, and a second log would only hide it.`)
+    const name = origin.replace(/\/log\/\d+$/, '')
+    const signers = { log, name, keys }
+    const stored = await newestStored(sql, signers)
+    const known = [
+      ...(stored === undefined ? [] : [stored]),
+      ...keptElsewhere({ checkpoints, kept, name, keys }),
+    ].toSorted((a, b) => b.log - a.log || b.size - a.size)
+    const [newest] = known
+    const contradictions = []
+    for (const one of known) if (await contradicts(sql, one, last)) contradictions.push(one)
+    const least = contradictions.at(-1)
+    // Nothing from there on is certainly of the one history.
+    const signed = least === undefined ? stored : await newestStored(sql, { ...signers, below: least.size })
+    const signedSize = signed?.size ?? 0
+    // The database may have gone back to before a log that others have seen: its number is used up.
+    const next = Math.max(log, newest?.log ?? 0) + 1
+    const statement: PreviousLog = {
+      origin: `${name}/log/${next}`,
+      reopenedAt: new Date().toISOString(),
+      previous: { origin, size: last.size, root: rootAsStored(last), frozen, signedSize },
+      checkpoint: newest?.note ?? null,
+      contradiction: least?.note ?? null,
+      entriesLost: newest === undefined ? 0 : Math.max(newest.size - (newest.log === log ? last.size : 0), 0),
+    }
+    await loseUnsigned(sql, { log, signedSize })
+    await insertLog(sql, { log: next, origin: statement.origin, previous: previousText(statement) })
+    return statement
+  })
+}
+
+/** Those of files. One of another log in DATA_DIR is left alone: it is of another database. */
+function keptElsewhere({
+  checkpoints,
+  kept,
+  name,
+  keys,
+}: Known & { readonly name: string }): SignedCheckpoint[] {
+  const ofInstance = readIfThere(kept)
+  return [
+    ...(ofInstance?.startsWith(`${name}/log/`) === true
+      ? [readSigned(ofInstance, { from: kept, name, keys })]
+      : []),
+    ...checkpoints.map((file) => readSigned(readFileSync(file, 'utf8'), { from: file, name, keys })),
+  ]
+}
+
+/** The newest checkpoint in the database that the log signed: a damaged one is passed over. */
+async function newestStored(
+  sql: Sql,
+  {
+    log,
+    below = null,
+    ...signers
+  }: { readonly log: number; readonly below?: number | null; readonly name: string; readonly keys: LogKeys },
+): Promise<SignedCheckpoint | undefined> {
+  for (let before = below; ;) {
+    const row = await checkpointBefore(sql, { log, before })
+    if (row === undefined) return undefined
+    try {
+      const signed = readSigned(row.note, { from: 'the database', ...signers })
+      if (signed.log === log && signed.size === row.size) return signed
+    } catch {
+      // The statement names an older one then.
+    }
+    before = row.size
+  }
+}
+
+/** @throws Error that names the file */
+function readSigned(
+  note: string,
+  { from, name, keys }: { readonly from: string; readonly name: string; readonly keys: LogKeys },
+): SignedCheckpoint {
+  const origin = note.slice(0, Math.max(note.indexOf('\n'), 0))
+  const [, prefix, log] = /^(.*)\/log\/([1-9][0-9]{0,8})$/.exec(origin) ?? []
+  if (prefix !== name || log === undefined)
+    throw new Error(`${from} is no checkpoint of ${name}: its first line is '${origin.slice(0, 100)}'.`)
+  try {
+    const logs = keys.publicKeys.map((key) => logVerifierKey(origin, key))
+    const { size, root } = openCheckpoint(note, { logs, witnesses: [] }, noteCrypto)
+    return { origin, size, root, log: Number(log), note }
+  } catch (cause) {
+    throw new Error(`${from} is no signed checkpoint: ${errorText(cause)}.`, { cause })
+  }
+}
+
+function rootAsStored({ size, peaks }: NewestLog): string | null {
+  if (peaks.length % 32 !== 0) return null
+  return Buffer.from(rootOf({ size, peaks: splitHashes(peaks) }, sha256)).toString('base64')
+}
+
+/** Whether the stored tree does not begin with that of the checkpoint. One that is larger may be its continuation. */
+async function contradicts(sql: Sql, known: SignedCheckpoint, { log, size }: NewestLog): Promise<boolean> {
+  if (known.log !== log || known.size > size || known.size === 0) return false
+  try {
+    const [root] = await subtreeRoots([{ start: 0, end: known.size }], size, tileReader(sql, log), sha256)
+    return Buffer.compare(root!, known.root) !== 0
+  } catch (error) {
+    // A statement that failed has failed the transaction; what is missing or cannot be read is not that tree any more.
+    if (error instanceof DatabaseError) throw error
+    return true
+  }
+}
+
+/** Its origin and size. */
+const named = (note: string): string => note.split('\n').slice(0, 2).join(' with ')
+
+function described(statement: PreviousLog): string[] {
+  const { origin, previous, checkpoint, contradiction, entriesLost } = statement
+  const { size, signedSize, frozen } = previous
+  return [
+    `${previous.origin} is frozen: ${frozen}`,
+    `The database has ${size} entries of it, of which the first ${signedSize} stay as they are signed.`,
+    checkpoint === null
+      ? 'No signed checkpoint of it is known.'
+      : `The newest signed checkpoint that is known is of ${named(checkpoint)} entries.`,
+    ...(entriesLost === 0 ? [] : [`At least ${entriesLost} signed entries are lost.`]),
+    ...(contradiction === null
+      ? []
+      : [`The stored log does not begin with the signed checkpoint of ${named(contradiction)} entries.`]),
+    `${origin} is open. Its first entry is the SHA-256 of a statement that says so: ${sha256Hex(previousText(statement))}`,
+  ]
+}
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

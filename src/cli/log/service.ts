@@ -1,0 +1,104 @@
+// What the commands of the log ask of a running service.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Compile } from 'typebox/compile'
+import { errorText } from '../../core/error-text.ts'
+import { ErrorBody } from '../../core/schemas/error.ts'
+
+export interface ServiceAt {
+  /** Base address of the service. */
+  readonly url: string
+  readonly key: string | undefined
+}
+
+const ATTEMPTS = 10
+const RETRY_AFTER_MAX_SECONDS = 60
+const ANSWER_MAX_MS = 60_000
+
+interface Asked {
+  /** Of the answer's body, uncompressed. */
+  readonly maxBytes: number
+  /** Further statuses that are an answer. */
+  readonly accept?: readonly number[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+interface Answered {
+  readonly status: number
+  readonly body: Buffer
+}
+
+/**
+ * Asks until the service has time to answer.
+ * @param path after the base address, with its slash
+ * @throws Error that names the path, with what the service says
+ */
+export function get(service: ServiceAt, path: string, asked: Asked): Promise<Answered> {
+  return ask(service, path, asked, {})
+}
+
+/** As `get`, and sends JSON. */
+export function post(
+  service: ServiceAt,
+  path: string,
+  { json, ...asked }: Asked & { readonly json: object },
+): Promise<Answered> {
+  const headers = { 'Content-Type': 'application/json' }
+  return ask(service, path, asked, { method: 'POST', headers, body: JSON.stringify(json) })
+}
+
+async function ask(
+  { url, key }: ServiceAt,
+  path: string,
+  { maxBytes, accept = [], headers: others }: Asked,
+  sent: { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: string },
+): Promise<Answered> {
+  const address = `${url.replace(/\/+$/, '')}${path}`
+  const headers = { ...others, ...sent.headers, ...(key !== undefined && { Authorization: `Bearer ${key}` }) }
+  for (let attempt = 1; ; attempt++) {
+    const signal = AbortSignal.timeout(ANSWER_MAX_MS)
+    const response = await fetch(address, { ...sent, headers, redirect: 'error', signal }).catch(
+      (error: unknown) => {
+        throw new Error(`${address} does not answer: ${errorText(causeOf(error))}`, { cause: error })
+      },
+    )
+    const { status } = response
+    const body = await bodyOf(response, maxBytes, path)
+    if (status === 200 || accept.includes(status)) return { status, body }
+    const isBusy = status === 429 || status === 503
+    if (!isBusy || attempt === ATTEMPTS) throw new Error(`${path}: ${refusal(status, body)}`)
+    await delay(retryAfterMs(response))
+  }
+}
+
+/** The error of `fetch` says no more than that it failed. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? error.cause : error
+}
+
+async function bodyOf(response: Response, maxBytes: number, path: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new Error(`${path}: the service answers with more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function retryAfterMs({ headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? 1)
+  return Math.min(Number.isNaN(seconds) ? 1 : seconds, RETRY_AFTER_MAX_SECONDS) * 1_000
+}
+
+const isError = Compile(ErrorBody)
+
+function refusal(status: number, body: Buffer): string {
+  try {
+    const answer: unknown = JSON.parse(body.toString())
+    if (isError.Check(answer)) return `the service answers ${status}: ${answer.error}`
+  } catch {
+    // No JSON.
+  }
+  return `the service answers ${status}`
+}

@@ -1,0 +1,21 @@
+// Where a log is read from: exported files (folder.ts) or the database. What is checked is the same.
+import type { Tile } from '../../core/log/tiles.ts'
+
+export interface LogSource {
+  /** The number of entries under the newest checkpoint. */
+  readonly size: number
+  /** The signed checkpoints that are kept, in ascending order of their sizes; the last is the newest. */
+  readonly checkpoints: () => AsyncGenerator<string, void>
+  /** Asked for one after the other. @throws LogFault, or CannotCheck where it cannot be read */
+  readonly bundle: (n: number, width: number) => Promise<Uint8Array>
+  /** As `bundle`. */
+  readonly tile: (tile: Tile) => Promise<Uint8Array>
+}
+
+/** What is wrong with a log. Its message is a sentence without its full stop that begins with the place: `tile/0/003: …`. */
+export class LogFault extends Error {
+  constructor(place: string, problem: string) {
+    super(`${place}: ${problem}`)
+    this.name = 'LogFault'
+  }
+}

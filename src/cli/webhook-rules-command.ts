@@ -1,0 +1,33 @@
+// countersign webhooks check: the rules of a provider, and their cases, before anybody proposes them. Works without a service.
+import { existsSync } from 'node:fs'
+import { printable } from '../core/printable.ts'
+import { CASES_SUFFIX, runCases } from '../core/webhook-rules/cases.ts'
+import { readWebhookRules } from '../core/webhook-rules/parse.ts'
+
+/**
+ * Compiles a file of rules and runs the cases beside it, `<provider>.cases.yaml`.
+ *
+ * @returns the exit code: 1 where a case does not hold
+ * @throws DocumentError with every mistake of a file
+ */
+export function checkWebhookRules(file: string): 0 | 1 {
+  const { document, rulesHash, rules, warnings } = readWebhookRules(file)
+  for (const warning of warnings) console.error(printable(`warning: ${warning}`))
+  const casesFile = file.replace(/\.yaml$/, CASES_SUFFIX)
+  if (casesFile === file || !existsSync(casesFile)) {
+    console.log(`${counted(rules.length, 'rule')} of ${document.provider} compiled, ${rulesHash}.`)
+    console.error(`warning: no cases were run: ${printable(casesFile)} is not there.`)
+    return 0
+  }
+  const { count, failures } = runCases(rules, casesFile)
+  for (const failure of failures) console.error(printable(`${casesFile}, ${failure}`))
+  const held = failures.length === 0 ? ' hold' : `: ${counted(failures.length, 'problem')}`
+  console.log(
+    `${counted(rules.length, 'rule')} of ${document.provider} compiled, ${rulesHash}; ${counted(count, 'case')}${held}.`,
+  )
+  return failures.length === 0 ? 0 : 1
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

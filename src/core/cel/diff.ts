@@ -1,0 +1,54 @@
+// What a document changes against another, for whoever has to check it (decisions §7 `diff`).
+import { canonicalize, type Json } from '../json/canonical.ts'
+
+export type Members = { readonly [name: string]: Json }
+type Rules = readonly { readonly [member: string]: Json; readonly id: string }[]
+
+interface MemberDiff {
+  readonly added: Members
+  readonly removed: Members
+  readonly changed: { readonly [name: string]: { readonly from: Json; readonly to: Json } }
+}
+
+/** A document's ordered rules, and its other members by place. */
+interface Places {
+  readonly places: { readonly [place: string]: Members }
+  readonly rules: Rules
+}
+
+/** Places where nothing changed are left out; `rulesReordered`: the first that matches decides, so their order does. */
+export function diffDocuments(from: Places, to: Places): Members {
+  const [before, after] = [from, to].map(({ places, rules }): Record<string, Members> => ({
+    ...places,
+    rules: Object.fromEntries(rules.map(({ id, ...rule }) => [id, rule])),
+  }))
+  const differing = Object.entries(after ?? {}).flatMap(([place, members]) => {
+    const diff = diffMembers(before?.[place] ?? {}, members)
+    return diff === undefined ? [] : [[place, { ...diff }] as const]
+  })
+  return { ...Object.fromEntries(differing), ...(isReordered(from, to) ? { rulesReordered: true } : {}) }
+}
+
+function diffMembers(from: Members, to: Members): MemberDiff | undefined {
+  const added = Object.entries(to).filter(([name]) => !Object.hasOwn(from, name))
+  const removed = Object.entries(from).filter(([name]) => !Object.hasOwn(to, name))
+  const changed = Object.entries(to).flatMap(([name, value]) => {
+    const before = from[name]
+    return before === undefined || canonicalize(before) === canonicalize(value)
+      ? []
+      : [[name, { from: before, to: value }] as const]
+  })
+  if (added.length + removed.length + changed.length === 0) return undefined
+  return {
+    added: Object.fromEntries(added),
+    removed: Object.fromEntries(removed),
+    changed: Object.fromEntries(changed),
+  }
+}
+
+/** Whether the rules that both have are in another order. */
+function isReordered(from: Places, to: Places): boolean {
+  const before = from.rules.map(({ id }) => id).filter((id) => to.rules.some((rule) => rule.id === id))
+  const after = to.rules.map(({ id }) => id).filter((id) => before.includes(id))
+  return before.some((id, i) => after[i] !== id)
+}

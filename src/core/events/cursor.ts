@@ -1,0 +1,39 @@
+// The cursor of the feed: a place in a log, in a form that nobody is to read.
+import { sha256 } from '../signing/sha256.ts'
+import type { FeedPlace } from '../tables/log-events.ts'
+
+const MARK_BYTES = 4
+const LOG_BYTES = 4
+const INDEX_BYTES = 6
+const BYTES = MARK_BYTES + LOG_BYTES + INDEX_BYTES
+
+/** A cursor as it was read; whose it is shows when its log is read. */
+export interface ReadCursor extends FeedPlace {
+  readonly mark: string
+}
+
+/** What tells the cursors of one service from those of another. @param salt of its first log */
+export function cursorMark(salt: Uint8Array): string {
+  return Buffer.from(sha256(salt)).toString('hex', 0, MARK_BYTES)
+}
+
+export function cursorText({ mark, log, index }: ReadCursor): string {
+  const bytes = Buffer.alloc(BYTES)
+  bytes.write(mark, 0, 'hex')
+  bytes.writeUInt32BE(log, MARK_BYTES)
+  bytes.writeUIntBE(index, MARK_BYTES + LOG_BYTES, INDEX_BYTES)
+  return bytes.toString('base64url')
+}
+
+/** Undefined for what is none. */
+export function readCursor(text: string): ReadCursor | undefined {
+  const bytes = Buffer.from(text, 'base64url')
+  if (bytes.length !== BYTES || bytes.toString('base64url') !== text) return undefined
+  const log = bytes.readUInt32BE(MARK_BYTES)
+  if (log === 0 || log > 0x7fffffff) return undefined
+  return {
+    mark: bytes.toString('hex', 0, MARK_BYTES),
+    log,
+    index: bytes.readUIntBE(MARK_BYTES + LOG_BYTES, INDEX_BYTES),
+  }
+}

@@ -1,0 +1,57 @@
+// An event as readers get it: ids, hashes, what and when. It has no parameters of an execution and no names that a caller made up.
+import { createHash } from 'node:crypto'
+import { Type } from 'typebox'
+import { resolutions } from '../intents/states.ts'
+import { changeStatuses } from '../schemas/governance.ts'
+import { Instant, NonEmptyText, Sha256, Uuid } from '../schemas/primitives.ts'
+import { eventTypes, type EventType } from './types.ts'
+
+const hash = Type.Optional(Sha256)
+const id = Type.Optional(Uuid)
+
+export const Event = Type.Object({
+  eventId: Type.String({ ...Uuid, description: 'the same however often the event is read or delivered' }),
+  type: Type.Enum([...eventTypes]),
+  occurredAt: Instant,
+  entry: Type.Object(
+    { log: Type.Integer({ minimum: 1 }), index: Type.Integer({ minimum: 0 }) },
+    { description: 'its place in the evidence log, which is its place in the feed' },
+  ),
+  businessTransactionId: id,
+  callerId: Type.Optional(NonEmptyText),
+  trustRecordHash: hash,
+  receiptId: id,
+  receiptHash: hash,
+  refusalRecordHash: hash,
+  auditEventId: id,
+  transitionId: id,
+  state: Type.Optional(NonEmptyText),
+  resolution: Type.Optional(Type.Enum([...resolutions])),
+  confirmationId: id,
+  provider: Type.Optional(NonEmptyText),
+  says: Type.Optional(NonEmptyText),
+  deliveryHash: hash,
+  changeId: id,
+  kind: Type.Optional(NonEmptyText),
+  target: Type.Optional(NonEmptyText),
+  changeHash: hash,
+  status: Type.Optional(Type.Enum([...changeStatuses])),
+  by: Type.Optional(NonEmptyText),
+})
+export type FeedEvent = Type.Static<typeof Event>
+
+/** UUIDv5 namespace of events: chosen once, at random. */
+const NAMESPACE_HEX = '6b0d7c1e5f4a4c0e9a3d2b8f1c7e4a90'
+const NAMESPACE = Buffer.from(NAMESPACE_HEX, 'hex')
+
+/**
+ * The id of an event: of its type and its artifact, so that whoever reads it again, in another log too, knows it.
+ * @returns a UUID of version 5
+ */
+export function eventIdOf({ type, id: artifact }: { readonly type: EventType; readonly id: string }): string {
+  const bytes = createHash('sha1').update(NAMESPACE).update(`${type} ${artifact}`).digest().subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}

@@ -1,0 +1,134 @@
+// Reads the feed: events in the order of the log, each with what is stored of it. Its readers are GET /events and the push.
+import { failures, type Failure } from '../errors.ts'
+import {
+  decodeEvents,
+  ownerTag,
+  readFeedRows,
+  readNewestPlace,
+  type FeedPlace,
+  type FeedRows,
+  type StoredEvent,
+} from '../tables/log-events.ts'
+import type { Sql } from '../tables/sql.ts'
+import { cursorMark, cursorText, readCursor } from './cursor.ts'
+import { readArtifactDetails } from '../tables/event-artifacts.ts'
+import { eventIdOf, type FeedEvent } from './event.ts'
+import { bitOf, codesMask, eventTypeOf, eventTypes, type EventType } from './types.ts'
+
+/** Whose events are read, and which. */
+export interface EventScope {
+  /** null: everybody's, and those of nobody. */
+  readonly callerId: string | null
+  /** Left out: all. */
+  readonly types?: readonly EventType[]
+}
+
+export interface FeedPage {
+  /** Oldest first. */
+  readonly events: readonly FeedEvent[]
+  /** The cursor behind them. */
+  readonly next: string
+  /** Where that is. */
+  readonly place: FeedPlace
+  /** There is nothing behind them now. */
+  readonly atEnd: boolean
+  /** `<LOG_ORIGIN>/log/<number>` of a log that was read. */
+  readonly origin: string
+}
+
+/** In place of a cursor: only what is logged from now on. */
+export const FROM_NOW = 'now'
+
+/** Rows without an event of this reader are passed over: so many times, then the page ends, with a cursor to go on. */
+const READS_MAX = 20
+
+/** What is logged can be read, but on a node of Citus that ended in the moment of its commit. After this time it is damaged. */
+const VISIBLE_MS_MAX = 60_000
+
+/**
+ * A page of the feed.
+ * @param options.after the `next` of another page; undefined: from the first event, `now`: from the newest
+ * @param options.limit how many events at most
+ * @returns 400 where the cursor is not one of this service
+ */
+export async function readEvents(
+  sql: Sql,
+  {
+    after,
+    limit,
+    scope,
+  }: { readonly after?: string | undefined; readonly limit: number; readonly scope: EventScope },
+): Promise<FeedPage | Failure> {
+  if (after === FROM_NOW) return newest(sql)
+  const cursor = after === undefined ? { log: 1, index: 0, mark: undefined } : readCursor(after)
+  if (cursor === undefined)
+    return failures.invalidQuery('after must be the `next` of another page, or `now`.')
+  const owner = scope.callerId === null ? undefined : ownerTag(scope.callerId)
+  const codes = codesMask(scope.types ?? eventTypes)
+  let place: FeedPlace = cursor
+  for (let reads = 1; ; reads++) {
+    const found = await readFeedRows(sql, place, { owner, codes })
+    if (found === undefined) return failures.invalidQuery(OTHER_LOG)
+    const { log, index, size, nextLog, origin } = found
+    const mark = cursorMark(found.salt)
+    if (cursor.mark !== undefined && cursor.mark !== mark) return failures.invalidQuery(OTHER_LOG)
+    if (index > size && nextLog === undefined) return failures.invalidQuery(GONE_BACK)
+    const wanted = wantedOf(found, { owner, codes }).slice(0, limit)
+    const events = await withDetails(sql, wanted, log)
+    const isFull = wanted.length === limit
+    const isCut = isFull || events.length < wanted.length
+    place = isCut ? { log, index: (events.at(-1)?.entry.index ?? index - 1) + 1 } : endOf(found)
+    // Behind events that cannot be read yet there is nothing to be had now.
+    const atEnd = isCut ? !isFull : !found.more && nextLog === undefined
+    if (isCut || atEnd || events.length > 0 || reads === READS_MAX)
+      return { events, next: cursorText({ ...place, mark }), place, atEnd, origin }
+  }
+}
+
+const OTHER_LOG = 'after is the cursor of another log.'
+const GONE_BACK =
+  'after is a place that the log has not reached: the database is not the one that gave it, or has gone back.'
+
+/** Behind all that was read. */
+function endOf({ log, index, size, nextLog, more, lastIndex }: FeedRows): FeedPlace {
+  if (more) return { log, index: lastIndex + 1 }
+  return nextLog === undefined ? { log, index: Math.max(index, size) } : { log: nextLog, index: 0 }
+}
+
+async function newest(sql: Sql): Promise<FeedPage | Failure> {
+  const found = await readNewestPlace(sql)
+  if (found === undefined) return failures.invalidQuery(OTHER_LOG)
+  const { salt, origin, ...place } = found
+  const next = cursorText({ ...place, mark: cursorMark(salt) })
+  return { events: [], next, place, atEnd: true, origin }
+}
+
+type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Date }
+
+function wantedOf(
+  { index: from, rows }: FeedRows,
+  { owner, codes }: { readonly owner: Buffer | undefined; readonly codes: number },
+): Wanted[] {
+  return rows.flatMap(({ appendedAt, events }) =>
+    decodeEvents(events).flatMap((event) => {
+      const { index, code } = event
+      const type = eventTypeOf(code)
+      if (type === undefined || index < from || (bitOf(code) & codes) === 0) return []
+      return owner === undefined || owner.equals(event.owner) ? [{ ...event, type, appendedAt }] : []
+    }),
+  )
+}
+
+/** Ends before the first whose artifact cannot be read yet. */
+async function withDetails(sql: Sql, wanted: readonly Wanted[], log: number): Promise<FeedEvent[]> {
+  const details = wanted.length === 0 ? [] : await readArtifactDetails(sql, wanted)
+  const events: FeedEvent[] = []
+  for (const [i, event] of wanted.entries()) {
+    const { type, index, appendedAt } = event
+    const found = details[i]
+    if (found === undefined && Date.now() - appendedAt.getTime() < VISIBLE_MS_MAX) break
+    const known = found ?? { occurredAt: appendedAt.toISOString() }
+    events.push({ eventId: eventIdOf(event), type, ...known, entry: { log, index } })
+  }
+  return events
+}

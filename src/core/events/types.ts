@@ -1,0 +1,60 @@
+// The types of events, and which entries of the evidence log are events (docs/handbook/callers.md "Following events").
+
+/** Each with the code that it is stored by; a code is never used again. */
+const codes = {
+  'execution.completed': 1,
+  'execution.failed': 2,
+  'execution.refused': 3,
+  'execution.in_doubt': 4,
+  'execution.closed': 5,
+  'confirmation.received': 6,
+  'confirmation.contradicts': 7,
+  'change.proposed': 8,
+  'change.resolved': 9,
+} as const
+
+export type EventType = keyof typeof codes
+export const eventTypes = Object.keys(codes) as EventType[]
+export function isEventType(name: string): name is EventType {
+  return Object.hasOwn(codes, name)
+}
+
+const typesByCode = new Map(eventTypes.map((type) => [codes[type] as number, type]))
+
+/** What tells of an entry that it is an event, where its kind does not: `none`, that it is none. */
+export type EventMark = EventType | 'none'
+
+const byKind: { readonly [kind in string]?: EventType } = {
+  receipt: 'execution.completed',
+  refusal: 'execution.refused',
+  'intent-transition': 'execution.closed',
+  'provider-confirmation': 'confirmation.received',
+}
+
+/**
+ * What is logged after the fact (`late-…`) is no event: of a log that was reopened it was one before, and what was done with LOG=off has none.
+ * @returns the code of the entry's event; undefined where it is none
+ */
+export function eventCodeOf({
+  kind,
+  event = byKind[kind],
+}: {
+  readonly kind: string
+  readonly event?: EventMark
+}): number | undefined {
+  return event === undefined || event === 'none' ? undefined : codes[event]
+}
+
+/** Undefined for a code of a later version. */
+export function eventTypeOf(code: number): EventType | undefined {
+  return typesByCode.get(code)
+}
+
+/** A bit for each code. */
+export function codesMask(types: Iterable<EventType>): number {
+  let mask = 0
+  for (const type of types) mask |= bitOf(codes[type])
+  return mask
+}
+
+export const bitOf = (code: number): number => 1 << code

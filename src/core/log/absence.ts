@@ -1,0 +1,236 @@
+// The answer of GET /log/absence: how often an id stands in the log, up to an index. In each run of ids (ids.ts) it shows the leaves of the id
+// with the one before and the one after. Browser-safe.
+import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
+import { base64 } from '../verifier/base64.ts'
+import { parseEntry } from './entry.ts'
+import { idKey, idKinds, idLeaf, isIdKind, KEY_BYTES, runHash, type IdKind } from './ids.ts'
+import type { NoteCrypto } from './note.ts'
+import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from './policy.ts'
+
+/** All bytes are in base64, all paths from the leaf up. */
+export interface AbsenceStatement {
+  /** The origin of the log. */
+  readonly log: string
+  /** The signed note that everything is proven under. */
+  readonly checkpoint: string
+  readonly kind: IdKind
+  /** UUIDs in lower case. */
+  readonly id: string
+  /** From the first entry of the log on, without gaps. */
+  readonly runs: readonly StatedRun[]
+  /** The index that the runs reach to: of newer entries this says nothing. They are in a run within the hour. */
+  readonly coveredTo: number
+}
+
+export interface StatedRun {
+  readonly level: number
+  /** The entries that it covers: from `first` up to, and without, `end`. */
+  readonly first: number
+  readonly end: number
+  /** How many leaves it has. */
+  readonly size: number
+  /** The text of the entry that states the run, its index, and its path to the root of the checkpoint. */
+  readonly entry: string
+  readonly index: number
+  readonly path: readonly string[]
+  /** Neighbours: one below the id's hash, those that have it, one above; at an end of the run there is none below or above. */
+  readonly leaves: readonly StatedLeaf[]
+}
+
+interface StatedLeaf {
+  /** SHA-256(kind ‖ 0x00 ‖ id). */
+  readonly hash: string
+  /** Of the entry that has the id. */
+  readonly index: number
+  /** In the run, from 0. */
+  readonly position: number
+  /** To the root of the run. */
+  readonly path: readonly string[]
+}
+
+export interface IdFindings {
+  readonly checkpoint: TrustedCheckpoint
+  readonly kind: IdKind
+  readonly id: string
+  /** The indexes of the entries with the id, below `coveredTo`; none: there is no such entry. */
+  readonly indexes: readonly number[]
+  readonly coveredTo: number
+}
+
+/**
+ * Checks a statement: its runs cover the log from the first entry to `coveredTo`, each is stated by the log, and each shows all leaves of the id.
+ * That follows by arithmetic from a checkpoint that the policy accepts, provided that the runs are sorted and have an entry's own id as its leaf,
+ * which an audit of the whole log checks (`countersign log audit`).
+ *
+ * @param statement the answer, parsed. It says itself which kind and id it is about: compare them with those that were asked for
+ * @throws Error that names the run, from 0, and what is wrong with it
+ */
+export function verifyAbsence(
+  statement: unknown,
+  { policy }: { policy: LogPolicy },
+  crypto: NoteCrypto,
+): IdFindings {
+  const { log, checkpoint: note, kind, id, runs, coveredTo } = readStatement(statement)
+  const checkpoint = openByPolicy(note, policy, crypto)
+  if (checkpoint.origin !== log)
+    throw new Error(`the checkpoint is of the log '${checkpoint.origin}', not of '${log}'`)
+  const key = idKey({ kind: idKinds[kind], id }, crypto.sha256)
+  const indexes: number[] = []
+  let covered = 0
+  for (const [i, run] of runs.entries()) {
+    try {
+      if (run.first !== covered)
+        throw new Error(`it begins at ${run.first}, and the runs before it end at ${covered}`)
+      assertStated(run, checkpoint, crypto)
+      indexes.push(...indexesOf(key, run))
+    } catch (error) {
+      throw new Error(`run ${i}: ${(error as Error).message}`, { cause: error })
+    }
+    covered = run.end
+  }
+  if (covered !== coveredTo) throw new Error(`the runs end at ${covered}, and not at coveredTo, ${coveredTo}`)
+  return { checkpoint, kind, id, indexes, coveredTo }
+}
+
+interface ReadRun extends Omit<StatedRun, 'path' | 'leaves'> {
+  readonly path: readonly Uint8Array[]
+  readonly leaves: readonly ReadLeaf[]
+}
+
+interface ReadLeaf extends Omit<StatedLeaf, 'hash' | 'path'> {
+  readonly hash: Uint8Array
+  readonly path: readonly Uint8Array[]
+}
+
+/** The leaves lead to one root, the entry is the hash of what they say of the run, and it is in the log. */
+function assertStated(run: ReadRun, checkpoint: TrustedCheckpoint, { sha256 }: NoteCrypto): void {
+  const { level, first, end, size, entry, index, path, leaves } = run
+  if (end <= first) throw new Error(`it ends at ${end}, where it begins or before`)
+  // Whoever states a run has its entries.
+  if (index < end) throw new Error(`it covers entries up to ${end}, and its own entry is at ${index}`)
+  const roots = leaves.map((leaf) => {
+    const hash = leafHash(idLeaf(leaf.hash, leaf.index), sha256)
+    return rootOfInclusion({ leafHash: hash, index: leaf.position, size, path: leaf.path }, sha256)
+  })
+  const [root] = roots
+  if (root === undefined) throw new Error('it shows no leaves')
+  if (roots.some((other) => compare(other, root) !== 0)) throw new Error('its leaves lead to different roots')
+  const { kind, hash, streams } = parseEntry(entry)
+  if (kind !== 'ids' || streams.length > 0) throw new Error('its entry is not of kind ids')
+  if (hash !== runHash({ level, first, end, size, root }, sha256))
+    throw new Error('its entry is not the hash of its level, its range, its size and the root of its leaves')
+  const logged = leafHash(new TextEncoder().encode(entry), sha256)
+  const found = rootOfInclusion({ leafHash: logged, index, size: checkpoint.size, path }, sha256)
+  if (compare(found, checkpoint.root) !== 0)
+    throw new Error(`its entry is not at index ${index} of the log: its path does not lead to the root`)
+}
+
+/** The indexes of the leaves with the key; none of the run's are left out. */
+function indexesOf(key: Uint8Array, { first, end, size, leaves }: ReadRun): number[] {
+  for (const [i, { index, position }] of leaves.entries()) {
+    if (index < first || index >= end)
+      throw new Error(`leaf ${i} is of entry ${index}, which it does not cover`)
+    const before = leaves[i - 1]
+    if (before === undefined) continue
+    if (position !== before.position + 1) throw new Error(`leaf ${i} is not the next one after leaf ${i - 1}`)
+    const order = compare(before.hash, leaves[i]!.hash) || before.index - index
+    if (order >= 0) throw new Error(`leaf ${i} is not greater than leaf ${i - 1}`)
+  }
+  const orders = leaves.map(({ hash }) => compare(hash, key))
+  if (orders[0]! >= 0 && leaves[0]!.position !== 0)
+    throw new Error('it shows no leaf below the id, and does not begin there')
+  if (orders.at(-1)! <= 0 && leaves.at(-1)!.position !== size - 1)
+    throw new Error('it shows no leaf above the id, and does not end there')
+  if (orders.slice(1, -1).some((order) => order !== 0))
+    throw new Error('it shows leaves that are no neighbours of the id')
+  return leaves.filter((_, i) => orders[i] === 0).map(({ index }) => index)
+}
+
+function compare(one: Uint8Array, other: Uint8Array): number {
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return one[i]! - other[i]!
+  return 0
+}
+
+/** A log of 2^53 entries has no more: 15 of each level, and a set of 16 that is being merged. */
+const RUNS_MAX = 31 * 16
+/** A tree with more levels has more leaves than a number here can count. */
+const PATH_MAX = 53
+
+type Members = Readonly<Record<string, unknown>>
+
+function readStatement(
+  given: unknown,
+): Omit<AbsenceStatement, 'runs'> & { readonly runs: readonly ReadRun[] } {
+  const statement = membersOf(given, 'the statement')
+  const kind = textOf(statement, 'kind')
+  if (!isIdKind(kind)) throw new Error(`kind is not one of ${Object.keys(idKinds).join(', ')}`)
+  const id = textOf(statement, 'id')
+  // Of a UUID in capitals there is never one.
+  if (kind !== 'approval' && !UUID.test(id)) throw new Error('id is not a UUID in lower case')
+  return {
+    log: textOf(statement, 'log'),
+    checkpoint: textOf(statement, 'checkpoint'),
+    kind,
+    id,
+    runs: listOf(statement, 'runs', RUNS_MAX).map(readRun),
+    coveredTo: numberOf(statement, 'coveredTo'),
+  }
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function readRun(given: unknown, i: number): ReadRun {
+  const run = membersOf(given, `runs[${i}]`)
+  return {
+    level: numberOf(run, 'level'),
+    first: numberOf(run, 'first'),
+    end: numberOf(run, 'end'),
+    size: numberOf(run, 'size'),
+    entry: textOf(run, 'entry'),
+    index: numberOf(run, 'index'),
+    path: pathOf(run),
+    leaves: listOf(run, 'leaves', Infinity).map((one, n) => {
+      const leaf = membersOf(one, `runs[${i}].leaves[${n}]`)
+      return {
+        hash: hashOf(leaf['hash'], 'hash'),
+        index: numberOf(leaf, 'index'),
+        position: numberOf(leaf, 'position'),
+        path: pathOf(leaf),
+      }
+    }),
+  }
+}
+
+function membersOf(value: unknown, what: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  throw new Error(`${what} is not an object`)
+}
+
+function textOf(members: Members, name: string): string {
+  const value = members[name]
+  if (typeof value === 'string') return value
+  throw new Error(`${name} is not a string`)
+}
+
+function numberOf(members: Members, name: string): number {
+  const value = members[name]
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw new Error(`${name} is not an integer of 0 or more`)
+}
+
+function listOf(members: Members, name: string, max: number): readonly unknown[] {
+  const value = members[name]
+  if (!Array.isArray(value)) throw new Error(`${name} is not a list`)
+  if (value.length > max) throw new Error(`${name} has ${value.length} items; at most ${max} are read`)
+  return value
+}
+
+function pathOf(members: Members): Uint8Array[] {
+  return listOf(members, 'path', PATH_MAX).map((hash) => hashOf(hash, 'a hash of a path'))
+}
+
+function hashOf(value: unknown, what: string): Uint8Array {
+  const bytes = typeof value === 'string' ? base64(value) : undefined
+  if (bytes?.length === KEY_BYTES) return bytes
+  throw new Error(`${what} is not 32 bytes of base64`)
+}

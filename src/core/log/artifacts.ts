@@ -1,0 +1,54 @@
+// The entry that each signed artifact has in the evidence log: one place for those who write entries and for those who check them.
+// Browser-safe: hashing is an argument.
+import type { LogEntry } from './entry.ts'
+
+/** An entry without its numbers in streams, which the sequencer gives it. */
+export type ArtifactEntry = Pick<LogEntry, 'kind' | 'hash'>
+
+type Sha256Hex = (text: string) => string
+
+/** The name of the kind is that of what was signed; the hash is of its canonical signed text, or the one that it states of itself. */
+const hashed =
+  <Kind extends string>(kind: Kind) =>
+  (signedText: string, sha256Hex: Sha256Hex): { kind: Kind; hash: string } => ({
+    kind,
+    hash: sha256Hex(signedText),
+  })
+const stated =
+  <Kind extends string>(kind: Kind) =>
+  (hash: string): { kind: Kind; hash: string } => ({ kind, hash })
+
+export const artifactEntry = {
+  /** Of an execution authorization's `payload`. */
+  authorization: hashed('authorization'),
+  /** By its `receiptHash`. */
+  receipt: stated('receipt'),
+  /** By its `refusalRecordHash`. */
+  refusal: stated('refusal'),
+  /** Of the `event`. */
+  auditEvent: hashed('audit-event'),
+  /** Of one state of a change: its members without `signature`, `warnings` and `diff`. */
+  governanceChange: hashed('governance-change'),
+  /** Of the `transition`. */
+  intentTransition: hashed('intent-transition'),
+  /** Of the `confirmation`. */
+  providerConfirmation: hashed('provider-confirmation'),
+  /** Of a signed approval's `payload`. */
+  approval: hashed('approval'),
+  /** By the SHA-256 of the body as it was received. */
+  webhook: stated('webhook'),
+} as const
+
+/** The prefix of the kind of an artifact that was logged when the log began after it, or had lost it. */
+const LATE = 'late-'
+
+export function isLateKind(kind: string): boolean {
+  return kind.startsWith(LATE)
+}
+
+/** Whether a logged entry is this artifact's; a late one shows nothing of when the artifact was made. */
+export function isEntryOf(logged: ArtifactEntry, artifact: ArtifactEntry): { late: boolean } | undefined {
+  if (logged.hash !== artifact.hash) return undefined
+  if (logged.kind === artifact.kind) return { late: false }
+  return logged.kind === LATE + artifact.kind ? { late: true } : undefined
+}

@@ -1,0 +1,91 @@
+// The ids of the log's entries, in sorted runs: two neighbours of a run prove that no id between them is in it. A run is the ids of the entries
+// [first, end), its leaves are sorted, and the log states the root of their tree (RFC 9162 hashing) by an entry of kind `ids`. Sixteen runs of
+// a level are merged into one of the next. Browser-safe.
+import type { Sha256 } from '../merkle/tree.ts'
+import { toHex } from './hex.ts'
+
+/** What has ids, by the names that proofs have in the API, and the kind of its entries. */
+export const idKinds = {
+  authorization: 'authorization',
+  receipt: 'receipt',
+  refusal: 'refusal',
+  change: 'governance-change',
+  event: 'audit-event',
+  approval: 'approval',
+  transition: 'intent-transition',
+  confirmation: 'provider-confirmation',
+  webhook: 'webhook',
+} as const
+export type IdKind = keyof typeof idKinds
+
+export function isIdKind(kind: string): kind is IdKind {
+  return Object.hasOwn(idKinds, kind)
+}
+
+/** Entries that the log adds itself are of no artifact and have no id. */
+const OWN_KINDS: readonly string[] = ['heads', 'ids']
+
+/** Whether entries of a kind have an id. */
+export function hasId(kind: string): boolean {
+  return !OWN_KINDS.includes(kind)
+}
+
+const encoder = new TextEncoder()
+const LATE = 'late-'
+
+/** What stands for an id: SHA-256 of its `idText`, in UTF-8. */
+export function idKey(item: { kind: string; id: string }, sha256: Sha256): Uint8Array {
+  return sha256(encoder.encode(idText(item)))
+}
+
+/**
+ * kind ‖ 0x00 ‖ id
+ * @param kind of the entry; one that was logged late has the key that it would have had
+ * @param id UUIDs in lower case
+ */
+export function idText({ kind, id }: { kind: string; id: string }): string {
+  return `${kind.startsWith(LATE) ? kind.slice(LATE.length) : kind}\0${id}`
+}
+
+export const KEY_BYTES = 32
+/** A leaf's data: the key, then the index of the entry in 8 bytes. Leaves are sorted by these bytes, and no two are the same. */
+export const LEAF_BYTES = 40
+
+export function idLeaf(key: Uint8Array, index: number): Uint8Array {
+  const leaf = new Uint8Array(LEAF_BYTES)
+  leaf.set(key)
+  new DataView(leaf.buffer).setBigUint64(KEY_BYTES, BigInt(index))
+  return leaf
+}
+
+/** The index in a leaf. */
+export function indexOfLeaf(leaf: Uint8Array): number {
+  return Number(new DataView(leaf.buffer, leaf.byteOffset, LEAF_BYTES).getBigUint64(KEY_BYTES))
+}
+
+/** What the log states of a run. */
+export interface Run {
+  /** 0, or one more than that of the runs that it was merged from. */
+  readonly level: number
+  /** The index of the first entry that it covers. Entries of the log's own, such as heads, have no id and no leaf. */
+  readonly first: number
+  /** The index after the last one. */
+  readonly end: number
+  /** How many ids it has, 1 or more. */
+  readonly size: number
+  /** Of the tree over its leaves, 32 bytes. */
+  readonly root: Uint8Array
+}
+
+/**
+ * The text that an entry of kind `ids` is the SHA-256 of: one line of ASCII without a newline,
+ * `countersign/1 ids <level> <first> <end> <size> <root in lowercase hex>`, its numbers in decimal.
+ */
+export function runText({ level, first, end, size, root }: Run): string {
+  return `countersign/1 ids ${level} ${first} ${end} ${size} ${toHex(root)}`
+}
+
+/** The hash of the entry that states a run, in lowercase hex. */
+export function runHash(run: Run, sha256: Sha256): string {
+  return toHex(sha256(encoder.encode(runText(run))))
+}

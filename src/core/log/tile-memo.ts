@@ -1,0 +1,33 @@
+// Tiles that were read before: what is under a checkpoint never changes, so neither does a tile of a given width.
+import type { RootsWithin, Tile, TileMemo } from './tiles.ts'
+
+export interface LogTiles {
+  readonly of: (log: number) => TileMemo
+  /** For when something read was damaged: it is read anew. */
+  readonly forget: () => void
+}
+
+/** @param tilesMax beyond it the tile that was used longest ago is forgotten. One takes 8 KB, and up to 30 KB more for its nodes */
+export function openLogTiles(tilesMax: number): LogTiles {
+  /** In the order of their use. */
+  const known = new Map<string, RootsWithin>()
+  return {
+    of: (log) => {
+      const nameOf = ({ level, n, width }: Tile) => `${log}/${level}/${n}/${width}`
+      const set = (tile: Tile, roots: RootsWithin) => {
+        known.delete(nameOf(tile))
+        known.set(nameOf(tile), roots)
+        if (known.size > tilesMax) known.delete(known.keys().next().value!)
+      }
+      return {
+        set,
+        get(tile) {
+          const roots = known.get(nameOf(tile))
+          if (roots !== undefined) set(tile, roots)
+          return roots
+        },
+      }
+    },
+    forget: () => known.clear(),
+  }
+}

@@ -1,0 +1,90 @@
+// Endpoints that events are pushed to, and the changes of them that humans propose (docs/handbook/events.md).
+import { Type } from 'typebox'
+import { eventTypes } from '../events/types.ts'
+import { closed } from './approval.ts'
+import { Reason } from './governance.ts'
+import { Instant, NonEmptyText, Uuid } from './primitives.ts'
+
+const url = Type.String({
+  pattern: '\\S',
+  description:
+    'https, to a host whose addresses are all public, without a query; http to a loopback literal outside production',
+})
+const types = Type.Array(Type.Enum([...eventTypes]), {
+  minItems: 1,
+  uniqueItems: true,
+  description: 'an array of different types of events, at least one',
+})
+const withParameters = Type.Boolean({
+  description: 'true or false; true sends the parameters of each execution with its events',
+})
+const callerIds = Type.Array(NonEmptyText, {
+  minItems: 1,
+  maxItems: 64,
+  uniqueItems: true,
+  description: 'an array of 1 to 64 different callerIds: whose events are sent; without it everybody’s',
+})
+
+export const EventEndpoint = Type.Object({
+  endpointId: Uuid,
+  url,
+  types,
+  withParameters,
+  callerIds: Type.Optional(callerIds),
+  registeredAt: Instant,
+  state: Type.Enum(['delivering', 'failing', 'disabled'], {
+    description:
+      '`failing`: the last attempt failed, and another follows. `disabled`: it answered 410 or took nothing for three days; POST …/redeliver enables it again',
+  }),
+  cursor: Type.Optional(
+    Type.String({ description: 'everything in the feed up to here is delivered; absent: nothing is' }),
+  ),
+  hasSecret: Type.Boolean({ description: 'whether deliveries carry a `v1` signature beside `v1a`' }),
+  lastSuccessAt: Type.Optional(Instant),
+  lastFailureAt: Type.Optional(Instant),
+  lastFailure: Type.Optional(NonEmptyText),
+  failingSince: Type.Optional(Instant),
+  nextAttemptAt: Type.Optional(Instant),
+})
+
+export const EventEndpointList = Type.Object({
+  publicKeys: Type.Array(Type.String({ pattern: '^whpk_' }), {
+    description:
+      'the Ed25519 keys of GET /.well-known/jwks.json: each `v1a` signature is by one of them, the newest last',
+  }),
+  eventEndpoints: Type.Array(EventEndpoint),
+})
+
+export const EventEndpointProposal = Type.Union([
+  closed({
+    action: Type.Enum(['register']),
+    url,
+    types,
+    withParameters: Type.Optional(withParameters),
+    callerIds: Type.Optional(callerIds),
+    reason: Reason,
+  }),
+  // Whatever is registered for the URL is revoked, whatever registration is given.
+  closed({
+    action: Type.Enum(['revoke']),
+    url,
+    types: Type.Optional(types),
+    withParameters: Type.Optional(withParameters),
+    callerIds: Type.Optional(callerIds),
+    reason: Reason,
+  }),
+])
+
+export const EventEndpointSecret = Type.Object({
+  secret: Type.String({ pattern: '^whsec_', description: 'the key of `v1` signatures, shown this once' }),
+  previousUntil: Type.Optional(Instant),
+})
+
+export const EventRedelivery = closed({
+  after: Type.Optional(
+    Type.String({
+      pattern: '\\S',
+      description: 'a cursor of the feed, or `now`; left out: where delivery stopped',
+    }),
+  ),
+})

@@ -1,0 +1,132 @@
+// What the routes of the evidence log answer in JSON.
+import { Type } from 'typebox'
+import type { StreamName } from '../log/entry.ts'
+import { idKinds } from '../log/ids.ts'
+import { closed } from './approval.ts'
+import { Base64, NonEmptyText, Timestamp } from './primitives.ts'
+
+const LogOfService = Type.Object({
+  origin: Type.String({ description: 'Its name, the first line of its checkpoints.' }),
+  vkeys: Type.Array(Type.String(), {
+    description: 'Its keys, those that no longer sign included, as C2SP `signed-note` writes them.',
+  }),
+  validFrom: Timestamp,
+  validUntil: Type.Optional(Timestamp),
+  maximumDelaySeconds: Type.Integer({
+    description: 'What was signed is under a checkpoint after this time.',
+  }),
+  previous: Type.Optional(
+    Type.String({
+      description:
+        'JSON text: how the log before it ended, and what it lost. The first entry is its SHA-256, of kind `previous`.',
+    }),
+  ),
+})
+
+export const LogDescription = Type.Object({
+  logs: Type.Array(LogOfService),
+  witness: Type.Optional(
+    Type.Object(
+      { vkeys: Type.Array(Type.String()) },
+      { description: 'Where this service is a witness of other logs: the keys that it cosigns with.' },
+    ),
+  ),
+})
+
+export const LogConsistency = Type.Object({
+  from: Type.Integer({ minimum: 1 }),
+  to: Type.Integer({ minimum: 1 }),
+  hashes: Type.Array(Type.String(), { description: 'RFC 9162 §2.1.4.1, 32 bytes each in Base64.' }),
+})
+
+const streamMembers = {
+  caller: Type.Optional(NonEmptyText),
+  capability: Type.Optional(NonEmptyText),
+  policy: Type.Optional(NonEmptyText),
+  approver: Type.Optional(NonEmptyText),
+} satisfies Record<StreamName, unknown>
+
+const OneStream = Type.Object(streamMembers, {
+  additionalProperties: false,
+  description: 'Exactly one of a caller, a capability, a policy and an approver, by its name.',
+})
+
+const EntryNumber = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'a whole number, 1 or more',
+})
+
+export const CompletenessRequest = closed({
+  stream: OneStream,
+  from: Type.Optional(EntryNumber),
+  to: Type.Optional(EntryNumber),
+})
+
+const Position = Type.Integer({ minimum: 0 })
+const Path = Type.Array(Base64, { description: 'RFC 9162 §2.1.3.1, from the leaf up.' })
+
+export const Completeness = Type.Object({
+  log: Type.String({ description: 'The origin of the log.' }),
+  checkpoint: Type.String({ description: 'The newest one, a signed note: everything else is proven by it.' }),
+  stream: OneStream,
+  tag: Type.String({ pattern: '^[0-9a-f]{16}$', description: 'What stands for the stream in entries.' }),
+  salt: Type.Optional(
+    Type.String({
+      description: 'Base64, for humans and auditors: the tag is computed from it and the name.',
+    }),
+  ),
+  head: Type.Object(
+    {
+      n: EntryNumber,
+      lastIndex: Position,
+      position: Position,
+      count: Type.Integer({ minimum: 1 }),
+      path: Path,
+    },
+    {
+      description:
+        'How many entries the stream has and the index of the last, with its path in the tree of all heads.',
+    },
+  ),
+  heads: Type.Object(
+    { index: Position, path: Path },
+    { description: 'The last entry under the checkpoint, which is the root of the tree of heads.' },
+  ),
+  entries: Type.Array(Type.Object({ index: Position, entry: Type.String(), path: Path }), {
+    description: 'In the order of their numbers in the stream.',
+  }),
+})
+
+const Index = Type.Integer({ minimum: 0, description: 'Of an entry of the log, from 0.' })
+
+const IdRun = Type.Object({
+  level: Type.Integer({ minimum: 0 }),
+  first: Index,
+  end: Type.Integer({ minimum: 1, description: 'The index after the last entry that the run covers.' }),
+  size: Type.Integer({ minimum: 1, description: 'How many ids it has.' }),
+  entry: Type.String({ description: 'The entry of kind `ids` that states the run.' }),
+  index: Index,
+  path: Path,
+  leaves: Type.Array(
+    Type.Object({
+      hash: Base64,
+      index: Index,
+      position: Type.Integer({ minimum: 0, description: 'In the run.' }),
+      path: Path,
+    }),
+    { description: 'Neighbours: one below the id, those that have it, one above.' },
+  ),
+})
+
+export const LogAbsence = Type.Object({
+  log: Type.String({ description: 'The origin of the log.' }),
+  checkpoint: Type.String({ description: 'The signed note that everything is proven under.' }),
+  kind: Type.Enum(Object.keys(idKinds)),
+  id: Type.String(),
+  runs: Type.Array(IdRun, { description: 'From the first entry of the log on, without gaps.' }),
+  coveredTo: Type.Integer({
+    minimum: 0,
+    description: 'Newer entries, from this index on, are in no run yet: at most those of an hour.',
+  }),
+})

@@ -1,0 +1,72 @@
+// Rules for the deliveries of providers, as a file, a proposal and GET /webhook-rules hold them. Unknown keys are refused: a misspelt
+// `compare` would silently compare nothing.
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { shapeSentences } from '../cel/shape.ts'
+import { closed } from './approval.ts'
+import { Reason } from './governance.ts'
+import { Instant, Sha256, Uuid } from './primitives.ts'
+
+const expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
+
+/** As the path of deliveries has it, `/webhooks/{provider}`. */
+const Provider = Type.String({
+  pattern: '^[a-z][a-z0-9_]{0,31}$',
+  description: 'a small letter and at most 31 further ones, digits or _',
+})
+
+export const WebhookRule = closed({
+  id: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
+  when: expression('CEL over payload and headers: a bool. The first rule for which it is true is taken.'),
+  transaction: expression(
+    'CEL over payload and headers: the businessTransactionId or authorizationId, or a list of texts that holds one.',
+  ),
+  says: Type.Enum(['executed', 'not_executed', 'pending']),
+  compare: Type.Optional(
+    Type.Array(expression('CEL over payload, headers and transaction: a bool'), { maxItems: 16 }),
+  ),
+  note: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+})
+
+export const WebhookRuleList = Type.Array(WebhookRule, { maxItems: 50 })
+
+const WebhookRulesDocument = closed({ provider: Provider, rules: WebhookRuleList })
+export type WebhookRulesDocument = Type.Static<typeof WebhookRulesDocument>
+
+const validator = Compile(WebhookRulesDocument)
+
+/** The document, or what is wrong with it: a sentence by place, as in `rules.0.when`. */
+export function parseWebhookRules(value: unknown): WebhookRulesDocument | Map<string, string> {
+  return validator.Check(value) ? value : shapeSentences(validator.Errors(value))
+}
+
+const version = {
+  provider: Provider,
+  rulesHash: Sha256,
+  status: Type.Enum(['IN_EFFECT', 'REPLACED', 'LOADED'], {
+    description: '`REPLACED`: in effect until others were. `LOADED`: read from a file, and never approved.',
+  }),
+  approvedBy: Type.Optional(
+    Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
+  ),
+  approvedAt: Type.Optional(Instant),
+  approvedByChange: Type.Optional(Uuid),
+  rules: WebhookRuleList,
+}
+
+export const WebhookRules = Type.Object(version)
+
+export const WebhookRulesPage = Type.Object({ webhookRules: Type.Array(WebhookRules) })
+
+export const WebhookRulesProposal = closed({
+  provider: Provider,
+  rules: Type.Optional(WebhookRuleList),
+  reason: Reason,
+})
+
+/** As it is read: the rules' own check names every mistake in them, this one would name the first. */
+export const WebhookRulesProposalRead = closed({
+  provider: Provider,
+  rules: Type.Optional(Type.Array(Type.Unknown(), { description: 'an array of rules' })),
+  reason: Reason,
+})

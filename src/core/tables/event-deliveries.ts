@@ -1,0 +1,246 @@
+// event_deliveries: how far each event endpoint has been served, and by which instance at this moment (docs/design-notes.md "Events pushed out").
+// Every statement of an instance that delivers names its lease: whoever has lost it changes nothing.
+import type { EventType } from '../events/types.ts'
+import type { EventEndpointRow } from './event-endpoints.ts'
+import type { Sql } from './sql.ts'
+
+/** Longer than an attempt and what is noted of it: an instance that dies leaves its endpoints to the others after this time. */
+const LEASE_SECONDS = 30
+/** A lease is renewed when less than this is left. */
+const RENEW_SECONDS = 20
+/** An endpoint that fails is tried again after 5, 10, 20 … seconds, and at least this often. */
+const BACK_OFF_SECONDS_MAX = 600
+/** After so long without a success it is disabled. */
+const GIVE_UP = '3 days'
+/** How long a secret that was replaced signs beside the new one. */
+const PREVIOUS_SECRET = '1 day'
+
+/** The right to deliver to an endpoint. */
+export interface Lease {
+  readonly endpointId: string
+  /** A UUID. */
+  readonly lease: string
+  readonly url: string
+}
+
+/** Takes every endpoint that is due and that no instance serves. */
+export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
+  const { rows } = await sql.query<Lease & { endpointId: string }>({
+    name: 'event_deliveries_take_due',
+    text: `
+      UPDATE event_deliveries AS d
+      SET lease = gen_random_uuid(), leased_until = now() + interval '${LEASE_SECONDS} seconds'
+      FROM event_endpoints AS e
+      WHERE e.endpoint_id = d.endpoint_id AND e.revoked_at IS NULL AND d.endpoint_id IN (
+        SELECT endpoint_id FROM event_deliveries
+        WHERE disabled_at IS NULL AND due_at <= now() AND leased_until < now() FOR UPDATE SKIP LOCKED
+      )
+      RETURNING d.endpoint_id AS "endpointId", d.lease, e.url`,
+  })
+  return rows
+}
+
+/** What is to be signed for an endpoint, and with what. */
+export interface LeasedEndpoint {
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  readonly types: readonly EventType[]
+  readonly withParameters: boolean
+  readonly callerIds: readonly string[] | null
+  /** Keys of the HMAC, the newest first. */
+  readonly secrets: readonly Buffer[]
+}
+
+/**
+ * Reads an endpoint, and renews the lease where little is left of it.
+ * @returns null where the lease is lost, or the endpoint revoked
+ */
+export async function readLeased(
+  sql: Sql,
+  { endpointId, lease }: Pick<Lease, 'endpointId' | 'lease'>,
+): Promise<LeasedEndpoint | null> {
+  const { rows } = await sql.query<{
+    cursor: string | null
+    types: string
+    withParameters: boolean
+    callerIds: string | null
+    secret: Buffer | null
+    previous: Buffer | null
+  }>({
+    name: 'event_deliveries_read_leased',
+    text: `
+      WITH renewed AS (
+        UPDATE event_deliveries SET leased_until = now() + interval '${LEASE_SECONDS} seconds'
+        WHERE endpoint_id = $1::uuid AND lease = $2::uuid AND leased_until < now() + interval '${RENEW_SECONDS} seconds'
+      )
+      SELECT d.cursor, e.types, e.with_parameters AS "withParameters", e.caller_ids AS "callerIds", d.secret,
+        CASE WHEN d.previous_until > now() THEN d.previous_secret END AS previous
+      FROM event_deliveries AS d JOIN event_endpoints AS e USING (endpoint_id)
+      WHERE d.endpoint_id = $1::uuid AND d.lease = $2::uuid AND e.revoked_at IS NULL`,
+    values: [endpointId, lease],
+  })
+  const [row] = rows
+  if (row === undefined) return null
+  const { secret, previous, types, callerIds, ...rest } = row
+  return {
+    ...rest,
+    types: JSON.parse(types) as EventType[],
+    callerIds: callerIds === null ? null : (JSON.parse(callerIds) as string[]),
+    secrets: [secret, previous].filter((key) => key !== null),
+  }
+}
+
+/**
+ * Notes that everything up to a cursor is delivered, and renews the lease.
+ * @param progress.succeeded whether the endpoint took an event; false: there was none for it
+ * @returns false where the lease is lost
+ */
+export async function noteDelivered(
+  sql: Sql,
+  { endpointId, lease }: Lease,
+  { cursor, succeeded }: { readonly cursor: string; readonly succeeded: boolean },
+): Promise<boolean> {
+  const result = await sql.query({
+    name: 'event_deliveries_delivered',
+    text: `
+      UPDATE event_deliveries SET cursor = $3::text, leased_until = now() + interval '${LEASE_SECONDS} seconds',
+        last_success_at = CASE WHEN $4::boolean THEN now() ELSE last_success_at END,
+        failures = CASE WHEN $4::boolean THEN 0 ELSE failures END,
+        failing_since = CASE WHEN $4::boolean THEN NULL ELSE failing_since END
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid`,
+    values: [endpointId, lease, cursor, succeeded],
+  })
+  return result.rowCount === 1
+}
+
+/**
+ * Notes a failed attempt, and gives the lease back.
+ * @param failure.problem completes "the endpoint …"
+ * @param failure.gone whether it wants no more (410)
+ * @returns whether it is disabled now; undefined where the lease is lost
+ */
+export async function noteFailed(
+  sql: Sql,
+  { endpointId, lease }: Lease,
+  { problem, gone }: { readonly problem: string; readonly gone: boolean },
+): Promise<boolean | undefined> {
+  const result = await sql.query<{ disabled: boolean }>({
+    name: 'event_deliveries_failed',
+    text: `
+      UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', failures = failures + 1,
+        failing_since = coalesce(failing_since, now()), last_failure_at = now(), problem = $3::text,
+        due_at = now() + least(${BACK_OFF_SECONDS_MAX}, 5 * 2 ^ least(failures, 10)) * interval '1 second',
+        disabled_at = CASE WHEN $4::boolean OR failing_since < now() - interval '${GIVE_UP}' THEN now() END
+      WHERE endpoint_id = $1::uuid AND lease = $2::uuid RETURNING disabled_at IS NOT NULL AS disabled`,
+    values: [endpointId, lease, problem, gone],
+  })
+  return result.rows[0]?.disabled
+}
+
+/** Gives leases back: another instance may go on at once. */
+export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise<void> {
+  await sql.query({
+    text: `UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity' WHERE lease = ANY($1::uuid[])`,
+    values: [leases.map(({ lease }) => lease)],
+  })
+}
+
+/**
+ * Has an endpoint served at once, enabled where it was disabled. Whoever serves it now loses its lease.
+ * @param cursor from where on; null: from where it stopped
+ * @returns false where no such endpoint is in effect
+ */
+export async function redeliver(sql: Sql, endpointId: string, cursor: string | null): Promise<boolean> {
+  const result = await sql.query({
+    text: `
+      UPDATE event_deliveries SET cursor = coalesce($2::text, cursor), lease = NULL, leased_until = '-infinity',
+        due_at = '-infinity', disabled_at = NULL, failures = 0, failing_since = NULL
+      WHERE endpoint_id = $1::uuid`,
+    values: [endpointId, cursor],
+  })
+  return result.rowCount === 1
+}
+
+/**
+ * Replaces the secret of an endpoint. The one before signs for another day.
+ * @param secret 32 bytes
+ * @returns until when, ISO 8601, null where there was none; undefined where no such endpoint is in effect
+ */
+export async function replaceSecret(
+  sql: Sql,
+  endpointId: string,
+  secret: Buffer,
+): Promise<string | null | undefined> {
+  const result = await sql.query<{ until: Date | null }>({
+    text: `
+      UPDATE event_deliveries SET secret = $2::bytea, previous_secret = secret,
+        previous_until = CASE WHEN secret IS NOT NULL THEN now() + interval '${PREVIOUS_SECRET}' END
+      WHERE endpoint_id = $1::uuid RETURNING previous_until AS until`,
+    values: [endpointId, secret],
+  })
+  const [row] = result.rows
+  return row && (row.until?.toISOString() ?? null)
+}
+
+export interface EventEndpointStatus extends EventEndpointRow {
+  readonly state: 'delivering' | 'failing' | 'disabled'
+  /** Null: from the first event. */
+  readonly cursor: string | null
+  readonly hasSecret: boolean
+  /** ISO 8601, as all times of it; null: never. */
+  readonly lastSuccessAt: string | null
+  readonly lastFailureAt: string | null
+  /** Completes "the endpoint …". */
+  readonly lastFailure: string | null
+  readonly failingSince: string | null
+  /** Null unless `state` is failing. */
+  readonly nextAttemptAt: string | null
+}
+
+/** Those in effect, by URL. */
+export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[]> {
+  type Times = 'registeredAt' | 'lastSuccessAt' | 'lastFailureAt' | 'failingSince' | 'nextAttemptAt'
+  const { rows } = await sql.query<
+    Omit<EventEndpointStatus, Times | 'types' | 'callerIds'> & {
+      [time in Times]: Date | null
+    } & { types: string; callerIds: string | null }
+  >({
+    text: `
+      SELECT e.endpoint_id AS "endpointId", e.url, e.types, e.with_parameters AS "withParameters",
+        e.caller_ids AS "callerIds", e.registered_at AS "registeredAt",
+        CASE WHEN d.disabled_at IS NOT NULL THEN 'disabled' WHEN d.failing_since IS NOT NULL THEN 'failing' ELSE 'delivering' END AS state,
+        d.cursor, d.secret IS NOT NULL AS "hasSecret", d.last_success_at AS "lastSuccessAt", d.last_failure_at AS "lastFailureAt",
+        d.problem AS "lastFailure", d.failing_since AS "failingSince",
+        CASE WHEN d.disabled_at IS NULL AND d.failing_since IS NOT NULL AND d.due_at > '-infinity' THEN d.due_at END AS "nextAttemptAt"
+      FROM event_endpoints AS e JOIN event_deliveries AS d USING (endpoint_id)
+      WHERE e.revoked_at IS NULL ORDER BY e.url`,
+  })
+  return rows.map((row) => ({
+    ...row,
+    types: JSON.parse(row.types) as EventType[],
+    callerIds: row.callerIds === null ? null : (JSON.parse(row.callerIds) as string[]),
+    registeredAt: iso(row.registeredAt) ?? '',
+    lastSuccessAt: iso(row.lastSuccessAt),
+    lastFailureAt: iso(row.lastFailureAt),
+    failingSince: iso(row.failingSince),
+    nextAttemptAt: iso(row.nextAttemptAt),
+  }))
+}
+
+function iso(time: Date | null): string | null {
+  return time?.toISOString() ?? null
+}
+
+/** How many endpoints are in each state. */
+export async function countEventEndpointStates(
+  sql: Sql,
+): Promise<{ readonly delivering: number; readonly failing: number; readonly disabled: number }> {
+  const { rows } = await sql.query<{ delivering: number; failing: number; disabled: number }>({
+    text: `
+      SELECT count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NULL)::integer AS delivering,
+        count(*) FILTER (WHERE disabled_at IS NULL AND failing_since IS NOT NULL)::integer AS failing,
+        count(disabled_at)::integer AS disabled
+      FROM event_deliveries`,
+  })
+  return rows[0] ?? { delivering: 0, failing: 0, disabled: 0 }
+}

@@ -1,0 +1,79 @@
+// What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
+// Each row is read and written by its key, on Citus with its distribution column.
+import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
+import type { Step, Texts } from './statement-batch.ts'
+
+/** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
+export type Unlogged = 'lost' | 'all'
+
+export interface ArtifactKey {
+  /** Of its creation: ISO 8601 in UTC, to the millisecond. */
+  readonly at: string
+  /** As `UnloggedTable.table` is keyed. */
+  readonly key: string
+  /** A receipt's; 0 elsewhere. */
+  readonly ordinal: number
+  /** The commit that it names; null: it was never logged. */
+  readonly batch: string | null
+}
+
+export interface UnloggedTable {
+  readonly table: string
+  /** Selects `ArtifactKey`s, oldest first. */
+  readonly keys: (which: Unlogged) => string
+  /**
+   * Locks a row where nobody else has it locked and it still names `batch`, and returns what `artifacts` reads. Nobody is waited for: whoever
+   * closes intents or resolves changes takes several rows in an order of its own.
+   */
+  readonly lock: (key: ArtifactKey) => Step
+  /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */
+  readonly artifacts: (row: Texts) => Artifact[]
+  readonly place: (key: ArtifactKey, place: { readonly batch: string; readonly ordinal: number }) => Step
+}
+
+const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'
+const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** SQL of when a row was made, as text. */
+const CREATED_AT: Readonly<Record<string, string>> = {
+  pending_changes: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${iso('c.proposed_at')})`,
+  approvals: iso('c.delivered_at'),
+  webhook_events: iso('c.received_at'),
+  execution_intents: iso('t.created_at'),
+  refusal_records: iso('c.created_at'),
+  receipts: `substring(c.body from '"issuedAt":"([^"]*)"')`,
+  intent_transitions: iso('c.at'),
+  provider_confirmations: iso('c.at'),
+  audit_events: iso('c.occurred_at'),
+}
+
+/** In the order of `artifactTables`. */
+export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((artifactTable) => {
+  const { table, numbered, columns, joined, where = 'true' } = artifactTable
+  const [column, cast] = artifactTable.key
+  const at = CREATED_AT[table]!
+  const join = joined === true ? JOIN_TRANSACTION : ''
+  const ordinal = numbered === true ? 'c.ordinal' : '0'
+  const isRow = `
+    c.${column} = $1::${cast} AND ${ordinal} = $2::integer AND c.log_batch IS NOT DISTINCT FROM $3::uuid`
+  return {
+    table,
+    keys: (which) => `
+      SELECT coalesce(${at}, '') COLLATE "C" AS at, c.${column}::text AS key, ${ordinal} AS ordinal, c.log_batch AS batch
+      FROM ${table} AS c ${join}
+      WHERE (${which === 'all' ? 'c.log_batch IS NULL OR ' : ''}c.log_batch IN (SELECT batch FROM log_lost)) AND ${where}
+      ORDER BY 1, 2, 3`,
+    lock: (key) => ({
+      name: `unlogged_lock_${table}`,
+      text: `SELECT ${columns.join(', ')} FROM ${table} AS c ${join} WHERE ${isRow} FOR UPDATE OF c SKIP LOCKED`,
+      rows: [[key.key, key.ordinal, key.batch]],
+    }),
+    artifacts: (row) => artifactsOf(artifactTable, row),
+    place: (key, place) => ({
+      name: `unlogged_place_${table}`,
+      text: `
+        UPDATE ${table} AS c SET log_batch = $4::uuid, log_ordinal = $5::smallint WHERE ${isRow} RETURNING 1`,
+      rows: [[key.key, key.ordinal, key.batch, place.batch, place.ordinal]],
+    }),
+  }
+})

@@ -1,0 +1,319 @@
+// The checks of a bundle: one execution with everything that shows that it was allowed, and that the log holds it. Keys of approvers
+// count where a governance change enrolled them, which the service signed; everything else rests on the reader's own key set and log.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import { artifactEntry } from '../log/artifacts.ts'
+import type { NoteCrypto, VerifierKey } from '../log/note.ts'
+import { approvalsOf } from './approvals.ts'
+import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
+import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import type { Check, Crypto, Members } from './evidence.ts'
+import { checkGovernanceChange, notesOnChange, signedMembersOf } from './governance-change.ts'
+import { combinedKeys, NO_KEYS, readEd25519Key, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import type { LogTrust } from './log-trust.ts'
+import { Unusable } from './unusable.ts'
+import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
+
+const VERSION = 'countersign/1'
+
+interface BundleWith {
+  /** The reader's. */
+  readonly keys: KeySet
+  readonly log: LogTrust | undefined
+  readonly cryptoBy: (keys: KeySet) => Crypto
+  readonly noteCrypto: NoteCrypto
+  readonly onLogKeyUsed: (key: VerifierKey) => void
+}
+
+/**
+ * @returns its checks, at least one, and what a reader should know besides
+ * @throws Unusable for a bundle of another version
+ */
+export function inspectBundle(
+  bundle: Members,
+  { keys, log, cryptoBy, noteCrypto, onLogKeyUsed }: BundleWith,
+): { checks: Check[]; notes: string[] } {
+  if (bundle['bundle'] !== VERSION)
+    throw new Unusable(
+      `The bundle is of version ${JSON.stringify(bundle['bundle'])}; only '${VERSION}' is known.`,
+    )
+  const record = isMembers(bundle['record']) ? bundle['record'] : {}
+  const crypto = cryptoBy(keys)
+  const execution = lazy(() => readExecution(record, crypto))
+  const carried = lazy(() => carriedKeys(bundle['approverKeys']))
+  const changes = lazy(() =>
+    list(bundle['changes']).map((change) =>
+      readChange(members(change), execution(), { carried: readable(carried) ?? NO_KEYS, crypto }),
+    ),
+  )
+  const changesCheck = checkSigned(
+    'governance changes',
+    'A governance change is not one that put the policy or the key of an approver into force',
+    crypto,
+    (checking) => {
+      const problems = list(bundle['changes']).flatMap((change) =>
+        checkGovernanceChange(change, checking).flatMap(({ problem }) => problem ?? []),
+      )
+      if (problems.length > 0) throw new Error(problems.join('; '))
+      return areInForce(changes())
+    },
+  )
+  let recordKeys = keys
+  const keysCheck = check('approver keys', 'The keys of approvers are not those that were enrolled', () => {
+    // A change that is not shown to be the service's enrols nobody.
+    if (changesCheck.problem === undefined)
+      recordKeys = combinedKeys(keys, enrolledKeys(changes(), carried()))
+    return areEnrolled(execution(), changes(), carried())
+  })
+  const proofs = checkProofs(bundle['proofs'], () => dueProofs(execution(), changes()), {
+    trust: log,
+    crypto: noteCrypto,
+    onUsed: onLogKeyUsed,
+  })
+  return {
+    checks: [
+      ...checkWholeRecord(record, cryptoBy(recordKeys)),
+      check('policy document', 'The policy document is not the one whose hash is signed', () => {
+        return crypto.sha256Hex(string(bundle['policy'])) === execution().policy.contentHash
+      }),
+      changesCheck,
+      keysCheck,
+      ...proofs.checks,
+    ],
+    notes: [
+      ...notesOnRecord(record, { promise: false }),
+      ...notesOnAuthority(bundle['changes'], { execution, changes, crypto }),
+      ...proofs.notes,
+    ],
+  }
+}
+
+/** Made at the first call; where that throws, each call does. */
+function lazy<T>(make: () => T): () => T {
+  let made: (() => T) | undefined
+  return () => {
+    if (made === undefined) {
+      try {
+        const value = make()
+        made = () => value
+      } catch (error) {
+        made = () => {
+          throw error
+        }
+      }
+    }
+    return made()
+  }
+}
+
+/** Undefined for what a check says is unreadable. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
+
+/** An approval in the record, and the name of the key that it says to be signed by. */
+interface UsedApproval {
+  readonly part: LoggedPart
+  readonly keyId: string
+}
+
+/** What the record says of what was executed, on whose authority. */
+interface Execution {
+  readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
+  readonly authorization: LoggedPart
+  readonly approvals: readonly UsedApproval[]
+  /** The newest. */
+  readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
+  readonly confirmations: readonly LoggedPart[]
+}
+
+function readExecution(record: Members, { sha256Hex }: Crypto): Execution {
+  const id = string(record['businessTransactionId'])
+  const payload = members(members(record['authorization'])['payload'])
+  return {
+    policy: {
+      name: string(payload['policyName']),
+      version: string(payload['policyVersion']),
+      contentHash: string(payload['policyContentHash']),
+    },
+    authorization: {
+      kind: 'authorization',
+      id,
+      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex),
+    },
+    approvals: readApprovals(record, sha256Hex),
+    receipt: readReceipt(record, id),
+    confirmations: readConfirmations(record, sha256Hex),
+  }
+}
+
+/** Each once, however often the record has it: whether it may is what the check of the record's approvals says. */
+function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApproval[] {
+  const approvals = list(record['executions']).flatMap((execution) => {
+    const decision = members(members(execution)['decision'])
+    return Object.values(members(decision['verifiedSignals'])).flatMap((one) => approvalsOf(members(one)))
+  })
+  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]))
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId }]) => ({
+    part: { kind: 'approval', id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    keyId: `${string(approverId)}:${string(keyId)}`,
+  }))
+}
+
+function readReceipt(record: Members, id: string): Execution['receipt'] {
+  const newest = list(record['receipts']).at(-1)
+  if (newest === undefined) return undefined
+  const { receiptHash, transparency } = members(newest)
+  const log = isMembers(transparency) ? transparency['log'] : undefined
+  return {
+    part: { kind: 'receipt', id, entry: artifactEntry.receipt(string(receiptHash)) },
+    log: typeof log === 'string' ? log : undefined,
+  }
+}
+
+function readConfirmations({ confirmations = [] }: Members, sha256Hex: Crypto['sha256Hex']): LoggedPart[] {
+  return list(confirmations).map((one) => {
+    const confirmation = members(members(one)['confirmation'])
+    return {
+      kind: 'confirmation',
+      id: string(confirmation['confirmationId']),
+      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex),
+    }
+  })
+}
+
+/** A governance change: the key that it enrolled, or that it put the policy into force; neither where it is another change. */
+interface Change {
+  readonly part: LoggedPart
+  readonly target: string
+  readonly enrolled?: VerifyingKey
+  readonly policy?: true
+}
+
+function readChange(
+  change: Members,
+  { policy, approvals }: Execution,
+  { carried, crypto: { sha256Hex } }: { readonly carried: KeySet; readonly crypto: Crypto },
+): Change {
+  const { changeId, kind, target, status, proposed } = change
+  const named = string(target)
+  const text = canonicalize(signedMembersOf(change))
+  const read = {
+    part: {
+      kind: 'change' as const,
+      id: string(changeId),
+      entry: artifactEntry.governanceChange(text, sha256Hex),
+    },
+    target: named,
+  }
+  if (status !== 'APPROVED') return read
+  if (kind === 'policy') {
+    const isThis =
+      named === `${policy.name}/${policy.version}` &&
+      sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash
+    return isThis ? { ...read, policy: true } : read
+  }
+  const { action, approverId, keyId, publicKeyPem: pem = null } = isMembers(proposed) ? proposed : {}
+  const isOfApprover =
+    kind === 'approver' &&
+    action === 'add' &&
+    named === `${string(approverId)}:${string(keyId)}` &&
+    approvals.some((approval) => approval.keyId === named)
+  if (!isOfApprover) return read
+  return { ...read, enrolled: readEd25519Key(named, pem, carried.get(named)) }
+}
+
+/** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
+function areInForce(changes: readonly Change[]): boolean {
+  for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
+    const which = `change ${JSON.stringify(part.id)}`
+    if (policy === undefined && enrolled === undefined)
+      throw new Error(`${which} put nothing into force that was used here`)
+    if (changes.findIndex((other) => other.target === target) < i)
+      throw new Error(`${which} is the second one of ${JSON.stringify(target)}`)
+  }
+  return true
+}
+
+/** The keys that stand in the bundle: they say what was revoked since, and must be those that the changes enrolled. */
+function carriedKeys(given: Json | undefined): KeySet {
+  const keys = list(given)
+  return keys.length === 0 ? NO_KEYS : readKeySet(keys)
+}
+
+function enrolledKeys(changes: readonly Change[], carried: KeySet): KeySet {
+  return new Map(
+    changes.flatMap(({ target, enrolled }) =>
+      enrolled === undefined
+        ? []
+        : [[target, { ...enrolled, revokedAt: carried.get(target)?.revokedAt ?? null }]],
+    ),
+  )
+}
+
+/** @throws Error where a key of an approval is missing, is one that no change enrolled, or another one; and for one that approved nothing */
+function areEnrolled({ approvals }: Execution, changes: readonly Change[], carried: KeySet): boolean {
+  const used = new Set(approvals.map(({ keyId }) => keyId))
+  for (const keyId of used) {
+    const named = JSON.stringify(keyId)
+    const enrolled = changes.find((change) => change.target === keyId)?.enrolled
+    const key = carried.get(keyId)
+    if (enrolled === undefined) throw new Error(`no governance change in it enrolled the key ${named}`)
+    if (key === undefined) throw new Error(`the key ${named} is not among them`)
+    if (key.fingerprint !== enrolled.fingerprint)
+      throw new Error(`the key ${named} is another one than was enrolled`)
+  }
+  for (const keyId of carried.keys())
+    if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`)
+  return true
+}
+
+/** Authority comes before what is done by it, and an approver's key before the approval. */
+function dueProofs(
+  { authorization, approvals, receipt, confirmations }: Execution,
+  changes: readonly Change[],
+): DueProofs {
+  const order = changes.flatMap(({ part, target, policy }): [LoggedPart, LoggedPart][] =>
+    policy === true
+      ? [[part, authorization]]
+      : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part]),
+  )
+  for (const approval of approvals) order.push([approval.part, authorization])
+  if (receipt !== undefined) order.push([authorization, receipt.part])
+  for (const confirmation of confirmations) order.push([authorization, confirmation])
+  return {
+    parts: [
+      ...changes.map(({ part }) => part),
+      ...approvals.map(({ part }) => part),
+      authorization,
+      ...(receipt === undefined ? [] : [receipt.part]),
+      ...confirmations,
+    ],
+    order,
+    promises: new Map(receipt?.log === undefined ? [] : [[receipt.part, receipt.log]]),
+  }
+}
+
+/** What no check fails on. Nothing is said of a bundle that cannot be read: its checks say so. */
+function notesOnAuthority(
+  given: Json | undefined,
+  of: { execution: () => Execution; changes: () => readonly Change[]; crypto: Crypto },
+): string[] {
+  const read = readable(() => ({ execution: of.execution(), changes: of.changes() }))
+  if (read === undefined) return []
+  const { policy, receipt } = read.execution
+  const named = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`
+  const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto))
+  return [
+    ...(receipt === undefined ? ['No entry of the log states the record: only a receipt does.'] : []),
+    ...(read.changes.some((change) => change.policy === true)
+      ? []
+      : [
+          `It holds no governance change that put policy ${named} into force: the operator of the service did when it was first started, or the change was left out.`,
+        ]),
+    ...new Set(ofChanges),
+  ]
+}

@@ -1,0 +1,59 @@
+// Reads the rule files of a folder, `<WEBHOOK_DIR>/<provider>.yaml`, and checks every one of them.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { CASES_SUFFIX } from './cases.ts'
+import { readWebhookRules, type CompiledWebhookRules } from './parse.ts'
+
+const SUFFIX = '.yaml'
+
+export interface WebhookRulesFile extends CompiledWebhookRules {
+  readonly provider: string
+  readonly file: string
+}
+
+/**
+ * Reads every file of rules, sorted by provider. Their cases, `<provider>.cases.yaml`, are not read.
+ * @param options.required whether the folder must be there; where it need not, none is as good as an empty one
+ * @throws DocumentError with all mistakes of all files
+ */
+export function readWebhookRulesFolder(
+  dir: string,
+  { required }: { readonly required: boolean },
+): WebhookRulesFile[] {
+  if (!required && !existsSync(dir)) return []
+  const files: WebhookRulesFile[] = []
+  const mistakes: DocumentMistake[] = []
+  for (const name of namesIn(dir)) {
+    const file = join(dir, name)
+    try {
+      const read = readWebhookRules(file)
+      const { provider } = read.document
+      if (name === provider + SUFFIX) files.push({ ...read, provider, file })
+      else
+        mistakes.push({
+          file,
+          message: `provider must be the file's name, ${name.slice(0, -SUFFIX.length)}.`,
+        })
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error
+      mistakes.push(...error.mistakes)
+    }
+  }
+  if (mistakes.length > 0) throw new DocumentError(mistakes)
+  return files
+}
+
+/** A file under another ending would be rules that nobody applies. What begins with a dot is an editor's or a mount's. */
+function namesIn(dir: string): string[] {
+  let names: string[]
+  try {
+    names = readdirSync(dir).filter((name) => !name.startsWith('.'))
+  } catch (error) {
+    throw new DocumentError([{ file: dir, message: `Cannot be read: ${String(error)}.` }])
+  }
+  const yml = names.filter((name) => name.endsWith('.yml'))
+  if (yml.length > 0)
+    throw new DocumentError(yml.map((name) => ({ file: join(dir, name), message: 'Must end in .yaml.' })))
+  return names.filter((name) => name.endsWith(SUFFIX) && !name.endsWith(CASES_SUFFIX)).toSorted()
+}

@@ -1,0 +1,96 @@
+// What the rules of a provider make of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
+import { cause } from '../cel/expression.ts'
+import { isObject } from '../json/body.ts'
+import { MalformedJson, parseJson } from '../json/json.ts'
+import { isUuid } from '../schemas/primitives.ts'
+import type { WebhookRule } from './parse.ts'
+import { evaluateOver, openMeter } from './view.ts'
+
+export interface Delivery {
+  /** As `payloadOf` reads it; undefined: the body is no JSON. */
+  readonly payload: unknown
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A delivery that a rule takes. */
+export interface Match {
+  readonly rule: WebhookRule
+  readonly ruleId: string
+  readonly says: WebhookRule['says']
+  /** A businessTransactionId or an authorizationId, in lower case. */
+  readonly transaction: string
+}
+
+/** A delivery that closes nothing. */
+export interface NoMatch {
+  readonly outcome: 'no-match' | 'ambiguous' | 'rule-failed'
+  /** The rule that was taken, where one was. */
+  readonly ruleId?: string
+  /** A sentence. */
+  readonly detail: string
+}
+
+export interface Comparison {
+  readonly expression: string
+  /** Null: it could not be evaluated. */
+  readonly holds: boolean | null
+}
+
+/** The JSON of a delivery's body; undefined where it has not exactly one reading. */
+export function payloadOf(body: Uint8Array): unknown {
+  try {
+    return parseJson(body)
+  } catch (error) {
+    if (error instanceof MalformedJson) return undefined
+    throw error
+  }
+}
+
+/** Takes the first rule whose `when` is true. A rule that fails ends the search: it might have been the one. */
+export function matchRules(rules: readonly WebhookRule[], { payload, headers }: Delivery): Match | NoMatch {
+  if (!isObject(payload))
+    return { outcome: 'no-match', detail: 'The body is no JSON object, so no rule can read it.' }
+  const sources = { payload, headers }
+  const meter = openMeter()
+  for (const rule of rules) {
+    let part = 'when'
+    try {
+      if (evaluateOver(rule.when, sources, meter) !== true) continue
+      part = 'transaction'
+      return named(rule, evaluateOver(rule.transaction, sources, meter))
+    } catch (error) {
+      return failed(rule, `'${part}' could not be evaluated: ${cause(error)}`)
+    }
+  }
+  return { outcome: 'no-match', detail: 'No rule matches.' }
+}
+
+/** Evaluates what the rule compares, in its order. */
+export function compare(
+  rule: WebhookRule,
+  sources: Delivery & { readonly transaction: unknown },
+): Comparison[] {
+  const meter = openMeter()
+  return rule.compare.map((expression): Comparison => {
+    try {
+      return { expression: expression.text, holds: evaluateOver(expression, sources, meter) === true }
+    } catch {
+      return { expression: expression.text, holds: null }
+    }
+  })
+}
+
+/** The one id among what the rule's `transaction` gives. */
+function named(rule: WebhookRule, given: unknown): Match | NoMatch {
+  const ids = new Set((Array.isArray(given) ? given : [given]).filter(isUuid).map((id) => id.toLowerCase()))
+  const [transaction] = ids
+  if (transaction === undefined) return failed(rule, `'transaction' gives no UUID`)
+  const { id: ruleId, says } = rule
+  if (ids.size === 1) return { rule, ruleId, says, transaction }
+  return { outcome: 'ambiguous', ruleId, detail: `Rule '${ruleId}': 'transaction' gives ${ids.size} ids.` }
+}
+
+function failed({ id: ruleId }: WebhookRule, why: string): NoMatch {
+  return { outcome: 'rule-failed', ruleId, detail: `Rule '${ruleId}': ${why}.` }
+}

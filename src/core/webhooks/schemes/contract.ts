@@ -1,0 +1,19 @@
+// The scheme of interface §6, which is Razorpay's: the hex of the HMAC over the body, and an event id that nobody signs. Neither is a time.
+import { anySecret, isHmac, NO_SECRET_FITS, type Scheme } from './scheme.ts'
+
+/** A provider's `_` is a `-` here: proxies drop header names that hold an underscore. */
+const prefixOf = (provider: string): string => `x-${provider.replaceAll('_', '-')}`
+const eventIdHeader = (provider: string): string => `${prefixOf(provider)}-event-id`
+
+export const contract: Scheme = {
+  ...anySecret,
+  signatureHeader: (provider) => `${prefixOf(provider)}-signature`,
+  headers: (provider) => [eventIdHeader(provider)],
+  eventIdIn: eventIdHeader,
+  looksSigned: (signature) => /^[0-9a-f]{64}$/.test(signature),
+  read({ provider, signature, headers, body, secrets }) {
+    const signatures = [Buffer.from(signature, 'hex')]
+    if (!isHmac({ signatures, keys: secrets, parts: [body] })) return { unsigned: NO_SECRET_FITS }
+    return { eventId: headers[eventIdHeader(provider)] ?? '' }
+  },
+}

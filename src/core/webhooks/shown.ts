@@ -1,0 +1,38 @@
+// A stored delivery as the interface shows it: `WebhookEvent` and `WebhookEventWithBody` in src/core/schemas/webhook.ts.
+import { isUtf8 } from 'node:buffer'
+import type { ListedDelivery, ShownDelivery } from '../tables/webhook-events.ts'
+
+/** @returns members of `WebhookEvent`; those that it does not have yet are left out */
+export function shownDelivery(delivery: ListedDelivery) {
+  const { eventKey, receivedAt, processedAt, outcome, ruleId, businessTransactionId, detail } = delivery
+  const { provider, eventId, bodySha256, bodyBytes, reruns } = delivery
+  return {
+    webhookEventId: eventKey,
+    provider,
+    eventId,
+    bodySha256,
+    bodyBytes,
+    receivedAt: receivedAt.toISOString(),
+    ...(processedAt === null ? {} : { processedAt: processedAt.toISOString() }),
+    ...(outcome === null ? {} : { outcome }),
+    ...(ruleId === null ? {} : { ruleId }),
+    ...(businessTransactionId === null ? {} : { businessTransactionId }),
+    ...(detail === null ? {} : { detail }),
+    reruns,
+  }
+}
+
+/** @returns members of `WebhookEventWithBody` */
+export function shownWithBody(delivery: ShownDelivery) {
+  const headers = JSON.parse(delivery.headers) as Record<string, string>
+  return { ...shownDelivery(delivery), headers, ...shownBody(delivery.body) }
+}
+
+/** A terminal that prints the text of a stranger must not be driven by it. */
+function shownBody(body: Buffer): { bodyEncoding: 'text' | 'base64'; body: string } {
+  const text = isUtf8(body) ? body.toString() : undefined
+  // oxlint-disable-next-line no-control-regex -- which it is about
+  if (text === undefined || /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/.test(text))
+    return { bodyEncoding: 'base64', body: body.toString('base64') }
+  return { bodyEncoding: 'text', body: text }
+}

@@ -1,0 +1,35 @@
+// The headers of a delivery that are kept beside its body: rules read them, and people who look into one.
+
+const BYTES_MAX = 8_192
+/** What lets whoever reads it act as somebody else. */
+const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization', 'cookie'])
+
+/**
+ * @param lines name in lower case and value of each header, in the order they came; the values of a repeated one are joined by commas
+ * @param options.signature left out
+ * @param options.first kept before all others
+ * @returns canonical JSON (RFC 8785) of an object, at most 8 KiB; headers that do not fit any more are left out whole
+ */
+export function storedHeaders(
+  lines: readonly (readonly [name: string, value: string])[],
+  { signature, first }: { readonly signature: string; readonly first: readonly string[] },
+): string {
+  const values = new Map<string, string>()
+  for (const name of first) values.set(name, '')
+  for (const [name, value] of lines) {
+    if (name === signature || CREDENTIALS.has(name)) continue
+    const before = values.get(name)
+    values.set(name, before === undefined || before === '' ? value : `${before}, ${value}`)
+  }
+  let bytes = 2
+  const kept: [string, string][] = []
+  for (const [name, value] of values) {
+    if (value === '') continue
+    const member = `${JSON.stringify(name)}:${JSON.stringify(value.toWellFormed())}`
+    bytes += Buffer.byteLength(member) + 1
+    if (bytes > BYTES_MAX) break
+    kept.push([name, member])
+  }
+  const sorted = kept.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, member]) => member)
+  return `{${sorted.join(',')}}`
+}

@@ -1,0 +1,200 @@
+// Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. Waiting is all that it takes time for, so it needs
+// no thread: a request costs the main thread a millisecond, once in five seconds for each witness.
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorText } from '../../core/error-text.ts'
+import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
+import { noteCrypto } from '../../core/signing/log-keys.ts'
+import { latestCheckpoint, servedCheckpoint, type CheckpointRow } from '../../core/tables/log-checkpoints.ts'
+import { addCosignatures, cosignerOf, keepToCosign } from '../../core/tables/log-cosigned.ts'
+import { readConsistency } from '../../core/tables/log-tree.ts'
+import {
+  noteCosigned,
+  noteNotCosigned,
+  readWitnesses,
+  setWitnesses,
+  takeDueWitnesses,
+  type DueWitness,
+  type WitnessStatus,
+} from '../../core/tables/log-witnesses.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import type { WitnessEndpoint, Witnesses } from '../../core/witnesses.ts'
+
+/** How often a new checkpoint is looked for: a log that was quiet has it cosigned within this time. */
+const LOOK_EVERY_MS = 500
+/** How often /ready and the metrics learn how the witnesses are. */
+const STATUS_EVERY_MS = 5_000
+/** A witness may restart unnoticed. */
+const AWAY_MS = 60_000
+
+interface Witnessing {
+  /** Sentences for GET /ready. */
+  readonly warnings: () => readonly string[]
+  /** The newest checkpoint that each witness has cosigned: its age in seconds, by the witness's name. A witness that has cosigned none is left out. */
+  readonly ages: () => readonly { readonly witness: string; readonly ageSeconds: number }[]
+  /** Asks nobody any more; what is asked for at this moment is given up. */
+  readonly close: () => void
+}
+
+interface State {
+  readonly witnesses: readonly WitnessStatus[]
+  /** The newest checkpoint that meets the quorum which is required; undefined: there is none, or none is required. */
+  readonly servedSize: number | undefined
+  /** Since when there is a newer one that does not, milliseconds since 1970. */
+  readonly unmetSinceMs: number | undefined
+}
+
+const UNKNOWN: State = { witnesses: [], servedSize: undefined, unmetSinceMs: undefined }
+
+/** @param log called when something is wrong that was not before */
+export function startWitnessing({
+  sql,
+  witnesses,
+  log,
+}: {
+  sql: Sql
+  witnesses: Witnesses
+  log: { warn: (line: object, message: string) => void; info: (message: string) => void }
+}): Witnessing {
+  const closing = new AbortController()
+  const { signal } = closing
+  const urls = witnesses.endpoints.map(({ url }) => url)
+  let state = UNKNOWN
+  let readAtMs = -Infinity
+  let logged: readonly string[] = []
+
+  const warnings = () => warningsOf(state, witnesses, Date.now())
+
+  async function look(): Promise<void> {
+    const taken = await takeDueWitnesses(sql, urls)
+    if (taken !== undefined) void askAll(taken.checkpoint, taken.due)
+    if (performance.now() - readAtMs < STATUS_EVERY_MS) return
+    readAtMs = performance.now()
+    state = await readState(sql, witnesses, state)
+    const now = warnings()
+    for (const reason of now)
+      if (!logged.includes(reason)) log.warn({ reason }, 'witnesses of the evidence log')
+    if (logged.length > 0 && now.length === 0) log.info('the evidence log is witnessed again')
+    logged = now
+  }
+
+  /** Each witness has a lease of its own: what fails here is tried again when it is over. */
+  async function askAll(checkpoint: CheckpointRow, due: readonly DueWitness[]): Promise<void> {
+    try {
+      const served = witnesses.required && (await servedCheckpoint(sql, witnesses))
+      await keepToCosign(sql, checkpoint, served?.log === checkpoint.log ? served.size : undefined)
+      await Promise.all(
+        due.map((one) => {
+          const endpoint = witnesses.endpoints.find(({ url }) => url === one.url)!
+          return haveCosigned(sql, { endpoint, checkpoint, knownSize: one.size, signal })
+        }),
+      )
+    } catch (error) {
+      if (!signal.aborted) log.warn({ reason: errorText(error) }, 'witnesses of the evidence log')
+    }
+  }
+
+  async function lookOn(): Promise<void> {
+    let isSet = false
+    let failed: string | undefined
+    while (!signal.aborted) {
+      try {
+        if (!isSet) await setWitnesses(sql, urls)
+        isSet = true
+        await look()
+        failed = undefined
+      } catch (error) {
+        const reason = errorText(error)
+        if (reason !== failed && !signal.aborted) log.warn({ reason }, 'witnesses of the evidence log')
+        failed = reason
+      }
+      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  void lookOn()
+  return {
+    warnings,
+    ages: () =>
+      state.witnesses.flatMap(({ url, cosignedMs }) => {
+        const witness = witnesses.endpoints.find((endpoint) => endpoint.url === url)?.name
+        if (witness === undefined || cosignedMs === undefined) return []
+        return [{ witness, ageSeconds: Math.max(0, (Date.now() - cosignedMs) / 1000) }]
+      }),
+    close: () => closing.abort(),
+  }
+}
+
+/** Asks one witness, and notes how it ended. It is asked a second time where it has another tree than was known. */
+async function haveCosigned(
+  sql: Sql,
+  {
+    endpoint,
+    checkpoint,
+    knownSize,
+    signal,
+  }: {
+    readonly endpoint: WitnessEndpoint
+    readonly checkpoint: CheckpointRow
+    readonly knownSize: number
+    readonly signal: AbortSignal
+  },
+): Promise<void> {
+  const { log, note } = checkpoint
+  const ask = async (oldSize: number): Promise<WitnessAnswer> => {
+    if (oldSize > checkpoint.size)
+      return {
+        kind: 'no',
+        problem: `has cosigned ${oldSize} entries of this log, and the newest checkpoint has ${checkpoint.size}`,
+      }
+    const proof = oldSize === 0 ? [] : await readConsistency(sql, { log, from: oldSize, to: checkpoint.size })
+    return askWitness(endpoint, { oldSize, proof, checkpoint: note }, { crypto: noteCrypto, signal })
+  }
+  let size = knownSize
+  let answer = await ask(size)
+  if (answer.kind === 'has size') {
+    size = answer.size
+    answer = await ask(size)
+  }
+  if (signal.aborted) return
+  if (answer.kind === 'cosigned') {
+    await addCosignatures(
+      sql,
+      checkpoint,
+      Object.fromEntries(answer.lines.map(({ key, line }) => [cosignerOf(key), line])),
+    )
+    await noteCosigned(sql, endpoint.url, checkpoint)
+    return
+  }
+  const problem = answer.kind === 'no' ? answer.problem : 'answers 409 to its own size'
+  await noteNotCosigned(sql, endpoint.url, { log, size: answer.kind === 'no' ? size : answer.size, problem })
+}
+
+async function readState(sql: Sql, { required }: Witnesses, before: State): Promise<State> {
+  const witnesses = await readWitnesses(sql)
+  if (required === undefined) return { ...UNKNOWN, witnesses }
+  const [newest, served] = await Promise.all([latestCheckpoint(sql), servedCheckpoint(sql, { required })])
+  const servedSize = served?.size
+  if (newest === undefined || newest.size === servedSize)
+    return { witnesses, servedSize, unmetSinceMs: undefined }
+  const sinceMs = before.servedSize === servedSize ? before.unmetSinceMs : undefined
+  return { witnesses, servedSize, unmetSinceMs: sinceMs ?? Date.now() }
+}
+
+function warningsOf(
+  { witnesses: statuses, unmetSinceMs }: State,
+  witnesses: Witnesses,
+  nowMs: number,
+): string[] {
+  const away = statuses.flatMap(({ url, failing }) => {
+    const name = witnesses.endpoints.find((endpoint) => endpoint.url === url)?.name
+    if (name === undefined || failing === undefined || nowMs - failing.sinceMs < AWAY_MS) return []
+    return `The witness '${name}' has cosigned nothing since ${timeOf(failing.sinceMs)}: it ${failing.problem}.`
+  })
+  if (unmetSinceMs === undefined || nowMs - unmetSinceMs < AWAY_MS) return away
+  return [
+    ...away,
+    `The checkpoints of the evidence log do not have the quorum of LOG_WITNESS_POLICY since ${timeOf(unmetSinceMs)}, and newer ones are not served.`,
+  ]
+}
+
+const timeOf = (ms: number): string => new Date(ms).toISOString()

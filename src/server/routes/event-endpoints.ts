@@ -1,0 +1,154 @@
+// The endpoints that events are pushed to, and changes of them (docs/handbook/events.md).
+import { Type } from 'typebox'
+import { Failure } from '../../core/errors.ts'
+import {
+  EventEndpointList,
+  EventEndpointProposal,
+  EventEndpointSecret,
+  EventRedelivery,
+} from '../../core/schemas/event-endpoint.ts'
+import { NoMembers } from '../../core/schemas/execution-intent.ts'
+import { Uuid } from '../../core/schemas/primitives.ts'
+import { readEventEndpoints } from '../../core/tables/event-deliveries.ts'
+import change from '../openapi/examples/event-endpoint-change.json' with { type: 'json' }
+import { cursor } from '../openapi/parameters.ts'
+import { changeRoutes } from './changes.ts'
+import { readEntries } from './paging.ts'
+import { humanPost, type Handler, type Route } from './route.ts'
+
+const { action: _, ...registration } = change.pending.proposed
+/** The example of an event endpoint, which a test registers. */
+export const exampleEndpointId = change.approved.changeId
+const exampleCursor = 'l5o3mQAAAAEAAAAABBI'
+const params = {
+  id: { schema: Uuid, description: 'Its endpointId.', example: exampleEndpointId },
+} as const
+
+export const eventEndpoints = [
+  {
+    method: 'GET',
+    path: '/event-endpoints',
+    human: true,
+    operationId: 'listEventEndpoints',
+    tag: 'Events',
+    summary: 'Where events are pushed to, and how far each endpoint has been served',
+    description: 'For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
+    answers: {
+      200: {
+        description: 'By URL.',
+        schema: EventEndpointList,
+        example: {
+          publicKeys: ['whpk_ghJFP4W0HwcAl20pgPzHAFKSP2aWuH7MM3lKpdnRCP8='],
+          eventEndpoints: [
+            {
+              endpointId: exampleEndpointId,
+              ...registration,
+              registeredAt: change.approved.resolvedAt,
+              state: 'delivering',
+              cursor: exampleCursor,
+              hasSecret: true,
+              lastSuccessAt: '2026-11-21T16:02:11.480Z',
+            },
+          ],
+        },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidQuery', 'overloaded'],
+    readsDatabase: true,
+    async handle({ query }, { pool, keys }) {
+      const entries = (await readEventEndpoints(pool)).map((row) => ({
+        key: row.url,
+        text: JSON.stringify(row, (_name, value: unknown) => (value === null ? undefined : value)),
+      }))
+      const page = readEntries('/event-endpoints', query, entries)
+      if (page instanceof Failure) return page
+      const { texts, ...headers } = page
+      const publicKeys = keys
+        .jwks()
+        .keys.flatMap(({ algorithm, jwk: { x = '' } }) =>
+          algorithm === 'ed25519' ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`] : [],
+        )
+      return {
+        status: 200,
+        ...headers,
+        body: `{"publicKeys":${JSON.stringify(publicKeys)},"eventEndpoints":[${texts.join(',')}]}`,
+      }
+    },
+  },
+  ...changeRoutes({
+    kind: 'event-endpoint',
+    path: '/event-endpoints/changes',
+    noun: 'an event endpoint',
+    name: 'EventEndpoint',
+    example: change,
+    proposal: {
+      path: '/event-endpoints/changes',
+      description:
+        'To register takes url and types, to revoke the url. The endpoint is looked at now, again when it is approved, and at each delivery; it resolves to public addresses only.',
+      body: {
+        schema: EventEndpointProposal,
+        example: {
+          ...change.pending.proposed,
+          // A loopback address, so that a reader can try it.
+          url: 'http://127.0.0.1:8090/events',
+          reason: change.pending.reason,
+        },
+      },
+    },
+  }),
+  {
+    ...humanPost,
+    path: '/event-endpoints/{id}/secret',
+    operationId: 'makeEventEndpointSecret',
+    tag: 'Events',
+    summary: 'Have a secret made for `v1` signatures',
+    description:
+      'For humans. The secret is shown in this answer and never again. It replaces the one before, which signs beside it for another day.',
+    params,
+    body: { schema: NoMembers, example: {} },
+    answers: {
+      200: {
+        description: 'The new secret.',
+        schema: EventEndpointSecret,
+        example: { secret: 'whsec_q0TIh0mJ8mkd4DkRw5VnVYkIaFTYhYVuYgVd1M6c0dE=' },
+      },
+    },
+    failures: ['invalidField', 'eventEndpointNotFound'],
+    readsDatabase: true,
+    handle: managed('secret'),
+  },
+  {
+    ...humanPost,
+    path: '/event-endpoints/{id}/redeliver',
+    operationId: 'redeliverEvents',
+    tag: 'Events',
+    summary: 'Deliver events again, from a place in the feed on',
+    description:
+      'For humans. Enables an endpoint that was disabled. Without `after`: from where delivery stopped.',
+    params,
+    body: { schema: EventRedelivery, example: {} },
+    answers: {
+      200: {
+        description: 'Delivery begins at once.',
+        schema: Type.Object({ endpointId: Uuid }),
+        example: { endpointId: exampleEndpointId },
+      },
+    },
+    failures: ['invalidField', 'eventEndpointNotFound'],
+    readsDatabase: true,
+    handle: managed('redeliver'),
+  },
+] as const satisfies readonly Route[]
+
+function managed(action: 'secret' | 'redeliver'): Handler {
+  return ({ body, callerIndex, client, params: { id = '' } }, { dispatcher }) =>
+    dispatcher.submit({
+      operation: 'manage-event-endpoint',
+      client,
+      callerIndex,
+      body,
+      params: { action, id },
+    })
+}

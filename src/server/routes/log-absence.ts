@@ -1,0 +1,119 @@
+// That an id stands nowhere in the evidence log, or how often: "never executed", "used once".
+import { Type } from 'typebox'
+import { readableOwner } from '../../core/callers.ts'
+import { failures, type Failure } from '../../core/errors.ts'
+import { idKinds, isIdKind, type IdKind } from '../../core/log/ids.ts'
+import { LogAbsence } from '../../core/schemas/log.ts'
+import { isUuid, NonEmptyText } from '../../core/schemas/primitives.ts'
+import { isClaimed, readTransaction } from '../../core/tables/business-transactions.ts'
+import { readAbsence } from '../../core/tables/log-absence.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import { inSnapshot } from '../../core/tables/transaction.ts'
+import { logRoute, newestCheckpoint } from './log.ts'
+import { json, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+
+const hash = 'Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='
+
+export const logAbsence = [
+  {
+    ...logRoute,
+    method: 'GET',
+    path: '/log/absence/{kind}/{id}',
+    alsoAt: '/log/{log}/absence/{kind}/{id}',
+    cost: 'compute',
+    operationId: 'getLogAbsence',
+    summary: 'That an id stands nowhere in the log, or how often',
+    description:
+      'Of the entries up to `coveredTo`: newer ones, at most those of an hour, are not covered yet. `countersign log absent` asks and checks the proof. For humans and auditors; another caller may ask for an authorization, a receipt or a refusal of an id that is its own or that nobody has used.',
+    mounted: (params, config) => logRoute.mounted(params, config) && isIdKind(params['kind'] ?? ''),
+    params: {
+      kind: {
+        schema: Type.Enum(Object.keys(idKinds)),
+        description: 'What would have the id. Without an authorization nothing was executed.',
+        example: 'authorization',
+      },
+      id: {
+        schema: NonEmptyText,
+        description: 'A businessTransactionId for an authorization, a receipt and a refusal.',
+        example: '0b8f2c1e-6f0a-4d8e-9a55-2f7a3c1d9e40',
+      },
+    },
+    answers: {
+      200: {
+        description: 'The proof.',
+        schema: LogAbsence,
+        example: {
+          log: 'countersign.example.com/log/1',
+          checkpoint: 'countersign.example.com/log/1\n…',
+          kind: 'authorization',
+          id: '0b8f2c1e-6f0a-4d8e-9a55-2f7a3c1d9e40',
+          runs: [
+            {
+              level: 0,
+              first: 0,
+              end: 1,
+              size: 1,
+              entry: 'countersign/1 ids 8b7c9a61d6b6bc1cc1a1e2d4ee8a2a1e4f8b9a1f2f4c8e5d7a6b3c2d1e0f9a8b',
+              index: 2,
+              path: [hash],
+              leaves: [{ hash, index: 0, position: 0, path: [] }],
+            },
+          ],
+          coveredTo: 1,
+        },
+      },
+    },
+    failures: ['pathNotFound', 'invalidQuery', 'nonHumanCaller', 'idNotYours', 'noCheckpoint'],
+    handle: absence,
+  },
+] as const satisfies readonly Route[]
+
+async function absence(
+  { params, caller }: RouteRequest,
+  { pool, servedCheckpoint }: Service,
+): Promise<Answer | Failure> {
+  const { kind = '', id: given = '' } = params
+  if (!isIdKind(kind)) return failures.pathNotFound()
+  const id = idOf(kind, given)
+  if (id === undefined) return failures.invalidQuery(`The id of ${ARTICLES[kind]} ${kind} is a UUID.`)
+  const refused = await whyRefused(pool, { kind, id, owner: readableOwner(caller) })
+  if (refused !== undefined) return refused
+  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  if (checkpoint === undefined) return failures.noCheckpoint()
+  return json(await inSnapshot(pool, (sql) => readAbsence(sql, { kind, id, checkpoint })))
+}
+
+const ARTICLES: Readonly<Record<IdKind, 'a' | 'an'>> = {
+  authorization: 'an',
+  receipt: 'a',
+  refusal: 'a',
+  change: 'a',
+  event: 'an',
+  approval: 'an',
+  transition: 'a',
+  confirmation: 'a',
+  webhook: 'a',
+}
+
+/** As writers put it into the log. */
+function idOf(kind: IdKind, given: string): string | undefined {
+  if (kind === 'approval') return given
+  return isUuid(given) ? given.toLowerCase() : undefined
+}
+
+/** What a caller that does not read everything may ask for. */
+const OWN_KINDS: readonly IdKind[] = ['authorization', 'receipt', 'refusal']
+
+/**
+ * A foreign id is told from one that nobody has used: no true answer could hide it, and POST /execute tells it too, by its 409. Whose it is and
+ * what became of it stays unsaid.
+ */
+async function whyRefused(
+  sql: Sql,
+  { kind, id, owner }: { kind: IdKind; id: string; owner: string | null },
+): Promise<Failure | undefined> {
+  if (owner === null) return undefined
+  if (!OWN_KINDS.includes(kind)) return failures.nonHumanCaller()
+  const isForeign = (await readTransaction(sql, id, owner)) === null && (await isClaimed(sql, id))
+  return isForeign ? failures.idNotYours() : undefined
+}

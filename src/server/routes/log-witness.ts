@@ -1,0 +1,98 @@
+// This service as a witness of other logs (C2SP tlog-witness), with WITNESS_LOGS.
+import { Type } from 'typebox'
+import { failures, type Failure } from '../../core/errors.ts'
+import { readWitnessedNote } from '../../core/tables/witnessed-logs.ts'
+import example from '../openapi/examples/add-checkpoint.json' with { type: 'json' }
+import { openGet, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+
+const mounted: NonNullable<Route['mounted']> = (_params, { witness }) => witness !== undefined
+
+const Lines = Type.String({ description: 'Signature lines of a C2SP signed note.' })
+const Size = Type.String({ pattern: '^\\d+\\n$' })
+const SignedNote = Type.String({ description: 'A C2SP signed note.' })
+
+export const logWitness = [
+  {
+    ...post,
+    path: '/log/witness/add-checkpoint',
+    open: true,
+    limit: 'public',
+    // In place of MAX_BODY_BYTES: 63 hashes, and a checkpoint with some twenty signatures.
+    bodyBytesMax: 65_536,
+    operationId: 'addCheckpoint',
+    tag: 'Log',
+    summary: 'Have a checkpoint of another log cosigned',
+    description: `For logs of the file \`WITNESS_LOGS\`; without that variable the path is 404 \`Not Found\`. [C2SP tlog-witness](https://c2sp.org/tlog-witness): the
+body is \`old <size>\`, the consistency proof, an empty line and the checkpoint. The signature of the log is the authentication. A checkpoint is
+cosigned where it continues the newest one that was cosigned of its log, and it is stored before the answer.`,
+    body: { schema: SignedNote, example: example.request, anyBytes: true },
+    answers: {
+      200: {
+        description: 'Two cosignatures, Ed25519 and ML-DSA-44.',
+        schema: Lines,
+        example: example.cosignatures,
+        contentType: 'text/plain',
+      },
+      409: {
+        description:
+          'The old size is not that of the newest checkpoint which was cosigned; the body is that size.',
+        schema: Size,
+        example: '1\n',
+        contentType: 'text/x.tlog.size',
+      },
+    },
+    failures: [
+      'pathNotFound',
+      'invalidField',
+      'logNotWitnessed',
+      'checkpointNotSigned',
+      'checkpointInconsistent',
+    ],
+    readsDatabase: true,
+    mounted,
+    handle: ({ body, client }, { dispatcher }) =>
+      dispatcher.submit({ operation: 'add-checkpoint', client, callerIndex: -1, body }),
+  },
+  {
+    ...openGet,
+    path: '/log/witness/{originHash}/checkpoint',
+    operationId: 'getWitnessedCheckpoint',
+    tag: 'Log',
+    summary: 'The newest checkpoint of another log that was cosigned',
+    description: 'With the signatures of its log that were verified, and the cosignatures of this service.',
+    params: {
+      originHash: {
+        schema: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+        description: 'SHA-256 of the origin of the log, in lowercase hex.',
+        example: example.originHash,
+      },
+    },
+    answers: {
+      200: {
+        description: 'The checkpoint.',
+        schema: SignedNote,
+        example: example.cosigned,
+        contentType: 'text/plain',
+        cached: true,
+      },
+    },
+    failures: ['pathNotFound', 'notWitnessed'],
+    readsDatabase: true,
+    mounted,
+    handle: witnessedCheckpoint,
+  },
+] as const satisfies readonly Route[]
+
+async function witnessedCheckpoint(
+  { params: { originHash = '' } }: RouteRequest,
+  { pool }: Service,
+): Promise<Answer | Failure> {
+  const note = await readWitnessedNote(pool, originHash)
+  if (note === undefined) return failures.notWitnessed()
+  return {
+    status: 200,
+    body: note,
+    headers: { 'Content-Type': 'text/plain; charset=utf-8' },
+    cache: 'public, max-age=5',
+  }
+}

@@ -1,0 +1,378 @@
+// The evidence log as anybody reads it (C2SP tlog-tiles), and proofs from it (C2SP tlog-proof). Not mounted with LOG=off.
+// The newest log is at /log/…, and each log, those that were closed too, at /log/<number>/…: the prefix that its origin names.
+import { gunzipSync } from 'node:zlib'
+import { Type } from 'typebox'
+import { readableOwner } from '../../core/callers.ts'
+import type { Config } from '../../core/config.ts'
+import { Failure, failures } from '../../core/errors.ts'
+import { DamagedLog } from '../../core/log/damaged.ts'
+import { MAXIMUM_DELAY_SECONDS } from '../../core/log/entry.ts'
+import { parseTilePath, widthOf } from '../../core/log/tiles.ts'
+import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { LogConsistency, LogDescription } from '../../core/schemas/log.ts'
+import { logVkeys } from '../../core/signing/log-keys.ts'
+import { readBundle } from '../../core/tables/log-bundles.ts'
+import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
+import { readLogs } from '../../core/tables/log-state.ts'
+import { tileReader } from '../../core/tables/log-tiles.ts'
+import { readConsistency } from '../../core/tables/log-tree.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
+import { isProofKind, proofKinds, proofText } from '../log-proofs.ts'
+import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
+
+/** What every route of the log has in common. */
+export const logRoute = {
+  tag: 'Log',
+  readsDatabase: true,
+  mounted: (_params: PathParams, { evidenceLog }: Config) => evidenceLog !== undefined,
+} as const
+
+const Text = Type.String({ description: 'text' })
+const Bytes = Type.String({ description: 'bytes' })
+
+const tileRoute = {
+  ...logRoute,
+  method: 'GET',
+  // LOG_ACCESS
+  open: 'configured',
+  cost: 'compute',
+  tail: true,
+} as const
+
+export const evidenceLog = [
+  {
+    ...logRoute,
+    ...openGet,
+    path: '/.well-known/countersign-log',
+    operationId: 'getLogDescription',
+    summary: 'The logs of this service and their keys',
+    description:
+      'Saved as a file it is what `--log` of every verifier takes. Keep it: a proof is only as good as the keys that a reader had before.',
+    answers: {
+      200: {
+        description: 'From the first log to the newest.',
+        schema: LogDescription,
+        example: {
+          logs: [
+            {
+              origin: 'countersign.example.com/log/1',
+              vkeys: ['countersign.example.com/log/1+14c6f4b5+ATFB0RSWFWfmc6jEwK8wLf2g1Zj+VJxU2fL1wYrMKqpB'],
+              validFrom: '2026-11-21T01:00:00.000Z',
+              maximumDelaySeconds: MAXIMUM_DELAY_SECONDS,
+            },
+          ],
+        },
+        cached: true,
+      },
+    },
+    failures: ['pathNotFound'],
+    handle: description,
+  },
+  {
+    ...logRoute,
+    ...openGet,
+    path: '/log/checkpoint',
+    alsoAt: '/log/{log}/checkpoint',
+    operationId: 'getCheckpoint',
+    summary: 'The newest checkpoint',
+    description: 'A C2SP `tlog-checkpoint`: the signed head of the tree.',
+    answers: {
+      200: {
+        description: 'A signed note.',
+        schema: Text,
+        example: 'countersign.example.com/log/1\n…',
+        contentType: 'text/plain',
+        cached: true,
+      },
+    },
+    failures: ['pathNotFound', 'noCheckpoint'],
+    async handle({ params }, { servedCheckpoint }) {
+      const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+      if (checkpoint === undefined) return failures.noCheckpoint()
+      return { status: 200, headers: TEXT, body: checkpoint.note, cache: 'public, no-cache' }
+    },
+  },
+  {
+    ...tileRoute,
+    path: '/log/tile/entries/{bundle}',
+    alsoAt: '/log/{log}/tile/entries/{bundle}',
+    operationId: 'getEntries',
+    summary: 'Entries of the log, 256 in a bundle',
+    description:
+      'C2SP `tlog-tiles`: `<N>`, or `<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. Each entry stands after its length in two bytes. For humans and auditors, or with `LOG_ACCESS=open` for everybody.',
+    params: {
+      bundle: { schema: NonEmptyText, description: '`<N>[.p/<W>]`, slashes and all.', example: '000.p/1' },
+    },
+    answers: {
+      200: {
+        description: 'A bundle.',
+        schema: Bytes,
+        example: '…',
+        contentType: 'application/octet-stream',
+        cached: true,
+        headers: ['Vary'],
+        optionalHeaders: ['Content-Encoding'],
+      },
+    },
+    failures: ['pathNotFound', 'nonHumanCaller', 'noCheckpoint', 'tileNotFound'],
+    fromHead: (params, header) => ({
+      ...params,
+      gzip: acceptsGzip(header('accept-encoding')) ? 'yes' : 'no',
+    }),
+    handle: entries,
+  },
+  {
+    ...tileRoute,
+    path: '/log/tile/{tile}',
+    alsoAt: '/log/{log}/tile/{tile}',
+    operationId: 'getTile',
+    summary: 'Hashes of the tree, 256 in a tile',
+    description:
+      'C2SP `tlog-tiles`: `<L>/<N>`, or `<L>/<N>.p/<W>` for the first W of them, N in groups as `x001/x234/067`. For humans and auditors, or with `LOG_ACCESS=open` for everybody.',
+    params: {
+      tile: {
+        schema: NonEmptyText,
+        description: '`<L>/<N>[.p/<W>]`, slashes and all.',
+        example: '0/000.p/1',
+      },
+    },
+    answers: {
+      200: {
+        description: '32 bytes for each hash.',
+        schema: Bytes,
+        example: '…',
+        contentType: 'application/octet-stream',
+        cached: true,
+      },
+    },
+    failures: ['pathNotFound', 'nonHumanCaller', 'noCheckpoint', 'tileNotFound'],
+    handle: tile,
+  },
+  {
+    ...logRoute,
+    ...openGet,
+    path: '/log/consistency',
+    alsoAt: '/log/{log}/consistency',
+    cost: 'compute',
+    operationId: 'getConsistency',
+    summary: 'That a later tree begins with an earlier one',
+    description: 'RFC 9162 §2.1.4: nothing that was under the earlier checkpoint was changed or removed.',
+    query: {
+      from: {
+        schema: Type.Integer({ minimum: 1 }),
+        description: 'The size of the earlier tree.',
+        required: true,
+        example: 1,
+      },
+      to: {
+        schema: Type.Integer({ minimum: 1 }),
+        description: 'The size of the later one; that of the newest checkpoint where it is left out.',
+      },
+    },
+    answers: {
+      200: {
+        description: 'The proof.',
+        schema: LogConsistency,
+        example: { from: 1, to: 2, hashes: ['Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='] },
+      },
+    },
+    failures: ['pathNotFound', 'noCheckpoint', 'fieldRequired', 'invalidQuery'],
+    handle: consistency,
+  },
+  {
+    ...logRoute,
+    method: 'GET',
+    path: '/log/proofs/{kind}/{id}',
+    cost: 'compute',
+    operationId: 'getLogProof',
+    summary: 'That an artifact is in the log',
+    description:
+      'A C2SP `.tlog-proof` under the newest checkpoint, whose `extra` is the entry. An artifact is under a checkpoint within a second, and `Prefer: wait=N` waits for it, 10 seconds at most. With `Accept: application/cose` it is a COSE receipt (RFC 9942), whose signature does not cover size and index.',
+    mounted: (params, config) => logRoute.mounted(params, config) && isProofKind(params['kind'] ?? ''),
+    params: {
+      kind: {
+        schema: Type.Enum(Object.keys(proofKinds)),
+        description: 'What it is. A record is proven by the receipt that states its hash.',
+        example: 'receipt',
+      },
+      id: {
+        schema: NonEmptyText,
+        description:
+          'As it is read elsewhere: a businessTransactionId for an authorization, a receipt (the newest is meant), a record and a refusal.',
+        example: trustRecord.businessTransactionId,
+      },
+    },
+    answers: {
+      200: {
+        description: 'The proof.',
+        schema: Text,
+        example: 'c2sp.org/tlog-proof@v1\n…',
+        contentType: 'text/plain',
+        otherContentTypes: ['application/cose'],
+        headers: ['Vary'],
+      },
+      202: {
+        description: 'Stored, and not yet under a checkpoint.',
+        schema: Text,
+        example: '',
+        contentType: 'text/plain',
+        headers: ['Retry-After'],
+      },
+    },
+    failures: ['pathNotFound', 'artifactNotFound', 'notLogged'],
+    fromHead: (params, header) => ({
+      ...params,
+      waitMs: `${waitMsOf(header('prefer'))}`,
+      cose: /(?:^|,)[ \t]*application\/cose[ \t]*(?:[,;]|$)/i.test(header('accept') ?? '') ? 'yes' : 'no',
+    }),
+    handle: proof,
+  },
+] as const satisfies readonly Route[]
+
+const COSE = { 'Content-Type': 'application/cose; cose-type="cose-sign1"' }
+const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
+const DESCRIPTION_CACHE = 'public, max-age=300'
+
+async function description(_request: RouteRequest, { pool, logKeys, witness }: Service): Promise<Answer> {
+  const opened = await readLogs(pool)
+  const publicKeys = logKeys()
+  const logs = opened.map(({ origin, openedAt, previous }, i) => ({
+    origin,
+    vkeys: logVkeys(origin, { publicKeys }),
+    validFrom: openedAt.toISOString(),
+    ...(i + 1 < opened.length && { validUntil: opened[i + 1]!.openedAt.toISOString() }),
+    maximumDelaySeconds: MAXIMUM_DELAY_SECONDS,
+    ...(previous !== null && { previous }),
+  }))
+  return json({ logs, ...(witness && { witness: { vkeys: witness.vkeys } }) }, { cache: DESCRIPTION_CACHE })
+}
+
+/**
+ * The newest checkpoint of the newest log, or of that whose number the path has. Nothing after it is served: it is not signed, or not
+ * cosigned as it has to be.
+ */
+export async function newestCheckpoint(
+  { log }: PathParams,
+  served: Service['servedCheckpoint'],
+): Promise<CheckpointRow | undefined> {
+  if (log === undefined) return served()
+  return /^[1-9][0-9]{0,8}$/.test(log) ? served(Number(log)) : undefined
+}
+
+async function tile(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+  const found = await readTile(request, service, request.params['tile'] ?? '')
+  if (found instanceof Failure) return found
+  const { log, level, n, width } = found
+  if (level === 'entries') return failures.tileNotFound()
+  const [bytes] = await tileReader(service.pool, log)([{ level, n, width }])
+  return { status: 200, headers: BYTES, body: bytes!, cache: cacheOf(request, service) }
+}
+
+async function entries(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+  const found = await readTile(request, service, `entries/${request.params['bundle'] ?? ''}`)
+  if (found instanceof Failure) return found
+  const bundle = await readBundle(service.pool, found)
+  if (bundle === undefined) throw new DamagedLog(`Bundle ${found.n} of log ${found.log} is missing.`)
+  const { bytes, encoding } = bundle
+  const answer = { status: 200, cache: cacheOf(request, service) }
+  const headers = { ...BYTES, Vary: 'Accept-Encoding' }
+  if (encoding === 'identity') return { ...answer, headers, body: bytes }
+  if (request.params['gzip'] === 'yes')
+    return { ...answer, headers: { ...headers, 'Content-Encoding': 'gzip' }, body: bytes }
+  return { ...answer, headers, body: gunzipSync(bytes) }
+}
+
+const BYTES = { 'Content-Type': 'application/octet-stream' }
+
+/** The tile of a path, in the log that is asked for, if its checkpoint covers it and the caller may read it. */
+async function readTile(
+  { params, caller }: RouteRequest,
+  { servedCheckpoint, config }: Service,
+  path: string,
+): Promise<{ log: number; level: number | 'entries'; n: number; width: number } | Failure> {
+  if (config.evidenceLog?.access !== 'open') {
+    if (caller === undefined && !config.authDisabled) return failures.authenticationRequired()
+    if (readableOwner(caller) !== null) return failures.nonHumanCaller()
+  }
+  const parsed = parseTilePath(path)
+  if (parsed === undefined) return failures.tileNotFound()
+  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  if (checkpoint === undefined) return failures.noCheckpoint()
+  const { log, size } = checkpoint
+  const level = parsed.level === 'entries' ? 0 : parsed.level
+  return parsed.width <= widthOf({ level, n: parsed.n }, size) ? { log, ...parsed } : failures.tileNotFound()
+}
+
+/** What is under a checkpoint never changes. A path without the number of a log is that of the next one too. */
+function cacheOf({ params }: RouteRequest, { config }: Service): string {
+  const scope = config.evidenceLog?.access === 'open' ? 'public' : 'private'
+  return params['log'] === undefined ? `${scope}, no-cache` : `${scope}, max-age=31536000, immutable`
+}
+
+async function consistency(
+  { params, query }: RouteRequest,
+  { pool, servedCheckpoint }: Service,
+): Promise<Answer | Failure> {
+  const from = wholeNumber(query, 'from')
+  if (from instanceof Failure) return from
+  if (from === undefined) return failures.fieldRequired('from')
+  const wanted = wholeNumber(query, 'to')
+  if (wanted instanceof Failure) return wanted
+  const checkpoint = await newestCheckpoint(params, servedCheckpoint)
+  if (checkpoint === undefined) return failures.noCheckpoint()
+  const { log, size } = checkpoint
+  const to = wanted ?? size
+  if (to > size)
+    return failures.invalidQuery(`to must be at most ${size}, the size of the newest checkpoint.`)
+  if (from > to) return failures.invalidQuery(`from must be at most ${to}, the size of the later tree.`)
+  const hashes = await readConsistency(pool, { log, from, to })
+  return json({ from, to, hashes: hashes.map((hash) => Buffer.from(hash).toString('base64')) })
+}
+
+async function proof(
+  { params, caller }: RouteRequest,
+  { logProofs, issueReceipt }: Service,
+): Promise<Answer | Failure> {
+  const { kind = '', id = '', waitMs } = params
+  if (!isProofKind(kind)) return failures.pathNotFound()
+  const [proven] = await logProofs.prove([{ kind, id }], {
+    owner: readableOwner(caller),
+    waitMs: Number(waitMs),
+  })
+  if (proven === undefined) return failures.artifactNotFound(kind)
+  if (proven.state === 'not logged') return failures.notLogged()
+  if (proven.state === 'queued') return { status: 202, headers: { ...TEXT, 'Retry-After': '1' }, body: '' }
+  const vary = { Vary: 'Accept' }
+  if (params['cose'] === 'yes')
+    return { status: 200, headers: { ...COSE, ...vary }, body: await issueReceipt(proven.proof) }
+  return { status: 200, headers: { ...TEXT, ...vary }, body: proofText(proven.proof) }
+}
+
+/** A whole number from 1 of the query; undefined where it is left out. */
+function wholeNumber(query: URLSearchParams, name: string): number | undefined | Failure {
+  const text = query.get(name)
+  if (text === null) return undefined
+  const value = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : NaN
+  return Number.isSafeInteger(value)
+    ? value
+    : failures.invalidQuery(`${name} must be a whole number, 1 or more.`)
+}
+
+const WAIT_SECONDS_MAX = 10
+
+/** @param prefer the header of RFC 7240: `wait=<seconds>` */
+export function waitMsOf(prefer: string | undefined, secondsMax = WAIT_SECONDS_MAX): number {
+  const [, seconds = '0'] =
+    /(?:^|,)[ \t]*wait[ \t]*=[ \t]*"?([0-9]{1,9})"?[ \t]*(?:[,;]|$)/i.exec(prefer ?? '') ?? []
+  return Math.min(Number(seconds), secondsMax) * 1000
+}
+
+/** RFC 9110 §12.5.3. */
+function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  const codings = (acceptEncoding ?? '').toLowerCase().split(',')
+  return codings.some((coding) => {
+    const [name, weight = ''] = coding.split(';').map((part) => part.trim())
+    return (name === 'gzip' || name === '*') && !/^q=0(\.0*)?$/.test(weight)
+  })
+}

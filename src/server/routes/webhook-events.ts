@@ -1,0 +1,138 @@
+// The stored deliveries of providers: what became of each, and how one is processed again (decisions §10, §12).
+import { Type } from 'typebox'
+import { readableOwner } from '../../core/callers.ts'
+import { Failure, failures } from '../../core/errors.ts'
+import { NoMembers } from '../../core/schemas/execution-intent.ts'
+import { isUuid } from '../../core/schemas/primitives.ts'
+import { WebhookEvent, WebhookEventPage, WebhookEventWithBody } from '../../core/schemas/webhook.ts'
+import { listWebhookEvents, readWebhookEvent } from '../../core/tables/webhook-events.ts'
+import { deliveryOutcomes } from '../../core/webhooks/outcomes.ts'
+import { shownDelivery, shownWithBody } from '../../core/webhooks/shown.ts'
+import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
+import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
+import { humanPost, json, type Route } from './route.ts'
+import { submitted } from './submitted.ts'
+
+const PROVIDER = '^[a-z][a-z0-9_]{0,31}$'
+
+/** Deliveries that the examples of the routes name: a processed one to read, and one to process again. */
+export const deliveryExamples = {
+  shown: '2f1c9c3e-54d2-4a53-9d0a-6f4d8b1c7e20',
+  toProcess: '7d9a1b52-0c4e-4f9b-8a6d-3e5f2c1b0a94',
+} as const
+
+const waiting = {
+  webhookEventId: deliveryExamples.toProcess,
+  provider: 'razorpay',
+  eventId: 'evt_EXAMPLE',
+  bodySha256: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+  bodyBytes: 2,
+  receivedAt: '2026-11-21T14:28:03.967Z',
+  reruns: 1,
+}
+const processed = {
+  ...waiting,
+  webhookEventId: deliveryExamples.shown,
+  processedAt: '2026-11-21T14:28:04.412Z',
+  outcome: 'no-match',
+  detail: 'No rule matches.',
+  reruns: 0,
+}
+const id = (example: string) => ({
+  id: { schema: Type.String({ minLength: 1 }), description: 'A webhookEventId.', example },
+})
+
+export const webhookEvents = [
+  {
+    method: 'GET',
+    path: '/webhook-events',
+    cost: 'compute',
+    operationId: 'listWebhookEvents',
+    tag: 'Webhooks',
+    summary: 'What providers delivered, and what became of it',
+    description: `For humans and auditors. With \`provider\` or \`outcome\` a page looks at 10,000 deliveries: it may hold fewer than \`pageSize\`, or none,
+and still have a \`Link\`. Only a missing \`Link\` says that a page is the last one.`,
+    query: {
+      ...linkedPaging,
+      provider: {
+        schema: Type.String({ pattern: PROVIDER }),
+        description: 'Only deliveries of this provider.',
+      },
+      outcome: { schema: Type.Enum([...deliveryOutcomes]), description: 'Only deliveries that ended so.' },
+      ...timeRange,
+    },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: WebhookEventPage,
+        example: { events: [waiting, processed] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['nonHumanCaller', ...listFailures],
+    readsDatabase: true,
+    async handle({ query, caller }, { pool }) {
+      if (readableOwner(caller) !== null) return failures.nonHumanCaller()
+      const range = readRange(query)
+      if (range instanceof Failure) return range
+      const times = readTimes(query)
+      if (times instanceof Failure) return times
+      const provider = query.get('provider')
+      if (provider !== null && !new RegExp(PROVIDER).test(provider))
+        return failures.invalidQuery('provider must be a provider’s name in lower case.')
+      const outcome = readChoice(query, 'outcome', deliveryOutcomes)
+      if (outcome instanceof Failure) return outcome
+      const page = await listWebhookEvents(pool, range, { provider, outcome, ...times })
+      const events = page.rows.map(shownDelivery)
+      return json({ events }, pageHeaders('/webhook-events', query, page.next))
+    },
+  },
+  {
+    method: 'GET',
+    path: '/webhook-events/{id}',
+    cost: 'compute',
+    operationId: 'getWebhookEvent',
+    tag: 'Webhooks',
+    summary: 'A delivery with its headers and its body',
+    description: 'For humans and auditors. The body is what was signed, byte for byte.',
+    params: id(deliveryExamples.shown),
+    answers: {
+      200: {
+        description: 'As it was received.',
+        schema: WebhookEventWithBody,
+        example: {
+          ...processed,
+          headers: { 'x-razorpay-event-id': 'evt_EXAMPLE' },
+          bodyEncoding: 'text',
+          body: '{}',
+        },
+      },
+    },
+    failures: ['nonHumanCaller', 'webhookEventNotFound', 'overloaded'],
+    readsDatabase: true,
+    async handle({ params, caller }, { pool }) {
+      if (readableOwner(caller) !== null) return failures.nonHumanCaller()
+      const key = params['id'] ?? ''
+      const found = isUuid(key) ? await readWebhookEvent(pool, key) : null
+      if (found === null) return failures.webhookEventNotFound()
+      return json(shownWithBody(found))
+    },
+  },
+  {
+    ...humanPost,
+    path: '/webhook-events/{id}/process',
+    operationId: 'processWebhookEvent',
+    tag: 'Webhooks',
+    summary: 'Process a delivery again, by the rules that are in effect now',
+    description: `After a rule has changed, or when processing has failed for good. What it said before stays: confirmations are never taken back, and
+an intent that is closed stays closed.`,
+    params: id(deliveryExamples.toProcess),
+    body: { schema: NoMembers, example: {} },
+    answers: {
+      200: { description: 'It waits for its job.', schema: WebhookEvent, example: waiting },
+    },
+    failures: ['invalidField', 'webhookEventNotFound', 'conflict'],
+    readsDatabase: true,
+    handle: submitted('process-webhook-again'),
+  },
+] as const satisfies readonly Route[]

@@ -1,0 +1,98 @@
+// The rules for the deliveries of providers, and changes of them.
+import { Failure } from '../../core/errors.ts'
+import {
+  WebhookRulesPage,
+  WebhookRulesProposal,
+  type WebhookRulesDocument,
+} from '../../core/schemas/webhook-rules.ts'
+import { readWebhookRules, type StoredWebhookRules } from '../../core/tables/webhook-rules.ts'
+import change from '../openapi/examples/webhook-rules-change.json' with { type: 'json' }
+import { cursor } from '../openapi/parameters.ts'
+import { changeRoutes } from './changes.ts'
+import { readEntries } from './paging.ts'
+import type { Route } from './route.ts'
+
+const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
+
+export const webhookRules = [
+  {
+    method: 'GET',
+    path: '/webhook-rules',
+    operationId: 'listWebhookRules',
+    tag: 'Webhooks',
+    summary: 'The rules for the deliveries of providers',
+    description:
+      'Every list of rules that was ever approved, and those of files that nobody has approved. Of a provider the first is in effect. For any caller. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
+    answers: {
+      200: {
+        description: 'By provider, the newest approval first.',
+        schema: WebhookRulesPage,
+        example: {
+          webhookRules: [
+            {
+              provider: proposed.provider,
+              rulesHash: change.rulesHash,
+              status: 'IN_EFFECT',
+              approvedBy: resolvedBy,
+              approvedAt: resolvedAt,
+              approvedByChange: changeId,
+              rules: proposed.rules,
+            },
+          ],
+        },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidQuery', 'overloaded'],
+    readsDatabase: true,
+    async handle({ query }, { pool }) {
+      const rows = await readWebhookRules(pool)
+      const entries = rows.map((row, i) => ({
+        key: keyOf(row),
+        text: JSON.stringify(rulesJson(row, rows[i - 1])),
+      }))
+      const page = readEntries('/webhook-rules', query, entries)
+      if (page instanceof Failure) return page
+      const { texts, ...headers } = page
+      return { status: 200, ...headers, body: `{"webhookRules":[${texts.join(',')}]}` }
+    },
+  },
+  ...changeRoutes({
+    kind: 'webhook-rules',
+    path: '/webhook-rules/changes',
+    noun: 'the rules for a provider’s deliveries',
+    name: 'WebhookRules',
+    example: change,
+    proposal: {
+      path: '/webhook-rules/changes',
+      description:
+        'The list replaces the one in effect. An empty one ends every rule of the provider. Without `rules`, those of the file in `WEBHOOK_DIR` are proposed.',
+      body: {
+        schema: WebhookRulesProposal,
+        example: { ...change.pending.proposed, reason: change.pending.reason },
+      },
+    },
+  }),
+] as const satisfies readonly Route[]
+
+/** In the order of the rows: `/` sorts before all that a provider's name has, and the newest approval is the smallest number. */
+function keyOf({ provider, approvedAt }: StoredWebhookRules): string {
+  const age = approvedAt === null ? Number.MAX_SAFE_INTEGER : Number.MAX_SAFE_INTEGER - Date.parse(approvedAt)
+  return `${provider}/${String(age).padStart(16, '0')}`
+}
+
+/** @param before the row before it in the list */
+function rulesJson(row: StoredWebhookRules, before: StoredWebhookRules | undefined): object {
+  const { provider, rulesHash, content, approvedBy, approvedAt, approvedByChange } = row
+  const { rules } = JSON.parse(content) as WebhookRulesDocument
+  const isFirst = before?.provider !== provider
+  return {
+    provider,
+    rulesHash,
+    status: approvedBy === null ? 'LOADED' : isFirst ? 'IN_EFFECT' : 'REPLACED',
+    ...(approvedBy === null ? {} : { approvedBy, approvedAt }),
+    ...(approvedByChange === null ? {} : { approvedByChange }),
+    rules,
+  }
+}

@@ -1,0 +1,44 @@
+// Processes the deliveries whose jobs wait, as one batch of a worker thread.
+import { openCrypto } from '../../../src/core/signing/crypto.ts'
+import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
+import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
+import { openPool } from '../../../src/core/tables/sql.ts'
+import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
+import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/thread-messages.ts'
+import { openWebhookJobs } from '../../../src/core/webhooks/queue.ts'
+import type { WorkerRequest } from '../../../workers/in-flight.ts'
+import { processWebhooks } from '../../../workers/webhooks/process.ts'
+import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
+
+export async function processWaiting({
+  url,
+  keyDir,
+}: {
+  readonly url: string
+  readonly keyDir: string
+}): Promise<ProcessedWebhooks> {
+  const pool = openPool(url, 4)
+  const { rows: jobs } = await pool.query<DueWebhooks['jobs'][number]>(
+    `SELECT id AS "jobId", data ->> 'id' AS "eventKey", 1000 AS bytes FROM pgboss.job
+     WHERE name = 'webhook-events' ORDER BY created_on, id`,
+  )
+  const published = readPublicKeys(keyDir)
+  const request: WorkerRequest = {
+    ticket: 0,
+    takenMs: 0,
+    costMs: 0,
+    caller: { callerId: 'anonymous', reads: null, scope: 'unchecked' },
+    body: Buffer.from(JSON.stringify({ jobs } satisfies DueWebhooks)),
+    params: {},
+  }
+  const [answer] = await processWebhooks([{ request }], {
+    pool,
+    key: readSigningKeys(keyDir, ['ed25519']).ed25519,
+    crypto: openCrypto({ findKey: (keyId) => published.get(keyId), findApproverKey: () => undefined }),
+    startLogBatch,
+    webhookRules: openWebhookRules(await readWebhookRulesInEffect(pool)),
+    webhookJobs: openWebhookJobs(pool),
+  })
+  await pool.end()
+  return JSON.parse(answer?.body ?? '') as ProcessedWebhooks
+}

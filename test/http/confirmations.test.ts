@@ -1,0 +1,479 @@
+// What payment providers say of executions: confirmations, the intents in doubt that they close, and contradictions.
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import {
+  aBankDelivery,
+  bankEnv,
+  bankRulesHash,
+  deliverFromBank,
+  outcomeOf,
+  type BankDelivery,
+} from '../bank.ts'
+import { aHuman } from '../authority.ts'
+import { createDatabase, intentState, type TestDatabase } from '../database.ts'
+import { checked } from '../fsck/mix.ts'
+import { passDeadline, putInDoubt } from '../intents.ts'
+import { scrape, total } from '../metrics/scrape.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
+import { makeKeys } from '../signing-keys.ts'
+import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+const human = aHuman('human')
+const other = aCaller('other', { allowedPrincipalIds: ['tester'], allowedCapabilities: ['*'] })
+const auditor = aCaller('auditor', { readAll: true })
+const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-confirmations-'))
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  makeKeys(signingKeyDir)
+  service = await startService({
+    databaseUrl: database.url,
+    signingKeyDir,
+    callers: [human.entry, other.entry, auditor.entry],
+    env: { ...bankEnv, METRICS_PORT: '0' },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  // Whatever these tests have made is whole.
+  const { lines } = await checked(database, signingKeyDir)
+  expect(lines.filter((line) => !/in_doubt|log_/.test(line))).toEqual([])
+  await database.drop()
+  rmSync(signingKeyDir, { recursive: true })
+})
+
+async function executed(members: Parameters<typeof aTransaction>[0] = {}): Promise<string> {
+  const transaction = aTransaction(members)
+  expect((await service.post('/execute', transaction)).status).toBe(200)
+  return transaction.businessTransactionId
+}
+
+async function inDoubt(): Promise<string> {
+  const id = await executed()
+  await putInDoubt(database, id)
+  return id
+}
+
+/** Delivers, and resolves to what became of it. */
+async function told(delivery: BankDelivery) {
+  expect((await deliverFromBank(service, delivery)).body).toEqual({ status: 'accepted' })
+  return ended(delivery)
+}
+
+function ended(delivery: BankDelivery) {
+  return until(async () => {
+    const row = await outcomeOf(database, delivery)
+    return row.outcome === null ? undefined : row
+  }, 'the delivery to be processed')
+}
+
+interface Confirmation {
+  readonly confirmation: Record<string, unknown> & { confirmationId: string }
+  readonly signature: object
+}
+
+async function confirmationsOf(id: string, key = service.key): Promise<Confirmation[]> {
+  const { status, body } = await service.get(`/confirmations/${id}`, { key })
+  expect(status).toBe(200)
+  return body.confirmations as Confirmation[]
+}
+
+async function intentOf(id: string) {
+  const { body } = await service.get(`/execution-intents/${id}`)
+  return body as {
+    state: string
+    inDoubt: boolean
+    resolution?: string
+    transitions: { transition: Record<string, unknown> }[]
+  }
+}
+
+async function contradictionsOf(id: string): Promise<Record<string, unknown>[]> {
+  const { body } = await service.get('/audit/events?type=confirmation.contradicts&pageSize=100', human)
+  const events = body.events as { event: { severity: string; detail: Record<string, unknown> } }[]
+  const own = events.map(({ event }) => event).filter(({ detail }) => detail['businessTransactionId'] === id)
+  for (const { severity } of own) expect(severity).toBe('WARNING')
+  return own.map(({ detail }) => detail)
+}
+
+describe('an intent in doubt', () => {
+  test.each([
+    ['paid', 'EXECUTED', 'executed'],
+    ['refused', 'NOT_EXECUTED', 'not_executed'],
+  ] as const)(
+    'is closed by the word %s as %s, with a transition that cites it',
+    async (event, resolution, says) => {
+      const id = await inDoubt()
+      const delivery = aBankDelivery(event, id)
+      expect(await told(delivery)).toMatchObject({
+        outcome: 'confirmed',
+        rule_id: event,
+        business_transaction_id: id,
+      })
+      const [one, ...others] = await confirmationsOf(id)
+      expect(others).toEqual([])
+      expect(one?.confirmation).toEqual({
+        confirmationId: expect.any(String),
+        provider: 'bank',
+        eventId: delivery.eventId,
+        deliveryHash: createHash('sha256').update(delivery.body).digest('hex'),
+        ruleId: event,
+        rulesHash: bankRulesHash,
+        businessTransactionId: id,
+        says,
+        comparisons:
+          event === 'paid'
+            ? [{ expression: 'payload.amount == transaction.intent.parameters.amount', holds: true }]
+            : [],
+        receivedAt: expect.any(String),
+      })
+      const intent = await intentOf(id)
+      expect(intent).toMatchObject({ state: 'RESOLVED', inDoubt: false, resolution })
+      expect(intent.transitions.at(-1)?.transition).toMatchObject({
+        by: 'webhook:bank',
+        confirmationId: one?.confirmation.confirmationId,
+        resolution,
+      })
+      const keys = (await service.get('/.well-known/jwks.json', { key: null })).body
+      for (const evidence of [one, intent.transitions.at(-1)])
+        expect(verifyEvidence(JSON.stringify(evidence), keys)).toMatchObject({ valid: true })
+      expect(await contradictionsOf(id)).toEqual([])
+      // Nobody is told of it as something to look at any more.
+      const { body } = await service.get('/execution-intents/unfinalized?pageSize=100', human)
+      expect(JSON.stringify(body)).not.toContain(id)
+    },
+  )
+
+  test('is closed by its authorizationId too', async () => {
+    const id = await inDoubt()
+    const { body } = await service.get(`/execution-intents/${id}`)
+    const { authorizationId } = (body.authorization as { payload: { authorizationId: string } }).payload
+    expect(await told(aBankDelivery('paid', authorizationId))).toMatchObject({
+      outcome: 'confirmed',
+      business_transaction_id: id,
+    })
+    expect(await intentState(database, id)).toBe('RESOLVED')
+  })
+
+  test('of another caller is closed all the same: the rules bind a provider, nothing else', async () => {
+    const transaction = aTransaction()
+    expect((await service.post('/execute', transaction, { key: other.key })).status).toBe(200)
+    const id = transaction.businessTransactionId
+    await putInDoubt(database, id)
+    expect(await told(aBankDelivery('paid', id))).toMatchObject({ outcome: 'confirmed' })
+    expect(await confirmationsOf(id, other.key)).toHaveLength(1)
+  })
+
+  test('stays in doubt where the provider has not decided, and where what it says differs', async () => {
+    const id = await inDoubt()
+    expect(await told(aBankDelivery('held', id))).toMatchObject({ outcome: 'pending' })
+    expect(await told(aBankDelivery('paid', id, { amount: 41 }))).toMatchObject({ outcome: 'contradicted' })
+    expect(await told(aBankDelivery('odd', id))).toMatchObject({ outcome: 'rule-failed', rule_id: 'odd' })
+    expect(await intentOf(id)).toMatchObject({ state: 'RELEASED', inDoubt: true, transitions: [] })
+    // Nothing is signed of what could not be compared.
+    const says = (await confirmationsOf(id)).map(({ confirmation }) => confirmation['says'])
+    expect(says).toEqual(['executed', 'pending'])
+    expect(await contradictionsOf(id)).toHaveLength(1)
+  })
+
+  test('with a stored record that proves its end is not closed by a word', async () => {
+    const id = await executed()
+    await putInDoubt(database, id, 'kept')
+    expect(await told(aBankDelivery('refused', id))).toMatchObject({ outcome: 'contradicted' })
+    expect(await intentState(database, id)).toBe('RELEASED')
+    expect((await service.post(`/execution-intents/${id}/finalize`, {}, human)).status).toBe(200)
+  })
+})
+
+describe('out of order', () => {
+  test('the first word closes, the second one that differs contradicts', async () => {
+    const id = await inDoubt()
+    expect(await told(aBankDelivery('paid', id))).toMatchObject({ outcome: 'confirmed' })
+    expect(await told(aBankDelivery('refused', id))).toMatchObject({
+      outcome: 'contradicted',
+      detail: 'The provider says not_executed, and the execution intent is RESOLVED as EXECUTED.',
+    })
+    expect(await intentOf(id)).toMatchObject({ resolution: 'EXECUTED' })
+    expect(await confirmationsOf(id)).toHaveLength(2)
+    expect(await contradictionsOf(id)).toHaveLength(1)
+  })
+
+  test('also where both come at once: one of them closes', async () => {
+    const id = await inDoubt()
+    const deliveries = [aBankDelivery('paid', id), aBankDelivery('refused', id)]
+    await Promise.all(deliveries.map((delivery) => deliverFromBank(service, delivery)))
+    const outcomes = await Promise.all(deliveries.map(async (delivery) => (await ended(delivery)).outcome))
+    expect(new Set(outcomes)).toEqual(new Set(['confirmed', 'contradicted']))
+    expect((await intentOf(id)).transitions).toHaveLength(1)
+  })
+
+  test('a word twice confirms twice, and closes once', async () => {
+    const id = await inDoubt()
+    const delivery = aBankDelivery('paid', id)
+    expect(await told(delivery)).toMatchObject({ outcome: 'confirmed' })
+    expect((await deliverFromBank(service, delivery)).body).toEqual({ status: 'acknowledged' })
+    expect(await told(aBankDelivery('paid', id))).toMatchObject({ outcome: 'confirmed' })
+    expect(await confirmationsOf(id)).toHaveLength(2)
+    expect((await intentOf(id)).transitions).toHaveLength(1)
+  })
+})
+
+const slow = () => aTransaction({ intent: { parameters: { amount: 42, delayMs: 3_000 } } })
+
+describe('before the connector answers', () => {
+  test('a word waits, and is held against what the connector says', async () => {
+    const transaction = slow()
+    const id = transaction.businessTransactionId
+    const answer = service.post('/execute', transaction)
+    await until(async () => (await intentState(database, id)) === 'RELEASED', 'the release')
+    const delivery = aBankDelivery('refused', id)
+    await deliverFromBank(service, delivery)
+    const waiting = await until(async () => {
+      const row = await outcomeOf(database, delivery)
+      return row.detail === null ? undefined : row
+    }, 'the delivery to wait')
+    expect(waiting).toMatchObject({ outcome: null, processed_at: null, business_transaction_id: id })
+    expect(await confirmationsOf(id)).toEqual([])
+    expect((await answer).status).toBe(200)
+    expect(await ended(delivery)).toMatchObject({ outcome: 'contradicted' })
+    expect(await intentState(database, id)).toBe('FINALIZED')
+  })
+
+  test('a word closes what is in doubt once its deadline has passed', async () => {
+    const transaction = slow()
+    const id = transaction.businessTransactionId
+    const answer = service.post('/execute', transaction)
+    await until(async () => (await intentState(database, id)) === 'RELEASED', 'the release')
+    const delivery = aBankDelivery('paid', id)
+    await deliverFromBank(service, delivery)
+    await until(async () => (await outcomeOf(database, delivery)).detail !== null, 'the delivery to wait')
+    await passDeadline(database, id)
+    expect(await ended(delivery)).toMatchObject({ outcome: 'confirmed' })
+    expect(await intentOf(id)).toMatchObject({ state: 'RESOLVED', resolution: 'EXECUTED' })
+    // It answers after somebody else has said how it ended.
+    expect((await answer).status).toBe(502)
+  })
+})
+
+describe('a human at the same moment', () => {
+  test('one of them closes the intent, and the other is told', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, inDoubt))
+    const deliveries = ids.map((id) => aBankDelivery('paid', id))
+    const note = { resolution: 'NOT_EXECUTED', note: 'The bank says no.' }
+    const [answers] = await Promise.all([
+      Promise.all(ids.map((id) => service.post(`/execution-intents/${id}/resolve`, note, human))),
+      Promise.all(deliveries.map((delivery) => deliverFromBank(service, delivery))),
+    ])
+    for (const [i, id] of ids.entries()) {
+      const { outcome } = await ended(deliveries[i]!)
+      const { resolution, transitions } = await intentOf(id)
+      expect(transitions).toHaveLength(1)
+      if (answers[i]!.status === 200) expect([resolution, outcome]).toEqual(['NOT_EXECUTED', 'contradicted'])
+      else {
+        expect(answers[i]!.status).toBe(409)
+        expect([resolution, outcome]).toEqual(['EXECUTED', 'confirmed'])
+      }
+    }
+  })
+
+  test('a human who comes later is told that it is closed', async () => {
+    const id = await inDoubt()
+    await told(aBankDelivery('paid', id))
+    const answer = await service.post(
+      `/execution-intents/${id}/resolve`,
+      { resolution: 'NOT_EXECUTED', note: 'Asked.' },
+      human,
+    )
+    expect([answer.status, answer.body]).toEqual([
+      409,
+      { error: 'The execution intent is RESOLVED.', code: 'CONFLICT' },
+    ])
+  })
+})
+
+describe('what this service knows', () => {
+  test('is confirmed where the provider says the same', async () => {
+    const id = await executed()
+    expect(await told(aBankDelivery('paid', id))).toMatchObject({ outcome: 'confirmed' })
+    expect(await contradictionsOf(id)).toEqual([])
+  })
+
+  test('is contradicted where it says COMPLETED and the provider not_executed', async () => {
+    const id = await executed()
+    const delivery = aBankDelivery('refused', id)
+    expect(await told(delivery)).toMatchObject({
+      outcome: 'contradicted',
+      detail: 'The provider says not_executed, and the execution intent is FINALIZED.',
+    })
+    const [one] = await confirmationsOf(id)
+    expect(await contradictionsOf(id)).toEqual([
+      {
+        businessTransactionId: id,
+        confirmationId: one?.confirmation.confirmationId,
+        eventId: delivery.eventId,
+        provider: 'bank',
+        ruleId: 'refused',
+        says: 'not_executed',
+        submittedBy: 'tester',
+      },
+    ])
+  })
+
+  test('is contradicted where it failed for certain and the provider says executed', async () => {
+    const transaction = aTransaction({ intent: { parameters: { amount: 42, fail: true } } })
+    expect((await service.post('/execute', transaction)).status).toBe(500)
+    const id = transaction.businessTransactionId
+    expect(await told(aBankDelivery('paid', id))).toMatchObject({ outcome: 'contradicted' })
+    expect(await told(aBankDelivery('refused', id))).toMatchObject({ outcome: 'confirmed' })
+  })
+
+  test('is contradicted where nothing was released and the provider says executed', async () => {
+    const transaction = aRejectedTransaction()
+    expect((await service.post('/execute', transaction)).status).toBe(500)
+    const id = transaction.businessTransactionId
+    const amount = transaction.intent.parameters['amount']
+    expect(await told(aBankDelivery('paid', id, { amount }))).toMatchObject({
+      outcome: 'contradicted',
+      detail: 'The provider says executed, and this service has released nothing.',
+    })
+    expect(await told(aBankDelivery('refused', id))).toMatchObject({ outcome: 'confirmed' })
+  })
+})
+
+describe('a delivery that closes nothing', () => {
+  test('is kept with what became of it', async () => {
+    const [id, another] = [await inDoubt(), await executed()]
+    const unknown = randomUUID()
+    expect(await told(aBankDelivery('other', id))).toMatchObject({ outcome: 'no-match', rule_id: null })
+    expect(await told(aBankDelivery('paid', [id, another]))).toMatchObject({ outcome: 'ambiguous' })
+    expect(await told(aBankDelivery('paid', unknown))).toMatchObject({
+      outcome: 'unknown',
+      rule_id: 'paid',
+      detail: `No transaction has the id ${unknown}.`,
+    })
+    expect(await told(aBankDelivery('paid', 'no uuid'))).toMatchObject({ outcome: 'rule-failed' })
+    const noJson = { body: 'event=paid', eventId: `evt_${randomUUID()}` }
+    expect(await told(noJson)).toMatchObject({ outcome: 'no-match' })
+    expect(await intentState(database, id)).toBe('RELEASED')
+    expect(await confirmationsOf(id)).toEqual([])
+  })
+
+  test('is ambiguous where one transaction has as its id the authorizationId of another', async () => {
+    const id = await inDoubt()
+    const { body } = await service.get(`/execution-intents/${id}`)
+    const { authorizationId } = (body.authorization as { payload: { authorizationId: string } }).payload
+    const impostor = aTransaction({ businessTransactionId: authorizationId })
+    expect((await service.post('/execute', impostor)).status).toBe(200)
+    expect(await told(aBankDelivery('paid', authorizationId))).toMatchObject({ outcome: 'ambiguous' })
+    expect(await intentState(database, id)).toBe('RELEASED')
+  })
+})
+
+test('again by the same rules it confirms nothing twice, and closes what it could not before', async () => {
+  const id = randomUUID()
+  const delivery = aBankDelivery('paid', id)
+  expect(await told(delivery)).toMatchObject({ outcome: 'unknown' })
+  const transaction = aTransaction({ businessTransactionId: id })
+  expect((await service.post('/execute', transaction)).status).toBe(200)
+  const { rows } = await database.pool.query<{ key: string }>(
+    'SELECT event_key AS key FROM webhook_events WHERE event_id = $1',
+    [delivery.eventId],
+  )
+  for (let run = 1; run <= 2; run++) {
+    const again = await service.post(`/webhook-events/${rows[0]?.key}/process`, {}, human)
+    expect(again.status, again.text).toBe(200)
+    expect(await ended(delivery)).toMatchObject({ outcome: 'confirmed' })
+  }
+  expect(await confirmationsOf(id)).toHaveLength(1)
+})
+
+describe('GET /confirmations/{id} 200', () => {
+  test('pages, newest first, for the owner, humans and auditors', async () => {
+    const id = await executed()
+    for (const event of ['held', 'paid'] as const) await told(aBankDelivery(event, id))
+    for (const key of [service.key, human.key, auditor.key]) {
+      const first = await service.get(`/confirmations/${id}?pageSize=1`, { key })
+      expect((first.body.confirmations as Confirmation[])[0]?.confirmation['says']).toBe('executed')
+      const next = /<([^>]+)>; rel="next"/.exec(first.headers.get('link') ?? '')?.[1]
+      const second = await service.get(String(next), { key })
+      expect((second.body.confirmations as Confirmation[])[0]?.confirmation['says']).toBe('pending')
+      expect(second.headers.get('link')).toBeNull()
+    }
+    expect(await confirmationsOf(id.toUpperCase())).toHaveLength(2)
+  })
+
+  test('404 transactionNotFound of an unknown id, of one that is none, and of another caller', async () => {
+    const id = await executed()
+    for (const [path, key] of [
+      [randomUUID(), service.key],
+      ['no-id', service.key],
+      [id, other.key],
+    ] as const) {
+      const { status, body } = await service.get(`/confirmations/${path}`, { key })
+      expect([status, body]).toEqual([404, { error: 'Business Transaction not found.' }])
+    }
+  })
+
+  test('400 of a page that is none', async () => {
+    const id = await executed()
+    for (const query of ['page=0', 'pageSize=101', 'cursor=x'])
+      expect((await service.get(`/confirmations/${id}?${query}`)).status).toBe(400)
+  })
+})
+
+describe('a record', () => {
+  test('has its confirmations beside it, and verifies with them', async () => {
+    const id = await executed()
+    const before = await service.get(`/trust-records/${id}`)
+    expect(before.body).not.toHaveProperty('confirmations')
+    await told(aBankDelivery('held', id))
+    await told(aBankDelivery('refused', id))
+    const { body, text, headers } = await service.get(`/trust-records/${id}`)
+    expect(headers.get('etag')).not.toBe(before.headers.get('etag'))
+    const { confirmations, ...record } = body as { confirmations: Confirmation[] }
+    expect(record).toEqual(before.body)
+    expect(confirmations.map(({ confirmation }) => confirmation['says'])).toEqual(['pending', 'not_executed'])
+    const keys = (await service.get('/.well-known/jwks.json', { key: null })).body
+    const report = verifyEvidence(text, keys)
+    expect(report.valid).toBe(true)
+    expect(report.checks.map(({ name }) => name)).toContain('confirmations')
+    expect(report.notes).toContain('The provider "bank" says not_executed, and the record says COMPLETED.')
+  })
+
+  test('has them in its bundle, each with its proof', async () => {
+    const id = await executed()
+    await told(aBankDelivery('paid', id))
+    const { status, text, body } = await service.get(`/trust-records/${id}?bundle`, {
+      headers: { Prefer: 'wait=10' },
+    })
+    expect(status).toBe(200)
+    const proofs = body.proofs as { kind: string; id: string }[]
+    const [one] = await confirmationsOf(id)
+    expect(proofs.filter(({ kind }) => kind === 'confirmation').map((proof) => proof.id)).toEqual([
+      one?.confirmation.confirmationId,
+    ])
+    const keys = (await service.get('/.well-known/jwks.json', { key: null })).body
+    const log = (await service.get('/.well-known/countersign-log', { key: null })).body
+    expect(verifyEvidence(text, keys, { log })).toMatchObject({ valid: true })
+    // Its owner has the proof of it alone, too.
+    const proof = await service.get(`/log/proofs/confirmation/${one?.confirmation.confirmationId}`)
+    expect(proof.status).toBe(200)
+    const foreign = await service.get(`/log/proofs/confirmation/${one?.confirmation.confirmationId}`, other)
+    expect(foreign.status).toBe(404)
+  })
+})
+
+const counted = async () => total(await scrape(service), 'countersign_confirmations_total') ?? 0
+
+test('the metrics count what providers say, and what came of it', async () => {
+  const before = await counted()
+  await told(aBankDelivery('paid', await executed()))
+  expect(await until(async () => ((await counted()) > before ? true : undefined), 'the count')).toBe(true)
+})

@@ -1,0 +1,549 @@
+// Event endpoints: registered by two humans, served in the order of the feed by one instance at a time, signed as Standard Webhooks.
+import { createPublicKey, verify } from 'node:crypto'
+import { once } from 'node:events'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { startReceiver } from '../../examples/event-receiver/receiver.ts'
+import { aHuman, proposed, putInEffect, resolved } from '../authority.ts'
+import { http, serve, type Answer, type Received } from '../connectors/loopback.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const CHANGES = '/event-endpoints/changes'
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const other = aCaller('other')
+const humans = { maker, checker }
+const callers = [maker.entry, checker.entry, other.entry]
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const TYPES = ['execution.completed'] as const
+const aRegistration = (url: string, members: object = {}) => ({
+  action: 'register',
+  url,
+  types: TYPES,
+  reason: 'test',
+  ...members,
+})
+const propose = (body: unknown) => service.post(CHANGES, body, { key: maker.key })
+
+interface Listed {
+  readonly endpointId: string
+  readonly url: string
+  readonly state: string
+  readonly cursor: string
+  readonly lastFailure?: string
+  readonly [member: string]: unknown
+}
+
+async function listed(url: string): Promise<Listed | undefined> {
+  const { body } = await service.get('/event-endpoints', { key: checker.key })
+  return (body.eventEndpoints as Listed[]).find((row) => row.url === url)
+}
+
+/** Registers an endpoint that answers so, until the test has finished. */
+async function anEndpoint(answer: Answer, members: object = {}) {
+  const receiver = await serve(answer)
+  const url = `${receiver.origin}/events`
+  const { changeId } = await putInEffect(service, humans, CHANGES, aRegistration(url, members))
+  onTestFinished(async () => {
+    if ((await listed(url)) !== undefined)
+      await putInEffect(service, humans, CHANGES, { action: 'revoke', url, reason: 'over' })
+  })
+  return { ...receiver, url, id: changeId, path: `/event-endpoints/${changeId}` }
+}
+
+async function execute(by: { key: string } = service, members: object = {}): Promise<string> {
+  const transaction = aTransaction(members)
+  const { status, text } = await service.post('/execute', transaction, { key: by.key })
+  expect(status, text).toBe(200)
+  return transaction.businessTransactionId
+}
+
+interface Event {
+  readonly eventId: string
+  readonly type: string
+  readonly businessTransactionId?: string
+  readonly [member: string]: unknown
+}
+const eventOf = ({ body }: Received) => JSON.parse(body) as Event
+const idsIn = (requests: readonly Received[]) =>
+  requests.map((request) => eventOf(request).businessTransactionId)
+
+/** Waits until the transactions have been delivered. */
+async function delivered(requests: readonly Received[], ids: readonly string[]): Promise<void> {
+  await until(() => ids.every((id) => idsIn(requests).includes(id)), 'the deliveries')
+}
+
+/** What waits for its next attempt is tried now. */
+const hurry = (id: string) =>
+  database.pool.query(`UPDATE event_deliveries SET due_at = now() WHERE endpoint_id = $1`, [id])
+
+describe('POST /event-endpoints/changes 201', () => {
+  test('answers what a checker is to be shown; nothing is in effect yet', async () => {
+    const change = await proposed(service, maker, CHANGES, aRegistration('https://1.1.1.1/events'))
+    expect(change).toMatchObject({
+      kind: 'event-endpoint',
+      target: 'https://1.1.1.1/events',
+      proposed: {
+        action: 'register',
+        url: 'https://1.1.1.1/events',
+        types: TYPES,
+        withParameters: false,
+      },
+      warnings: [],
+    })
+    expect(await listed('https://1.1.1.1/events')).toBeUndefined()
+    await resolved(service, checker, change, 'reject', { rejectionReason: 'a test' })
+  })
+
+  test('a checker is warned of callers that are not there, of parameters that leave, and of this machine', async () => {
+    const body = aRegistration('http://127.0.0.1:9/', { withParameters: true, callerIds: ['nobody'] })
+    const change = await proposed(service, maker, CHANGES, body)
+    expect(change['warnings']).toEqual([
+      'No caller nobody is configured.',
+      'The parameters of executions are sent to the endpoint.',
+      'The endpoint is on the machine of the service itself, and is refused in production.',
+    ])
+    await resolved(service, checker, change, 'reject', { rejectionReason: 'a test' })
+  })
+})
+
+describe('POST /event-endpoints/changes 400 invalidField', () => {
+  test.each([
+    'https://10.0.0.1/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://[::ffff:127.0.0.1]/',
+    'http://1.1.1.1/',
+    'https://user:secret@1.1.1.1/',
+    'https://1.1.1.1/?token=s3cret',
+    'https://localhost/',
+    'ftp://1.1.1.1/',
+  ])('%s is no endpoint', async (url) => {
+    const { status, body } = await propose(aRegistration(url))
+    expect([status, body.error]).toEqual([400, expect.stringMatching(/^url must /)])
+  })
+
+  const types = 'types must be an array of different types of events, at least one.'
+  test.each<[string, object, string]>([
+    ['no types', { types: [] }, types],
+    ['a type twice', { types: ['change.resolved', 'change.resolved'] }, types],
+    ['a type that is none', { types: ['*'] }, expect.stringMatching(/^types\.0 must be one of execution\./)],
+    [
+      'withParameters that is no boolean',
+      { withParameters: 'yes' },
+      expect.stringMatching(/^withParameters must be true or false/),
+    ],
+    ['no callers', { callerIds: [] }, expect.stringMatching(/^callerIds must be an array of 1 to 64/)],
+    ['a member that nobody reads', { secret: 'x' }, 'secret is not a member that is known here.'],
+    ['an unknown action', { action: 'add' }, 'action must be one of register, revoke.'],
+  ])('%s', async (_, members, error) => {
+    const { status, body } = await propose(aRegistration('https://1.1.1.1/', members))
+    expect([status, body.error]).toEqual([400, error])
+  })
+})
+
+test('POST /event-endpoints/changes 400 fieldRequired', async () => {
+  const { reason: _, ...body } = aRegistration('https://1.1.1.1/')
+  expect(reply(await propose(body))).toEqual({ status: 400, body: { error: 'reason is required.' } })
+})
+
+describe('POST /event-endpoints/changes 409 conflict', () => {
+  test('a URL that is registered, and the revocation of one that is not', async () => {
+    const { url } = await anEndpoint(http(204))
+    const { status, body } = await propose(aRegistration(url))
+    expect([status, body.error]).toEqual([409, `An event endpoint is registered at ${url} already.`])
+    const none = await propose({ action: 'revoke', url: 'https://1.1.1.1/', reason: 'test' })
+    expect([none.status, none.body.error]).toEqual([
+      409,
+      'No event endpoint is registered at https://1.1.1.1/.',
+    ])
+  })
+})
+
+test('humans alone see and change endpoints', async () => {
+  for (const called of [
+    await service.get('/event-endpoints'),
+    await service.post(CHANGES, {}),
+    await service.post('/event-endpoints/x/secret', {}),
+    await service.post('/event-endpoints/x/redeliver', {}),
+  ])
+    expect([called.status, called.body.code]).toEqual([403, 'NON_HUMAN_CALLER_DENIED'])
+})
+
+describe.each(['secret', 'redeliver'])('an id and a body of %s', (action) => {
+  describe('404 eventEndpointNotFound', () => {
+    test.each(['x', '7dfa8e95-9d3d-4220-a021-ceb89e89d4c8'])('%s', async (id) => {
+      const { status, body } = await service.post(`/event-endpoints/${id}/${action}`, {}, { key: maker.key })
+      expect([status, body.code]).toEqual([404, 'EVENT_ENDPOINT_NOT_FOUND'])
+    })
+  })
+
+  test('a member that nobody reads is refused', async () => {
+    const { path } = await anEndpoint(http(204))
+    const answer = await service.post(`${path}/${action}`, { secret: 'mine' }, { key: maker.key })
+    expect(reply(answer)).toEqual({
+      status: 400,
+      body: { error: 'secret is not a member that is known here.' },
+    })
+  })
+})
+
+test('redelivery begins at a cursor of the feed and nowhere else', async () => {
+  const { path } = await anEndpoint(http(204))
+  for (const after of ['', 'x', '1-2-3', '-1'])
+    expect((await service.post(`${path}/redeliver`, { after }, { key: maker.key })).status, after).toBe(400)
+})
+
+describe('POST /event-endpoints/changes/{id}/approve 200', () => {
+  test('registers, or revokes, and GET /event-endpoints lists what is in effect', async () => {
+    const { url, id } = await anEndpoint(http(204), { callerIds: ['tester'] })
+    expect(await listed(url)).toMatchObject({
+      endpointId: id,
+      types: TYPES,
+      withParameters: false,
+      callerIds: ['tester'],
+      state: 'delivering',
+      cursor: expect.any(String) as string,
+      hasSecret: false,
+    })
+    await putInEffect(service, humans, CHANGES, { action: 'revoke', url, reason: 'over' })
+    expect(await listed(url)).toBeUndefined()
+  })
+})
+
+describe('POST /event-endpoints/changes/{id}/reject 200', () => {
+  test('leaves nothing registered', async () => {
+    const change = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/rejected'))
+    const { status } = await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
+    expect(status).toBe(200)
+    expect(await listed('http://127.0.0.1:9/rejected')).toBeUndefined()
+  })
+})
+
+describe('GET /event-endpoints/changes 200', () => {
+  test('lists changes by their status', async () => {
+    const change = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/open'))
+    const { body } = await service.get(`${CHANGES}?status=PENDING_APPROVAL`, { key: checker.key })
+    expect(body.changes).toEqual([change])
+    await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
+  })
+})
+
+describe('GET /event-endpoints/changes/{id} 200', () => {
+  test('shows a change as it was proposed', async () => {
+    const change = await proposed(service, maker, CHANGES, aRegistration('http://127.0.0.1:9/shown'))
+    const answer = await service.get(`${CHANGES}/${change.changeId}`, { key: checker.key })
+    expect(reply(answer)).toEqual({ status: 200, body: change })
+    await resolved(service, checker, change, 'reject', { rejectionReason: 'No.' })
+  })
+})
+
+describe('GET /event-endpoints 200', () => {
+  test('shows the keys that verify v1a signatures, and no secret', async () => {
+    const { path, url } = await anEndpoint(http(204))
+    const { body: made } = await service.post(`${path}/secret`, {}, { key: maker.key })
+    const { text, body } = await service.get('/event-endpoints', { key: checker.key })
+    expect(body.publicKeys).toEqual([expect.stringMatching(/^whpk_[A-Za-z0-9+/]{43}=$/)])
+    expect(text).toContain(url)
+    expect(text).not.toContain(String(made.secret).slice(6))
+  })
+})
+
+describe('POST /event-endpoints/{id}/secret 200', () => {
+  test('answers another one each time', async () => {
+    const { path } = await anEndpoint(http(204))
+    const made = async () => (await service.post(`${path}/secret`, {}, { key: maker.key })).body
+    expect((await made()).secret).not.toBe((await made()).secret)
+  })
+})
+
+describe('POST /event-endpoints/{id}/redeliver 200', () => {
+  test('takes `now`, which passes over what was not delivered', async () => {
+    let status = 500
+    const endpoint = await anEndpoint((socket) => socket.end(http(status)))
+    const passedOver = await execute()
+    await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
+    const now = await service.post(`${endpoint.path}/redeliver`, { after: 'now' }, { key: maker.key })
+    expect(reply(now)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
+    const tried = endpoint.requests.length
+    status = 204
+    const next = await execute()
+    await delivered(endpoint.requests, [next])
+    expect(idsIn(endpoint.requests.slice(tried))).toEqual([next])
+    expect(passedOver).not.toBe(next)
+  })
+})
+
+describe('a delivery', () => {
+  test('is verified by the reference library, and by the published keys', async () => {
+    const endpoint = await anEndpoint(http(204))
+    const { body: made } = await service.post(`${endpoint.path}/secret`, {}, { key: maker.key })
+    const id = await execute()
+    await delivered(endpoint.requests, [id])
+    const [request] = endpoint.requests
+    const { headers, body } = request!
+    const event = new Webhook(made.secret as string).verify(body, headers) as Event
+    expect(event).toMatchObject({
+      eventId: headers['webhook-id'],
+      type: 'execution.completed',
+      businessTransactionId: id,
+    })
+    expect(body).not.toContain('parameters')
+    expect(() => new Webhook(made.secret as string).verify(`${body} `, headers)).toThrow('No matching')
+
+    const [, asymmetric = ''] = /v1a,(\S+)/.exec(headers['webhook-signature'] ?? '') ?? []
+    const message = Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`)
+    const { body: list } = await service.get('/event-endpoints', { key: checker.key })
+    const keys = (list.publicKeys as string[]).map((text) =>
+      createPublicKey({
+        format: 'der',
+        type: 'spki',
+        key: Buffer.concat([
+          Buffer.from('302a300506032b6570032100', 'hex'),
+          Buffer.from(text.replace('whpk_', ''), 'base64'),
+        ]),
+      }),
+    )
+    expect(keys.some((key) => verify(null, message, key, Buffer.from(asymmetric, 'base64')))).toBe(true)
+    expect(request).toMatchObject({ line: 'POST /events HTTP/1.1' })
+    expect(headers['content-type']).toBe('application/json')
+  })
+
+  test('carries v1a alone until a secret is made, and both secrets for a day after one is replaced', async () => {
+    const endpoint = await anEndpoint(http(204))
+    const schemes = () =>
+      endpoint.requests
+        .at(-1)
+        ?.headers['webhook-signature']?.split(' ')
+        .map((one) => one.split(',')[0])
+    await delivered(endpoint.requests, [await execute()])
+    expect(schemes()).toEqual(['v1a'])
+    const make = async () => (await service.post(`${endpoint.path}/secret`, {}, { key: maker.key })).body
+    const first = await make()
+    expect(first).toEqual({ secret: expect.stringMatching(/^whsec_/) })
+    const second = await make()
+    expect(Date.parse(second.previousUntil as string)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+    await delivered(endpoint.requests, [await execute()])
+    expect(schemes()).toEqual(['v1', 'v1', 'v1a'])
+    const { body, headers } = endpoint.requests.at(-1)!
+    for (const { secret } of [first, second])
+      expect(new Webhook(secret as string).verify(body, headers)).toMatchObject({
+        type: 'execution.completed',
+      })
+    expect(JSON.stringify(await listed(endpoint.url))).not.toContain(String(second.secret))
+    expect((await listed(endpoint.url))?.['hasSecret']).toBe(true)
+  })
+
+  test('tells of the types and callers that were registered, with parameters where two humans said so', async () => {
+    const own = await anEndpoint(http(204), { callerIds: ['tester'], withParameters: true })
+    const changes = await anEndpoint(http(204), { types: ['change.resolved'] })
+    const foreign = await execute(other, { authority: { principalId: 'other' } })
+    const mine = await execute(service, { intent: { parameters: { amount: 42, note: 'mine' } } })
+    await delivered(own.requests, [mine])
+    expect(idsIn(own.requests)).not.toContain(foreign)
+    expect(eventOf(own.requests[0]!)['parameters']).toEqual({ amount: 42, note: 'mine' })
+    await until(() => changes.requests.length > 0, 'the change')
+    expect(new Set(changes.requests.map((request) => eventOf(request).type))).toEqual(
+      new Set(['change.resolved']),
+    )
+  })
+
+  test('is repeated until it is taken, and none goes before it', async () => {
+    let failures = 2
+    const endpoint = await anEndpoint((socket) => socket.end(http(failures-- > 0 ? 503 : 204)))
+    const ids = [await execute(), await execute(), await execute()]
+    for (const attempt of [1, 2]) {
+      await until(() => endpoint.requests.length >= attempt, 'the attempt')
+      const failed = await until(async () => {
+        const row = await listed(endpoint.url)
+        return row?.state === 'failing' && failures === 2 - attempt ? row : undefined
+      }, 'the failure')
+      expect(failed).toMatchObject({ lastFailure: 'answered 503', failingSince: expect.any(String) })
+      expect(Date.parse(String(failed['nextAttemptAt']))).toBeGreaterThan(
+        Date.parse(String(failed['lastFailureAt'])),
+      )
+      await hurry(endpoint.id)
+    }
+    await delivered(endpoint.requests, ids)
+    const [first] = ids
+    expect(idsIn(endpoint.requests)).toEqual([first, first, ...ids])
+    expect(new Set(endpoint.requests.slice(0, 3).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    await until(async () => (await listed(endpoint.url))?.state === 'delivering', 'the success')
+  })
+
+  // proves abuse: An event endpoint that hangs
+  test('to one that hangs, answers megabytes, redirects or is private delays nobody and leaks nothing', async () => {
+    const elsewhere = await serve(http(204))
+    const bad = await Promise.all([
+      anEndpoint(() => undefined),
+      anEndpoint(http(200, 'x'.repeat(5_000_000))),
+      anEndpoint(http(302, 's3cret', { Location: `${elsewhere.origin}/` })),
+    ])
+    const inside = await anEndpoint(http(204))
+    await database.pool.query(`UPDATE event_endpoints SET url = 'https://10.0.0.1/' WHERE endpoint_id = $1`, [
+      inside.id,
+    ])
+    const good = await anEndpoint(http(204))
+    const startedMs = performance.now()
+    const id = await execute()
+    await delivered(good.requests, [id])
+    // The one that hangs is given up after 15 s.
+    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    expect((await listed(bad[0].url))?.lastFailure).toBeUndefined()
+    const problem = async (url: string) => until(async () => (await listed(url))?.lastFailure, 'the failure')
+    expect(await problem(bad[1].url)).toBe('gave no whole answer: the answer is larger than 65536 bytes')
+    expect(await problem(bad[2].url)).toBe('answered 302')
+    expect(await problem('https://10.0.0.1/')).toBe(
+      'cannot be reached: its address is not public (ADDRESS_REFUSED)',
+    )
+    expect(elsewhere.requests).toEqual([])
+    expect(inside.requests).toEqual([])
+    const ready = await service.get('/ready', { key: null })
+    for (const { url } of bad) expect(ready.text).not.toContain(url)
+    await database.pool.query(`UPDATE event_endpoints SET url = $2 WHERE endpoint_id = $1`, [
+      inside.id,
+      inside.url,
+    ])
+  })
+
+  test('answered 410 is the last one, until a human has events delivered again', async () => {
+    let status = 410
+    const endpoint = await anEndpoint((socket) => socket.end(http(status)))
+    const before = (await listed(endpoint.url))?.cursor
+    const id = await execute()
+    await until(async () => (await listed(endpoint.url))?.state === 'disabled', 'the end')
+    expect(endpoint.requests).toHaveLength(1)
+    await hurry(endpoint.id)
+    status = 204
+    const later = await execute()
+    const again = await service.post(`${endpoint.path}/redeliver`, {}, { key: maker.key })
+    expect(reply(again)).toEqual({ status: 200, body: { endpointId: endpoint.id } })
+    await delivered(endpoint.requests, [id, later])
+    expect(idsIn(endpoint.requests)).toEqual([id, id, later])
+    // From a place before: what was delivered is delivered again.
+    await service.post(`${endpoint.path}/redeliver`, { after: before }, { key: maker.key })
+    await until(() => endpoint.requests.length === 5, 'the repetition')
+    expect(idsIn(endpoint.requests).slice(3)).toEqual([id, later])
+  })
+
+  test('that failed for three days disables the endpoint; it loses nothing', async () => {
+    const endpoint = await anEndpoint(http(500))
+    const id = await execute()
+    await until(async () => (await listed(endpoint.url))?.state === 'failing', 'the failure')
+    const stopped = (await listed(endpoint.url))?.cursor
+    await database.pool.query(
+      `UPDATE event_deliveries SET due_at = now(), failing_since = now() - interval '3 days 1 second' WHERE endpoint_id = $1`,
+      [endpoint.id],
+    )
+    await until(async () => (await listed(endpoint.url))?.state === 'disabled', 'the end')
+    expect(new Set(idsIn(endpoint.requests))).toEqual(new Set([id]))
+    expect((await listed(endpoint.url))?.cursor).toBe(stopped)
+    await until(
+      async () => (await service.get('/ready', { key: null })).text.includes('event endpoint is disabled'),
+      'the warning',
+    )
+  })
+
+  test('ends with a revocation, which deletes the secrets', async () => {
+    const endpoint = await anEndpoint(http(204))
+    await service.post(`${endpoint.path}/secret`, {}, { key: maker.key })
+    await delivered(endpoint.requests, [await execute()])
+    await putInEffect(service, humans, CHANGES, { action: 'revoke', url: endpoint.url, reason: 'over' })
+    const id = await execute()
+    const witness = await anEndpoint(http(204), { types: ['change.resolved'] })
+    await until(() => witness.requests.length > 0, 'a later event elsewhere')
+    expect(idsIn(endpoint.requests)).not.toContain(id)
+    const { rows } = await database.pool.query('SELECT FROM event_deliveries WHERE endpoint_id = $1', [
+      endpoint.id,
+    ])
+    expect(rows).toEqual([])
+  })
+})
+
+test('two instances: one delivers at a time, and another goes on where a killed one stopped', async () => {
+  const { signingKeyDir, key } = service
+  const second = await startService({ databaseUrl: database.url, callers, signingKeyDir, key })
+  const endpoint = await anEndpoint(http(204))
+  const ids: string[] = []
+  for (let i = 0; i < 10; i++) ids.push(await execute(i % 2 === 0 ? service : second))
+  await delivered(endpoint.requests, ids)
+  // Each once; the log says in which order the two stored their evidence.
+  expect(new Set(idsIn(endpoint.requests))).toEqual(new Set(ids))
+  expect(endpoint.requests).toHaveLength(ids.length)
+
+  // The second holds the lease, and dies with it.
+  const holder = async () => {
+    const { rows } = await database.pool.query<{ lease: string | null }>(
+      'SELECT lease FROM event_deliveries WHERE endpoint_id = $1',
+      [endpoint.id],
+    )
+    return rows[0]?.lease ?? null
+  }
+  second.process.kill('SIGKILL')
+  await once(second.process, 'exit')
+  const lost = await holder()
+  // As after 30 seconds, whoever held it.
+  await database.pool.query(
+    `UPDATE event_deliveries SET lease = gen_random_uuid(), leased_until = now() + interval '1 second' WHERE endpoint_id = $1`,
+    [endpoint.id],
+  )
+  const after = await execute()
+  await delivered(endpoint.requests, [after])
+  // What the killed one had not noted yet is delivered again.
+  expect(new Set(idsIn(endpoint.requests))).toEqual(new Set([...ids, after]))
+  expect(await holder()).not.toBe(lost)
+})
+
+test('the receiver of examples/event-receiver takes each event once, and nothing that was not signed', async () => {
+  const events: Event[] = []
+  const config = { service: service.url, port: 0, onEvent: (event: unknown) => events.push(event as Event) }
+  const receiver = await startReceiver({ ...config, secret: undefined })
+  onTestFinished(() => void receiver.close())
+  const { changeId } = await putInEffect(service, humans, CHANGES, aRegistration(receiver.url))
+  const id = await execute()
+  await until(() => events.length > 0, 'the event')
+  expect(events).toMatchObject([{ type: 'execution.completed', businessTransactionId: id }])
+  const before = (await listed(receiver.url))?.cursor
+  expect(before).toEqual(expect.any(String))
+
+  const headers = {
+    'webhook-id': 'x',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
+    'webhook-signature': `v1a,${Buffer.alloc(64).toString('base64')}`,
+  }
+  expect((await fetch(receiver.url, { method: 'POST', headers, body: '{}' })).status).toBe(401)
+  expect((await fetch(receiver.url, { method: 'POST', body: '{}' })).status).toBe(401)
+
+  const { body } = await service.post(`/event-endpoints/${changeId}/secret`, {}, { key: maker.key })
+  const symmetric = await startReceiver({ ...config, secret: body.secret as string })
+  onTestFinished(() => void symmetric.close())
+  const webhook = new Webhook(body.secret as string)
+  const at = new Date()
+  const signed = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': webhook.sign('msg_1', at, '{"type":"test"}'),
+  }
+  for (const [sent, status] of [
+    ['{"type":"test"}', 204],
+    ['{"type":"test"}', 204],
+    ['{"type":"other"}', 401],
+  ] as const)
+    expect((await fetch(symmetric.url, { method: 'POST', headers: signed, body: sent })).status).toBe(status)
+  expect(events.slice(1)).toEqual([{ type: 'test' }])
+  await putInEffect(service, humans, CHANGES, { action: 'revoke', url: receiver.url, reason: 'over' })
+})

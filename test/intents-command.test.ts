@@ -1,0 +1,130 @@
+// countersign intents: what an operator sees of an execution, from its release to its end.
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../src/core/tables/transaction.ts'
+import { insertConfirmations } from '../src/core/tables/provider-confirmations.ts'
+import { unlogged } from '../src/core/tables/log-queue.ts'
+import { runCommand } from './command.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
+import { notedInDoubt, putInDoubt } from './intents.ts'
+import { aCaller, startService, until, type TestService } from './service.ts'
+import { aTransaction } from './transactions.ts'
+
+const human = aCaller('olive', { credentialHolderType: 'USER' })
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({ databaseUrl: database.url, callers: [human.entry] })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+})
+
+const intents = (...args: string[]) => runCommand(['intents', ...args], { DATABASE_URL: database.url })
+
+async function executed(): Promise<string> {
+  const transaction = aTransaction()
+  const { status } = await service.post('/execute', transaction)
+  expect(status).toBe(200)
+  return transaction.businessTransactionId
+}
+
+/** What the provider says, as the processing of its delivery stores it. */
+async function confirm(id: string, more: object): Promise<void> {
+  const confirmationId = randomUUID()
+  const at = new Date().toISOString()
+  const body = {
+    confirmationId,
+    provider: 'acme',
+    ruleId: 'paid',
+    receivedAt: at,
+    businessTransactionId: id,
+    ...more,
+  }
+  await inTransaction(database.pool, (sql) => {
+    sql.runLast(
+      insertConfirmations([
+        {
+          confirmationId,
+          businessTransactionId: id,
+          provider: 'acme',
+          eventKey: randomUUID(),
+          rulesHash: '0'.repeat(64),
+          at,
+          body: JSON.stringify(body),
+          seal: '{}',
+          ...unlogged,
+        },
+      ]),
+    )
+  })
+}
+
+const TIME = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`
+
+test('list names what is in doubt', async () => {
+  expect(await intents('list')).toEqual({ status: 0, stdout: '', stderr: 'Nothing is in doubt.\n' })
+  const ids = [await executed(), await executed()]
+  for (const id of ids) await putInDoubt(database, id)
+  await until(async () => (await notedInDoubt(database)).size === 2, 'the sweep to note them')
+  const { stdout, stderr } = await intents('list')
+  expect(stderr).toBe('2 in doubt.\n')
+  const lines = stdout.trimEnd().split('\n').toSorted()
+  expect(lines).toEqual(
+    ids
+      .toSorted()
+      .map(
+        (id) => expect.stringMatching(new RegExp(`^${id}  ${TIME}  tester  sandbox:echo  \\S+$`)) as string,
+      ),
+  )
+  expect((await intents('list', '--limit', '1')).stderr).toBe(
+    '1 in doubt, and more: give a greater --limit.\n',
+  )
+})
+
+test('show tells the story of one: what the provider said, and who closed it', async () => {
+  const id = await executed()
+  expect((await intents('show', id)).stdout).toMatch(
+    new RegExp(
+      `^${id}  sandbox:echo  \\S+  tester  FINALIZED\n${TIME}  RELEASED\n${TIME}  FINALIZED by its Execution Trust Record\n$`,
+    ),
+  )
+  await putInDoubt(database, id)
+  await confirm(id, {
+    eventId: 'evt_1\u001b[31m',
+    says: 'executed',
+    comparisons: [
+      { expression: 'payload.amount == transaction.intent.parameters.amount', holds: false },
+      { expression: 'payload.currency == "EUR"', holds: true },
+    ],
+  })
+  expect((await intents('show', id.toUpperCase())).stdout).toContain('  in doubt since ')
+  const resolution = { resolution: 'EXECUTED', note: 'The provider says so.' }
+  expect((await service.post(`/execution-intents/${id}/resolve`, resolution, human)).status).toBe(200)
+  const { status, stdout } = await intents('show', id)
+  expect(status).toBe(0)
+  const [first, ...story] = stdout.trimEnd().split('\n')
+  expect(first).toMatch(/ {2}RESOLVED$/)
+  expect(story.map((line) => line.replace(new RegExp(`^${TIME}  `), ''))).toEqual([
+    'RELEASED',
+    'acme says executed (delivery evt_1\ufffd[31m, rule paid), and does not hold: payload.amount == transaction.intent.parameters.amount',
+    'RESOLVED EXECUTED by olive: The provider says so.',
+  ])
+})
+
+test('what cannot be shown is a sentence', async () => {
+  const unknown = randomUUID()
+  expect(await intents('show', unknown)).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `countersign: No execution ${unknown} was released.\n`,
+  })
+  expect((await intents('show', 'first')).stderr).toBe(
+    'countersign: The id must be a businessTransactionId, a UUID.\n',
+  )
+})

@@ -1,0 +1,304 @@
+// countersign log audit on a database that a service has written: it holds, and whatever somebody changes is found.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { audit } from '../../src/cli/log/audit.ts'
+import { Coverage } from '../../src/cli/log/coverage.ts'
+import { trusting } from '../../src/cli/log/fsck.ts'
+import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/log-keys.ts'
+import { readLogStatus } from '../../src/core/tables/log-state.ts'
+import { openLogWork } from '../../workers/log/index.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { keepTables, startMixed, type Mix } from '../fsck/mix.ts'
+import { bundledEnvironment } from '../run/environment.ts'
+import { startService, until } from '../service.ts'
+import { makeKeys } from '../signing-keys.ts'
+import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+
+const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
+const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
+let database: TestDatabase
+let mix: Mix
+let origin: string
+let putBack: () => Promise<void>
+
+async function published({ pool }: TestDatabase): Promise<void> {
+  await until(async () => {
+    const status = await readLogStatus(pool)
+    return status !== undefined && !status.queued && status.size === status.publishedSize
+  }, 'everything to be under a checkpoint')
+}
+
+/** Has the ids of all entries stated, as an hour later. */
+async function stateIds(): Promise<void> {
+  const { pool } = database
+  const keys = readLogKeys(signingKeyDir)
+  let nowMs = Date.now() + 3_600_000
+  const work = openLogWork({ pool, keys, dataDir: join(signingKeyDir, 'data'), nowMs: () => nowMs })
+  await until(async () => {
+    nowMs += 1_000
+    expect(await work.tick()).toMatchObject({ frozen: null, problem: null })
+    const { rows } = await pool.query('SELECT FROM log_runs WHERE entry_index IS NOT NULL')
+    const status = await readLogStatus(pool)
+    return rows.length > 0 && status?.size === status?.publishedSize
+  }, 'a run of ids')
+}
+
+beforeAll(async () => {
+  database = await createDatabase()
+  makeKeys(signingKeyDir)
+  const { service, remove, ...mixed } = await startMixed(database, { signingKeyDir })
+  mix = mixed.mix
+  await published(database)
+  await service.stop()
+  remove()
+  await stateIds()
+  origin = (await readLogStatus(database.pool))!.origin
+  ;({ putBack } = await keepTables(database))
+})
+afterEach(() => putBack())
+afterAll(async () => {
+  rmSync(signingKeyDir, { recursive: true })
+  await database.drop()
+})
+
+const open = (origins: readonly string[]) =>
+  trusting({
+    logs: origins.map((one) => ({
+      origin: one,
+      vkeys: logVkeys(one, { publicKeys: publishedLogKeys(signingKeyDir)() }),
+    })),
+  })
+
+async function audited() {
+  const lines: string[] = []
+  const sql = new Client({ connectionString: database.url })
+  await sql.connect()
+  const onFinding = ({ table, key, problem }: Record<'table' | 'key' | 'problem', string>) =>
+    lines.push(`${table} ${key}: ${problem}`)
+  try {
+    return { summary: await audit({ sql, open, onFinding }), lines }
+  } finally {
+    await sql.end()
+  }
+}
+
+test('everything that a service stores holds, but for the receipts that were removed to put executions in doubt', async () => {
+  const { summary, lines } = await audited()
+  expect(lines).toEqual(
+    Array.from({ length: 3 }, () =>
+      expect.stringMatching(/^log \S+ \d+: is of kind receipt, and no such artifact is stored$/),
+    ),
+  )
+  expect(summary).toMatchObject({ problems: 3, unreadable: 0, logs: [{ checkpoint: { origin } }] })
+})
+
+const filled = (sql: string) =>
+  sql.replaceAll(/:(\w+)/g, (whole, name: string) => (name in mix ? `'${mix[name as keyof Mix]}'` : whole))
+
+describe('what somebody changed is found', () => {
+  test.each([
+    [
+      'an audit event',
+      `UPDATE audit_events SET body = replace(body, 'approval.delivered', 'approval.undone') WHERE type = 'approval.delivered'`,
+      [/^audit_events \S+: is not what entry \d+ of \S+ says: that is of another kind, or of other bytes$/],
+    ],
+    [
+      'a receipt that is gone',
+      'DELETE FROM receipts WHERE business_transaction_id = :approved',
+      [/^log \S+ \d+: is of kind receipt, and no such artifact is stored$/],
+    ],
+    [
+      'a proposal',
+      `UPDATE pending_changes SET body = replace(body, '"newer"', '"older"') WHERE change_id = :policyChange`,
+      [/^log \S+ \d+: is of kind governance-change, and no such artifact is stored$/],
+    ],
+    [
+      'the place of an authorization',
+      `UPDATE execution_intents AS i SET log_batch = o.log_batch, log_ordinal = o.log_ordinal FROM execution_intents AS o
+       WHERE i.business_transaction_id = :approved AND o.business_transaction_id = :other`,
+      [
+        /^execution_intents \S+: is not what entry/,
+        /^receipts \S+ 1: is entry \d+ of \S+, before its authorization \(entry \d+ of \S+\)$/,
+        /^log \S+ \d+: is of kind authorization, and no such artifact is stored$/,
+      ],
+    ],
+    [
+      'whose execution it is',
+      `UPDATE business_transactions SET caller_id = 'somebody' WHERE business_transaction_id = :approved`,
+      [
+        /^execution_intents \S+: is counted for another caller by entry \d+/,
+        /^receipts \S+ 1: is counted for another caller by entry \d+/,
+      ],
+    ],
+    [
+      'an approval that is said to be of an earlier execution',
+      'UPDATE approvals SET consumed_by = :approved WHERE approval_id = :usedApproval',
+      [/^approvals \S+: is entry \d+ of \S+, after the authorization that used it \(entry \d+ of \S+\)$/],
+    ],
+    [
+      'a policy that is said to have been approved later',
+      `UPDATE policy_versions SET approved_by_change = :policyChange WHERE name = 'by-one'`,
+      [/^execution_intents \S+: is entry \d+ of \S+, before the change that approved its policy \(entry \d+/],
+    ],
+    [
+      'a key that is said to have been revoked before its approval was used',
+      `UPDATE approvers AS k SET revoked_by_change = k.enrolled_by_change, revoked_at = now() FROM approvals AS a
+       WHERE a.approval_id = :usedApproval AND k.approver_id = a.approver_id AND k.key_id = a.key_id`,
+      [
+        /^approvals \S+: belongs to the authorization that is entry \d+ of \S+, after the change that revoked its approver's key \(entry \d+/,
+      ],
+    ],
+    [
+      'an execution that is said to be by a connector that was registered later',
+      `UPDATE trust_records SET body = regexp_replace(body, '"connectorVersion":"[^"]*"', '"connectorVersion":"' ||
+         (SELECT max(change_id::text) FROM external_connectors) || '"') WHERE business_transaction_id = :approved`,
+      [
+        /^receipts \S+ 1: belongs to the authorization that is entry \d+ of \S+, before the change that registered its connector \(entry \d+/,
+      ],
+    ],
+    [
+      'a promise that is over, of a receipt in the queue',
+      `WITH batch AS (DELETE FROM log_batches WHERE batch = (SELECT log_batch FROM receipts WHERE business_transaction_id = :byApproval) RETURNING batch),
+         queued AS (INSERT INTO log_queue (batch, entries) SELECT batch, '{"entries":[1,2,3,4,5,6]}' FROM batch)
+       UPDATE receipts SET body = regexp_replace(body, '"by":"[^"]*"', '"by":"2026-01-01T00:00:00.000Z"')
+       WHERE business_transaction_id = :byApproval`,
+      [
+        /^receipts \S+ 1: promises to be under a checkpoint of \S+ by 2026-01-01T00:00:00\.000Z, and waits in the queue$/,
+      ],
+    ],
+    [
+      'a promise of another log',
+      `UPDATE receipts SET body = regexp_replace(body, '"log":"[^"]*"', '"log":"other/log/1"')
+       WHERE business_transaction_id = :byApproval`,
+      [/^receipts \S+ 1: promises to be under a checkpoint of other\/log\/1 by \S+, and is in \S+\/log\/1$/],
+    ],
+    [
+      'ids in a run',
+      `UPDATE log_run_tiles SET leaves = overlay(leaves PLACING decode(repeat('00', 1200), 'hex') FROM 1) WHERE height = 0`,
+      [
+        /^log \S+: The run of the ids of the entries from 0 to \d+, level 0: /,
+        /^\w+ \S+( 1)?: has an id that the log denies: it is not in the run of ids that covers entry \d+ of \S+$/,
+      ],
+    ],
+    [
+      'a byte of an entry',
+      'UPDATE log_tail SET entries = set_byte(entries, 40, get_byte(entries, 40) # 1) WHERE start = (SELECT min(start) FROM log_tail)',
+      [/^log \S+: tile\/entries\/\S+: entry \d+|^log \S+: tile\/0\/|^log \S+: checkpoint: its root/],
+    ],
+    [
+      'a checkpoint',
+      `UPDATE log_checkpoints SET note = regexp_replace(note, '\\n[A-Za-z0-9+/]{43}=', E'\\n' || repeat('A', 43) || '=')
+       WHERE size = (SELECT max(size) FROM log_checkpoints)`,
+      [/^log \S+: checkpoint: the signature of \S+ \(key id \S+\) does not hold$/],
+    ],
+    [
+      'a checkpoint of another log',
+      `UPDATE log_state SET origin = 'other.example/log/1'`,
+      [
+        /^log other\.example\/log\/1: checkpoint: no key of the log "\S+" that signed its checkpoint is given$/,
+      ],
+    ],
+  ])('%s', async (_what, sql, expected) => {
+    const { rowCount } = await database.pool.query(filled(sql))
+    expect(rowCount).toBeGreaterThan(0)
+    const { lines, summary } = await audited()
+    for (const pattern of expected) expect(lines).toContainEqual(expect.stringMatching(pattern))
+    expect(summary.problems).toBe(lines.length)
+  })
+})
+
+describe('a promise', () => {
+  test.each([
+    ['is kept where the first checkpoint after it covers the entry', 100, 60_000, false],
+    ['is not shown to be broken where checkpoints are missing', 100, 90_000, false],
+    ['is broken where a checkpoint after it does not cover the entry', 150, 90_000, true],
+    ['is kept where no checkpoint came before the entry', 10, 1, false],
+  ])('%s', (_what, index, byMs, late) => {
+    const coverage = new Coverage({ size: 300, artifacts: 300 })
+    coverage.addCheckpoint({ size: 50, signedBy: [{ timeSeconds: 30 }] })
+    coverage.addCheckpoint({ size: 120, signedBy: [{ timeSeconds: 100 }] })
+    coverage.addCheckpoint({ size: 300, signedBy: [{ timeSeconds: 200 }] })
+    expect(coverage.isLate(index, byMs)).toBe(late)
+  })
+})
+
+const run = (env: Record<string, string>, ...args: string[]) => runLog(env, 'audit', ...args)
+const runLog = (env: Record<string, string>, ...args: string[]) =>
+  spawnSync(process.execPath, [CLI, 'log', ...args], {
+    env: { ...bundledEnvironment, DATA_DIR: signingKeyDir, ...env },
+    encoding: 'utf8',
+  })
+
+describe('the command', () => {
+  let small: TestDatabase
+  let given: { DATABASE_URL: string; SIGNING_KEY_DIR: string }
+  let rejected: string
+  beforeAll(async () => {
+    small = await createDatabase()
+    const service = await startService({ databaseUrl: small.url, signingKeyDir })
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+    const refused = aRejectedTransaction()
+    rejected = refused.businessTransactionId
+    expect((await service.post('/execute', refused)).status).toBe(500)
+    await published(small)
+    await service.stop()
+    given = { DATABASE_URL: small.url, SIGNING_KEY_DIR: signingKeyDir }
+  })
+  afterAll(() => small.drop())
+
+  test('exits 0 where nothing is wrong, with the keys of the service or a saved description', async () => {
+    const byKeys = run(given)
+    expect(byKeys).toMatchObject({ status: 0, stderr: '' })
+    expect(byKeys.stdout).toMatch(/^\S+: \d+ entries in \d+ streams under [\s\S]*\nNo problems\.\n$/)
+    const file = join(signingKeyDir, 'log.json')
+    const one = (await readLogStatus(small.pool))!.origin
+    const vkeys = logVkeys(one, { publicKeys: publishedLogKeys(signingKeyDir)() })
+    writeFileSync(file, JSON.stringify({ logs: [{ origin: one, vkeys }] }))
+    const env = { ...given, SIGNING_KEY_DIR: join(signingKeyDir, 'nothing') }
+    expect(run(env, '--log', file)).toMatchObject({ status: 0, stderr: '' })
+    expect(run(env)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/No keys in .*\/nothing\/log: without the log's public keys/),
+    })
+  })
+
+  test('holds a log that was reopened against what it says of the one before', async () => {
+    await small.pool.query(`UPDATE log_state SET frozen = 'A test froze it.'`)
+    expect(runLog(given, 'reopen')).toMatchObject({ status: 0 })
+    const service = await startService({ databaseUrl: small.url, signingKeyDir })
+    expect((await service.post('/execute', aTransaction())).status).toBe(200)
+    await published(small)
+    await service.stop()
+    const both = run(given)
+    expect(both).toMatchObject({ status: 0, stderr: '' })
+    expect(both.stdout).toMatch(/^\S+\/log\/1: [\s\S]*\n\S+\/log\/2: [\s\S]*\nNo problems\.\n$/)
+    await small.pool.query(
+      `UPDATE log_state SET previous = replace(previous, 'A test', 'Nobody') WHERE log = 2`,
+    )
+    expect(run(given)).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(
+        /\/log\/2: entry 0: it is not the statement about the log before that is stored\n/,
+      ),
+    })
+    await small.pool.query(
+      `UPDATE log_state SET previous = replace(previous, 'Nobody', 'A test') WHERE log = 2`,
+    )
+  })
+
+  test('exits 1 with each problem as JSON', async () => {
+    await small.pool.query('DELETE FROM refusal_records WHERE business_transaction_id = $1', [rejected])
+    const { status, stdout } = run(given, '--json')
+    expect(status).toBe(1)
+    const [finding, { summary }] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)) as [object, { summary: object }]
+    expect(finding).toMatchObject({ table: 'log', problem: expect.stringMatching(/^is of kind refusal/) })
+    expect(summary).toMatchObject({ problems: 1, unreadable: 0, logs: expect.any(Array) })
+  })
+})

@@ -1,0 +1,251 @@
+// What bundles of the published vectors are made of: records under a policy, what put it into force, and the log that holds them.
+import { anApproval, PARAMETERS } from '../approvals.ts'
+import { at, membersAt, put, type Json, type Members } from '../edit.ts'
+import {
+  aReceipt,
+  aRecordBody,
+  aVerification,
+  CALLER,
+  promised,
+  reauthorized,
+  receiptOf,
+  seal,
+} from '../evidence.ts'
+import { aChange } from '../governance-changes.ts'
+import { aConfirmation } from '../provider-confirmations.ts'
+import { canonical, humans, modes, publicKeyJson, sha256, unpublished, type Key } from '../keys.ts'
+import { aLog, describedLog, type SignedBy } from '../logs.ts'
+
+/** The checks that rest on the checkpoint. */
+export const CHECKPOINT = 'log checkpoint'
+export const PROOFS = 'log proofs'
+export const ORDER = 'log order'
+export const LOG = [CHECKPOINT, PROOFS, ORDER]
+
+export const LOADED =
+  'It holds no governance change that put policy "sandbox-echo" version "1.0.0" into force: the operator of the service did when it was first started, or the change was left out.'
+
+const NAME = 'countersign.example.com'
+export const FIRST = `${NAME}/log/1`
+export const SECOND = `${NAME}/log/2`
+
+/** What the reader saved: GET /.well-known/countersign-log. */
+export const description: Members = { logs: [describedLog(FIRST), describedLog(SECOND)] }
+
+export const DOCUMENT: Members = {
+  policyId: 'sandbox-echo',
+  policyVersion: '1.0.0',
+  schemaVersion: '1.0.0',
+  rules: [
+    { id: 'approved', when: 'signals.humanApproved', outcome: 'APPROVED', reason: 'A human approved it.' },
+  ],
+}
+export const POLICY_TEXT = canonical(DOCUMENT)
+
+/** A key that no reader has but from the bundle. */
+export const zoe = unpublished.human
+export const zoesChange = enrolment(zoe)
+export const danasChange = enrolment(humans.dana)
+export const policyChange = aChange('APPROVED', humans.aliceStepUp, {
+  kind: 'policy',
+  target: 'sandbox-echo/1.0.0',
+  proposed: DOCUMENT,
+})
+
+export function enrolment(key: Key, proposed: Members = {}): Members {
+  const [approverId = '', keyId = ''] = key.keyId.split(':')
+  const publicKeyPem = publicKeyJson(key)['pem'] as Json
+  return aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'approver',
+    target: key.keyId,
+    proposed: { action: 'add', approverId, keyId, publicKeyPem, ...proposed },
+  })
+}
+
+interface Told {
+  readonly approvals: readonly Members[]
+  readonly mode?: keyof typeof modes
+  readonly name?: string
+  readonly log?: string
+  readonly receipts?: boolean
+}
+
+/** A record under the policy, with these approvals, and its receipt. */
+function aRecord({
+  approvals,
+  mode = 'ed25519',
+  name = 'bundled',
+  log = FIRST,
+  receipts = true,
+}: Told): Members {
+  const signers = modes[mode]
+  const made = aRecordBody(
+    { name, parameters: PARAMETERS, signals: { humanApproved: true, amount: 42 } },
+    signers,
+  )
+  const verified = { humanApproved: { value: true, by: 'approval', approvals: [...approvals] } }
+  const edits: [path: string, value: Json][] = [
+    ['transaction.authority.principalId', 'treasury'],
+    ['authorization.payload.policyContentHash', sha256(POLICY_TEXT)],
+    ['executions.0.decision.policyContentHash', sha256(POLICY_TEXT)],
+    ...(approvals.length === 0
+      ? []
+      : [['executions.0.decision.verifiedSignals', verified] as [string, Json]]),
+  ]
+  const body = reauthorized(edits.reduce((edited, [path, value]) => put(edited, path, value), made))
+  const record = seal(body, signers)
+  const verification = aVerification(record)
+  const receipt = aReceipt(put(promised(receiptOf(record, verification)), 'transparency.log', log), signers)
+  return { ...record, verifications: [verification], receipts: receipts ? [receipt] : [] }
+}
+
+/** Something that the log holds: its entry, and how the bundle names its proof. */
+export interface Part {
+  readonly kind: 'authorization' | 'receipt' | 'approval' | 'change' | 'confirmation'
+  readonly id: string
+  readonly entry: string
+}
+
+export const entryOf = (kind: string, hash: string) => `countersign/1 ${kind} ${hash}`
+/** What the log holds of others, with numbers in streams. */
+export const filler = (i: number) =>
+  `${entryOf('receipt', sha256(`filler ${i}`))} caller=${sha256('caller').slice(0, 16)}:${i + 1}`
+
+const streams = (n: number) => ` caller=${sha256(CALLER).slice(0, 16)}:${n}`
+
+function partsOf(record: Members): { authorization: Part; receipt?: Part } {
+  const id = record['businessTransactionId'] as string
+  const payload = canonical(at(record, 'authorization.payload'))
+  const receipts = record['receipts'] as Members[]
+  const receipt = receipts.at(-1)
+  return {
+    authorization: {
+      kind: 'authorization',
+      id,
+      entry: entryOf('authorization', sha256(payload)) + streams(7),
+    },
+    ...(receipt === undefined
+      ? {}
+      : {
+          receipt: {
+            kind: 'receipt',
+            id,
+            entry: entryOf('receipt', receipt['receiptHash'] as string) + streams(8),
+          },
+        }),
+  }
+}
+
+function approvalPart(approval: Members): Part {
+  const payload = membersAt(approval, 'payload')
+  return {
+    kind: 'approval',
+    id: payload['approvalId'] as string,
+    entry: entryOf('approval', sha256(canonical(payload))),
+  }
+}
+
+function changePart(one: Members): Part {
+  const { signature: _, warnings: _1, diff: _2, ...body } = one
+  return {
+    kind: 'change',
+    id: one['changeId'] as string,
+    entry: entryOf('governance-change', sha256(canonical(body))),
+  }
+}
+
+/** Everything of a bundle before its log is made. */
+export interface Plan {
+  readonly record: Members
+  readonly changes: readonly Members[]
+  readonly approverKeys: readonly Members[]
+  /** In the order of the log, without what others have in it. */
+  readonly parts: readonly Part[]
+}
+
+/** Two approvals by keys that governance enrolled, under a policy that governance put into force. */
+export function governed(told: Partial<Told> = {}): Plan {
+  return governedBy([anApproval(zoe), anApproval(humans.dana)], told)
+}
+
+export function governedBy(approvals: readonly Members[], told: Partial<Told> = {}): Plan {
+  const record = aRecord({ approvals, ...told })
+  const { authorization, receipt } = partsOf(record)
+  const changes = [policyChange, zoesChange, danasChange]
+  return {
+    record,
+    changes,
+    approverKeys: [zoe, humans.dana].map(publicKeyJson),
+    parts: [
+      ...changes.map(changePart),
+      ...approvals.map(approvalPart),
+      authorization,
+      ...(receipt === undefined ? [] : [receipt]),
+    ],
+  }
+}
+
+/** Nothing is approved by a human, and the policy was loaded at the first start. */
+export function plain(told: Partial<Told> = {}): Plan {
+  const record = aRecord({ approvals: [], name: 'bundled plain', ...told })
+  const { authorization, receipt } = partsOf(record)
+  return {
+    record,
+    changes: [],
+    approverKeys: [],
+    parts: [authorization, ...(receipt === undefined ? [] : [receipt])],
+  }
+}
+
+/** As `plain`, and the provider said that it was executed. */
+export function confirmed(says = 'executed'): Plan {
+  const unconfirmed = plain()
+  const id = unconfirmed.record['businessTransactionId'] as string
+  const one = aConfirmation({ businessTransactionId: id, says })
+  const part: Part = {
+    kind: 'confirmation',
+    id: at(one, 'confirmation.confirmationId') as string,
+    entry: entryOf('provider-confirmation', sha256(canonical(at(one, 'confirmation')))) + streams(9),
+  }
+  return {
+    ...unconfirmed,
+    record: { ...unconfirmed.record, confirmations: [one] },
+    parts: [...unconfirmed.parts, part],
+  }
+}
+
+/** The parts as entries of a log among others: one before, between and behind each. */
+export function proven(parts: readonly Part[], origin = FIRST, by?: SignedBy): Members[] {
+  const entries = parts.flatMap(({ entry }, i) => [filler(i), entry])
+  const log = aLog(origin, [...entries, entryOf('heads', sha256('heads'))], by)
+  return parts.map(({ kind, id }, i) => ({ kind, id, proof: log.proof(2 * i + 1) }))
+}
+
+export function bundle(
+  { record, changes, approverKeys, parts }: Plan,
+  proofs: Members[] = proven(parts),
+): Members {
+  return {
+    bundle: 'countersign/1',
+    record,
+    policy: POLICY_TEXT,
+    approverKeys: [...approverKeys],
+    changes: [...changes],
+    proofs,
+  }
+}
+
+/** The plan with these changes in place of its own, each before everything else in the log. */
+export function withChanges(plan: Plan, changes: readonly Members[]): Plan {
+  const others = plan.parts.filter(({ kind }) => kind !== 'change')
+  return { ...plan, changes, parts: [...changes.map(changePart), ...others] }
+}
+
+export const revokedAt = (one: Members, when: string) => put(one, 'approverKeys.0.revokedAt', when)
+
+/** The text with a line replaced by a hash that is not the tree's. */
+export function spoiledLine(proof: string, line: number): string {
+  const lines = proof.split('\n')
+  lines[line] = Buffer.from(sha256('another'), 'hex').toString('base64')
+  return lines.join('\n')
+}

@@ -1,0 +1,146 @@
+// Bundles that hold, and what a report notes of them.
+import type { Cases } from '../case.ts'
+import { put, type Members } from '../edit.ts'
+import { time } from '../evidence.ts'
+import { aChange } from '../governance-changes.ts'
+import type { SignedBy } from '../logs.ts'
+import {
+  DOCUMENT,
+  FIRST,
+  LOADED,
+  type Part,
+  SECOND,
+  bundle,
+  confirmed,
+  governed,
+  plain,
+  proven,
+  revokedAt,
+  withChanges,
+  zoe,
+} from './plan.ts'
+
+const AT = `The log "${FIRST}" had 15 entries at its checkpoint of 2026-11-21T01:01:00Z.`
+
+/** As the log has what it got after the fact. */
+const late = (part: Part): Part => ({ ...part, entry: part.entry.replace(/^(\S+ )/, '$1late-') })
+
+export function validBundles(all: Cases): void {
+  all.addNoted(
+    'valid-governed',
+    'Policy and approvers were put into force by governance.',
+    bundle(governed()),
+    [AT],
+  )
+  all.addNoted(
+    'valid-plain',
+    'The policy was loaded by the operator, and nobody had to approve.',
+    bundle(plain()),
+    [LOADED, `The log "${FIRST}" had 5 entries at its checkpoint of 2026-11-21T01:01:00Z.`],
+  )
+  all.add(
+    'valid-hybrid',
+    'Record and receipt are signed by both algorithms.',
+    bundle(governed({ mode: 'hybrid' })),
+  )
+  all.addNoted('valid-no-receipt', 'Nothing was verified yet.', bundle(plain({ receipts: false })), [
+    'The record carries no receipt.',
+    'No entry of the log states the record: only a receipt does.',
+    LOADED,
+    `The log "${FIRST}" had 3 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
+  ])
+  all.add('valid-confirmed', 'The provider said that it was executed.', bundle(confirmed()))
+  all.addNoted(
+    'valid-contradicted',
+    'The provider said that it was not executed.',
+    bundle(confirmed('not_executed')),
+    [
+      'The provider "razorpay" says not_executed, and the record says COMPLETED.',
+      LOADED,
+      `The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
+    ],
+  )
+  const { parts, ...rest } = governed()
+  const [policy, zoes, danas, approval, second, authorization, receipt] = parts as [
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+    Part,
+  ]
+  all.add(
+    'valid-policy-after-approvals',
+    'The approvals were given before the policy was put into force, and the execution was decided after it.',
+    bundle({ ...rest, parts: [zoes, danas, second, approval, policy, authorization, receipt] }),
+  )
+  all.addNoted(
+    'valid-late-change',
+    'The log has a change as a late entry, at its end.',
+    bundle({ ...rest, parts: [policy, danas, approval, second, authorization, receipt, late(zoes)] }),
+    [
+      AT,
+      `The log has the governance change "${zoes.id}" as a late entry: its place does not show when it was made.`,
+    ],
+  )
+  all.addNoted(
+    'valid-late-receipt',
+    'The log has the receipt as a late entry, before the authorization.',
+    bundle({ ...rest, parts: [policy, zoes, danas, approval, second, late(receipt), authorization] }),
+    [AT, 'The log has the receipt as a late entry: its place does not show when it was made.'],
+  )
+  all.add('valid-two-logs', 'The changes are in the log that was closed, all else in its successor.', {
+    ...bundle(governed({ log: SECOND })),
+    proofs: twoLogs(governed({ log: SECOND }).parts),
+  })
+  all.add(
+    'valid-promised-to-earlier',
+    'The receipt was promised to the log before, and its successor holds it.',
+    bundle(governed(), proven(governed().parts, SECOND)),
+  )
+  const byZoe = aChange('APPROVED', zoe, { kind: 'policy', target: 'sandbox-echo/1.0.0', proposed: DOCUMENT })
+  all.addNoted(
+    'valid-step-up-unchecked',
+    'The key of the checker is not given, and the report says so.',
+    bundle(withChanges(plain(), [byZoe])),
+    [
+      'The signature of the step-up authorization was not checked: no key "zoe:step-up" is given.',
+      `The log "${FIRST}" had 7 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
+    ],
+  )
+  all.add(
+    'valid-revoked-later',
+    'A key of an approver was revoked after the decision.',
+    revokedAt(bundle(governed()), time(12)),
+  )
+  all.addNoted(
+    'valid-unsigned-members',
+    'Members that nothing signs are named.',
+    {
+      ...put(bundle(plain()), 'record.comment', 'x'),
+      approvedBy: 'everybody',
+      proofs: proven(plain().parts).map((proof) => ({ ...proof, note: 'x' })),
+    },
+    [
+      LOADED,
+      `The log "${FIRST}" had 5 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
+      ...['approvedBy', 'proofs.0.note', 'proofs.1.note', 'record.comment'].map(
+        (path) => `Nothing signs its member "${path}".`,
+      ),
+    ],
+  )
+}
+
+const isChange = ({ kind }: Part) => kind === 'change'
+
+/** The changes in the first log, the rest in the second. */
+function twoLogs(parts: readonly Part[], by?: SignedBy): Members[] {
+  return [
+    ...proven(parts.filter(isChange), FIRST, by),
+    ...proven(
+      parts.filter((part) => !isChange(part)),
+      SECOND,
+    ),
+  ]
+}

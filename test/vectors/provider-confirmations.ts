@@ -1,0 +1,141 @@
+// Confirmations of payment providers among the published vectors: `{confirmation, signature}`.
+import { batchForgeries } from './batches.ts'
+import { Cases, forgeries, type Case } from './case.ts'
+import { at, drop, put, type Json, type Members } from './edit.ts'
+import { time, uuid } from './evidence.ts'
+import { canonical, humans, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+
+const SIGNATURE = 'confirmation signature'
+const CONFIRMATION = 'confirmation'
+const EXPRESSION = 'payload.amount == transaction.intent.parameters.amount'
+
+function members(change: Members): Members {
+  return {
+    confirmationId: uuid(`confirmation ${canonical(change)}`),
+    provider: 'razorpay',
+    eventId: 'evt_1001',
+    deliveryHash: sha256('a delivery'),
+    ruleId: 'payout-processed',
+    rulesHash: sha256('the rules'),
+    businessTransactionId: uuid('first transaction'),
+    says: 'executed',
+    comparisons: [{ expression: EXPRESSION, holds: true }],
+    receivedAt: time(60_000),
+    ...change,
+  }
+}
+
+function signed(confirmation: Members, due: Key = keys.ed25519, forgery?: Forgery): Members {
+  const signature = sign('provider-confirmation', canonical(confirmation), due, forgery)
+  return { confirmation, signature: { ...signature, signedAt: time(60_001) } }
+}
+
+/** One with these members in place of its own. */
+export const aConfirmation = (change: Members = {}, due?: Key): Members => signed(members(change), due)
+
+export const DIFFERS = { comparisons: [{ expression: EXPRESSION, holds: false }] }
+export const DIFFERS_NOTE = `A comparison of the confirmation by "razorpay" does not hold: ${JSON.stringify(EXPRESSION)}.`
+
+export function confirmationCases(): Case[] {
+  const all = new Cases('provider-confirmation')
+  const executed = members({})
+  const whole = signed(executed)
+  const valid: [id: string, what: string, change: Members][] = [
+    ['executed', 'The provider says that it was executed.', {}],
+    ['not-executed', 'The provider says that it was not executed.', { says: 'not_executed' }],
+    ['pending', 'The provider says that it is not settled.', { says: 'pending' }],
+    ['compared-with-nothing', 'The rule compares nothing.', { comparisons: [] }],
+  ]
+  for (const [id, what, change] of valid) all.add(`valid-${id}`, what, signed(members(change)))
+  all.addNoted('valid-differs', 'What it says differs.', signed(members(DIFFERS)), [DIFFERS_NOTE])
+  all.add('valid-rotated-key', 'Signed by a key that was rotated out.', signed(executed, keys.oldEd25519))
+  all.add('valid-signed-at', 'signature.signedAt is not proven.', put(whole, 'signature.signedAt', time(0)))
+
+  const wrong: [id: string, what: string, change: Members][] = [
+    ['says-unknown', 'It says what no provider can.', { says: 'maybe' }],
+    ['says-upper-case', 'It says it in upper case.', { says: 'EXECUTED' }],
+    ['says-list', 'It says two things.', { says: ['executed'] }],
+    ['says-inherited', 'It says a name that every object inherits.', { says: 'length' }],
+    ['provider-empty', 'The provider has no name.', { provider: '' }],
+    ['provider-number', 'The provider is a number.', { provider: 1 }],
+    ['hash-short', 'The hash of the delivery is cut off.', { deliveryHash: sha256('a').slice(1) }],
+    ['hash-upper-case', 'The hash of the rules is in upper case.', { rulesHash: sha256('a').toUpperCase() }],
+    ['hash-line-break', 'A line break stands after the hash.', { deliveryHash: `${sha256('a')}\n` }],
+    ['comparisons-null', 'Its comparisons are null.', { comparisons: null }],
+    ['comparison-null', 'A comparison is null.', { comparisons: [null] }],
+    [
+      'holds-null',
+      'A comparison neither holds nor fails.',
+      { comparisons: [{ expression: 'x', holds: null }] },
+    ],
+    ['holds-number', 'A comparison holds by a number.', { comparisons: [{ expression: 'x', holds: 1 }] }],
+    [
+      'expression-empty',
+      'A comparison compares nothing.',
+      { comparisons: [{ expression: '', holds: true }] },
+    ],
+  ]
+  for (const [id, what, change] of wrong)
+    all.add(`signed-${id}`, `${what} The right key signed it.`, signed(members(change)), [CONFIRMATION])
+
+  for (const member of Object.keys(executed)) {
+    all.add(`changed-${member}`, `${member} was changed.`, put(whole, `confirmation.${member}`, ''), [
+      SIGNATURE,
+      CONFIRMATION,
+    ])
+    all.add(`missing-${member}`, `${member} was removed.`, drop(whole, `confirmation.${member}`), [
+      SIGNATURE,
+      CONFIRMATION,
+    ])
+  }
+  all.add('changed-says-other', 'It says the opposite.', put(whole, 'confirmation.says', 'not_executed'), [
+    SIGNATURE,
+  ])
+  all.add('added-member', 'A member was added.', put(whole, 'confirmation.more', 1), [SIGNATURE])
+  for (const [id, value] of [
+    ['null', null],
+    ['list', [executed]],
+    ['text', canonical(executed)],
+    ['empty', {}],
+  ] as [string, Json][])
+    all.add(`confirmation-${id}`, `The confirmation is ${id}.`, put(whole, 'confirmation', value), [
+      SIGNATURE,
+      CONFIRMATION,
+    ])
+  for (const member of ['algorithm', 'keyId', 'value'])
+    all.add(
+      `signature-without-${member}`,
+      `The signature has no ${member}.`,
+      drop(whole, `signature.${member}`),
+      [SIGNATURE],
+    )
+  const other = at(aConfirmation({ says: 'pending' }), 'signature')
+  all.add('signature-of-other', 'It carries the signature of another.', put(whole, 'signature', other), [
+    SIGNATURE,
+  ])
+  all.add('by-approver', 'A human signed it in place of the service.', signed(executed, humans.aliceStepUp), [
+    SIGNATURE,
+  ])
+  all.add(
+    'by-ml-dsa-65',
+    'ML-DSA-65 signed it, and confirmations are always Ed25519.',
+    signed(executed, keys.mlDsa65),
+    [SIGNATURE],
+  )
+  for (const [id, what, forgery] of [
+    ...forgeries('provider-confirmation'),
+    ...batchForgeries('provider-confirmation'),
+  ])
+    all.addForged(id, what, signed(executed, keys.ed25519, forgery), [SIGNATURE], forgery)
+  all.addUnusable(
+    'unusable-alone',
+    'It is the confirmation without its signature.',
+    JSON.stringify({ confirmation: executed }),
+  )
+  all.addUnusable(
+    'unusable-two-kinds',
+    'It is an audit event too.',
+    JSON.stringify({ ...whole, event: { eventId: uuid('event') } }),
+  )
+  return all.cases
+}

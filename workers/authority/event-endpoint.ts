@@ -1,0 +1,116 @@
+// Changes of event endpoints (docs/handbook/events.md): one human proposes where events are to be pushed, another approves it.
+import type { Static } from 'typebox'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { FROM_NOW, readEvents } from '../../src/core/events/read.ts'
+import type { EventType } from '../../src/core/events/types.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { reachOf, unreachableEndpoint, type Lookup } from '../../src/core/outbound/address.ts'
+import { EventEndpointProposal } from '../../src/core/schemas/event-endpoint.ts'
+import {
+  countEventEndpoints,
+  registerEventEndpoint,
+  revokeEventEndpoint,
+} from '../../src/core/tables/event-endpoints.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import type { ChangeKind } from './change-kind.ts'
+
+interface Register {
+  readonly action: 'register'
+  readonly url: string
+  readonly types: readonly EventType[]
+  readonly withParameters: boolean
+  readonly callerIds?: readonly string[]
+}
+
+interface Revoke {
+  readonly action: 'revoke'
+  readonly url: string
+}
+
+/** Each is served by itself, so that none waits for another: this bounds what they take together. */
+const ENDPOINTS_MAX = 100
+
+const proposalOf = bodyOf(EventEndpointProposal)
+
+/**
+ * @param rule.callerIds those that are configured
+ * @param rule.logged whether the evidence log is on, which the feed is made of
+ * @param rule.lookup resolves host names in place of the system
+ */
+export function eventEndpointChanges(rule: {
+  production: boolean
+  callerIds: readonly string[]
+  logged: boolean
+  lookup?: Lookup
+}): ChangeKind<Register | Revoke> {
+  return {
+    read(body) {
+      const proposal = proposalOf(body)
+      if (proposal instanceof Failure) return proposal
+      return { target: proposal.url, proposed: proposedBy(proposal), reason: proposal.reason }
+    },
+    async check(change) {
+      if (change.action === 'revoke') return undefined
+      const problem = await unreachableEndpoint(change.url, rule)
+      return problem === undefined ? undefined : failures.invalidField(`url ${problem}.`)
+    },
+    async examine({ proposed }, sql) {
+      const standing = await contradiction(proposed, sql)
+      if (standing !== undefined) return standing
+      return { proposed, warnings: proposed.action === 'revoke' ? [] : warningsOf(proposed, rule) }
+    },
+    async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
+      const standing = await contradiction(change, sql)
+      if (standing !== undefined) return standing
+      const applied =
+        change.action === 'revoke'
+          ? await revokeEventEndpoint(sql, { url: change.url, changeId, at })
+          : await registerEventEndpoint(sql, {
+              ...change,
+              callerIds: change.callerIds ?? null,
+              endpointId: changeId,
+              registeredAt: at,
+              cursor: await newestCursor(sql),
+            })
+      return applied ? undefined : failures.conflict(`${change.url} has been changed meanwhile.`)
+    },
+  }
+}
+
+function proposedBy(proposal: Static<typeof EventEndpointProposal>): Register | Revoke {
+  const { action, url } = proposal
+  if (action === 'revoke') return { action, url }
+  const { reason: _, withParameters = false, ...registration } = proposal
+  return { ...registration, withParameters }
+}
+
+async function contradiction({ action, url }: Register | Revoke, sql: Sql): Promise<Failure | undefined> {
+  const { count, registered } = await countEventEndpoints(sql, url)
+  if (action === 'revoke' && !registered)
+    return failures.conflict(`No event endpoint is registered at ${url}.`)
+  if (action === 'register' && registered)
+    return failures.conflict(`An event endpoint is registered at ${url} already.`)
+  if (action === 'register' && count >= ENDPOINTS_MAX)
+    return failures.conflict(`${ENDPOINTS_MAX} event endpoints are registered, which is as many as may be.`)
+  return undefined
+}
+
+/** Null where there is no log yet: then everything that comes is new. */
+async function newestCursor(sql: Sql): Promise<string | null> {
+  const page = await readEvents(sql, { after: FROM_NOW, limit: 1, scope: { callerId: null } })
+  return page instanceof Failure ? null : page.next
+}
+
+function warningsOf(
+  { url, withParameters, callerIds = [] }: Register,
+  known: { readonly callerIds: readonly string[]; readonly logged: boolean },
+): string[] {
+  const warnings = callerIds
+    .filter((callerId) => !known.callerIds.includes(callerId))
+    .map((callerId) => `No caller ${callerId} is configured.`)
+  if (withParameters) warnings.push('The parameters of executions are sent to the endpoint.')
+  if (!known.logged) warnings.push('Nothing is sent: the evidence log is off (LOG=off).')
+  if (reachOf(url) === 'any')
+    warnings.push('The endpoint is on the machine of the service itself, and is refused in production.')
+  return warnings
+}

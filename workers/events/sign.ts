@@ -1,0 +1,76 @@
+// What an event endpoint is to be sent next: read from the feed behind its cursor, and signed.
+import { Failure } from '../../src/core/errors.ts'
+import { cursorText, readCursor } from '../../src/core/events/cursor.ts'
+import type { FeedEvent } from '../../src/core/events/event.ts'
+import { readEvents } from '../../src/core/events/read.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { readTransaction } from '../../src/core/tables/business-transactions.ts'
+import { readLeased, type LeasedEndpoint } from '../../src/core/tables/event-deliveries.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import type { SignedEvents, UnreadableFeed } from '../../src/core/thread-messages.ts'
+import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import type { Finished, InFlight } from '../in-flight.ts'
+import { signDelivery } from './standard-webhooks.ts'
+
+/** Delivered one after the other, and signed for a minute. */
+const EVENTS_MAX = 50
+
+type SignWith = Pick<ThreadContext, 'pool' | 'key'>
+
+/**
+ * Reads and signs for one endpoint in each request.
+ * @returns SignedEvents or UnreadableFeed as JSON; `null` where the lease is lost
+ */
+export function signEvents(batch: readonly InFlight[], tools: SignWith): Promise<Finished[]> {
+  return answerEach(batch, async ({ body }) => {
+    const lease = JSON.parse(Buffer.from(body).toString()) as { endpointId: string; lease: string }
+    const endpoint = await readLeased(tools.pool, lease)
+    const signed = endpoint && (await signFor(endpoint, tools))
+    return { body: JSON.stringify(signed) }
+  })
+}
+
+async function signFor(
+  { cursor, types, withParameters, callerIds, secrets }: LeasedEndpoint,
+  { pool, key }: SignWith,
+): Promise<SignedEvents | UnreadableFeed> {
+  // One caller's events have an index; those of several are picked from everybody's.
+  const [callerId = null] = callerIds?.length === 1 ? callerIds : []
+  const page = await readEvents(pool, {
+    after: cursor ?? undefined,
+    limit: EVENTS_MAX,
+    scope: { callerId, types },
+  })
+  if (page instanceof Failure) return { problem: `cannot be served: ${page.message}` }
+  const { mark } = readCursor(page.next)!
+  const atMs = Date.now()
+  const wanted = page.events.filter((event) => callerIds === null || callerIds.includes(event.callerId ?? ''))
+  const events = await Promise.all(
+    wanted.map(async (event) => {
+      const body = canonicalize({ ...event, ...(withParameters ? await parametersOf(event, pool) : {}) })
+      const { log, index } = event.entry
+      return {
+        body,
+        headers: {
+          'content-type': 'application/json',
+          ...signDelivery({ id: event.eventId, atMs, body }, { secrets, key }),
+        },
+        cursor: cursorText({ mark, log, index: index + 1 }),
+      }
+    }),
+  )
+  return { events, from: cursor, next: page.next, more: !page.atEnd }
+}
+
+/** As they were submitted; nothing for an event of no execution. */
+async function parametersOf(
+  { type, businessTransactionId }: FeedEvent,
+  sql: Sql,
+): Promise<{ readonly parameters?: Json }> {
+  if (businessTransactionId === undefined || !type.startsWith('execution.')) return {}
+  const body = await readTransaction(sql, businessTransactionId, null)
+  if (body === null) return {}
+  const { intent } = JSON.parse(body) as { intent: { parameters: Json } }
+  return { parameters: intent.parameters }
+}

@@ -1,0 +1,65 @@
+// The rows by which the feed finds its events among the entries of an append (migrations/0016_event-feed.sql).
+import { bitOf, eventCodeOf } from '../../src/core/events/types.ts'
+import {
+  encodeEvent,
+  insertEventRows,
+  ownerTag,
+  NO_OWNER,
+  type LogEventRow,
+} from '../../src/core/tables/log-events.ts'
+import type { QueuedBatch } from '../../src/core/tables/log-queue.ts'
+import type { Step } from '../../src/core/tables/statement-batch.ts'
+
+/** A reader that wants one event of a row reads all of it: 8 KB. */
+const EVENTS_PER_ROW = 256
+
+/** @param append.start the index of the first entry */
+export function eventSteps(
+  batches: readonly QueuedBatch[],
+  { log, start, nowMs }: { readonly log: number; readonly start: number; readonly nowMs: number },
+): Step[] {
+  const rows: LogEventRow[] = []
+  // The same few callers, many times.
+  const tags = new Map<string, Buffer>()
+  let open = emptyRow()
+  let index = start
+  const close = (lastIndex: number) => {
+    const { events, owners, codes } = open
+    rows.push({
+      log,
+      lastIndex,
+      appendedAtMs: nowMs,
+      codes,
+      events: Buffer.concat(events),
+      owners: [...owners],
+    })
+    open = emptyRow()
+  }
+  let last = start
+  for (const { entries } of batches) {
+    for (const entry of entries) {
+      const at = index++
+      const code = eventCodeOf(entry)
+      if (code === undefined) continue
+      const caller = entry.owner ?? entry.streams.caller
+      const owner = caller === undefined ? NO_OWNER : tagOf(caller, tags)
+      open.events.push(encodeEvent({ index: at, code, owner, id: entry.id }))
+      open.codes |= bitOf(code)
+      if (caller !== undefined) open.owners.add(owner)
+      last = at
+      if (open.events.length === EVENTS_PER_ROW) close(last)
+    }
+  }
+  if (open.events.length > 0) close(last)
+  return insertEventRows(rows)
+}
+
+function emptyRow() {
+  return { events: [] as Buffer[], owners: new Set<Buffer>(), codes: 0 }
+}
+
+function tagOf(caller: string, tags: Map<string, Buffer>): Buffer {
+  let tag = tags.get(caller)
+  if (tag === undefined) tags.set(caller, (tag = ownerTag(caller)))
+  return tag
+}

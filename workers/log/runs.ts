@@ -1,0 +1,192 @@
+// The work on the runs of ids (src/core/log/ids.ts), in pieces of one transaction each: what a run has so far lies in the database, so that after
+// a crash any instance goes on.
+import { rootOf, EMPTY } from '../../src/core/log/frontier.ts'
+import { LEAF_BYTES, runHash } from '../../src/core/log/ids.ts'
+import { TILE_WIDTH } from '../../src/core/log/tiles.ts'
+import { sha256 } from '../../src/core/signing/sha256.ts'
+import { leastServedSize } from '../../src/core/tables/log-checkpoints.ts'
+import {
+  deleteIdTailBefore,
+  oldestInIdTail,
+  readIdTail,
+  wholeRowsOfIdTail,
+} from '../../src/core/tables/log-id-tail.ts'
+import {
+  deleteRunTiles,
+  insertRunTiles,
+  readNextChunks,
+  type LeafChunk,
+} from '../../src/core/tables/log-run-tiles.ts'
+import { deleteRun, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Step } from '../../src/core/tables/statement-batch.ts'
+import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './leaves.ts'
+
+export interface RunSizes {
+  /** The most entries that a run of level 0 covers. */
+  readonly entriesMax: number
+  /** How many runs of a level are merged into one of the next. */
+  readonly merged: number
+  /**
+   * How many chunks of leaves a piece takes when it merges, beside one of each run; more than `merged`, so that it gets on. The first level
+   * takes twice as many.
+   */
+  readonly chunksAtOnce: number
+}
+
+/** A piece has at most 16,384 leaves: up to 50 ms of computing. */
+export const RUN_SIZES: RunSizes = { entriesMax: 65_536, merged: 16, chunksAtOnce: 32 }
+
+/** An id is in a run an hour after its entry, however few there are. */
+const RUN_AGE_MS = 3_600_000
+const TILES_DELETED_AT_ONCE = 1024
+
+/** What one transaction does for the runs. */
+interface Piece {
+  /** The hash of the entry that states the run which is complete with this piece; undefined where none is. */
+  readonly states: string | undefined
+  /** @param entryIndex of that entry */
+  readonly steps: (entryIndex: number | null) => Step[]
+}
+
+interface Log {
+  readonly log: number
+  /** Of the tree. */
+  readonly size: number
+  readonly nowMs: number
+  readonly sizes: RunSizes
+}
+
+/**
+ * The next piece of work. Only under the lock of the log.
+ * @returns undefined where there is nothing to do
+ * @throws DamagedLog where leaves are not as they were stored
+ */
+export async function nextPiece(sql: Sql, log: Log): Promise<Piece | undefined> {
+  const runs = await readRuns(sql, log.log)
+  const levels = Math.max(0, ...runs.map(({ level }) => level))
+  const first = (await firstLevelPiece(sql, log, runs)) ?? (await forgettingPiece(sql, log, runs))
+  if (first !== undefined) return first
+  // The lower levels first: there are hardly more runs of each than are merged at once.
+  for (let level = 1; level <= levels + 1; level++) {
+    const piece = await mergingPiece(sql, log, { runs, level })
+    if (piece !== undefined) return piece
+  }
+  return undefined
+}
+
+/** Adds ids of entries that are in no run yet to one. */
+async function firstLevelPiece(sql: Sql, log: Log, runs: readonly RunRow[]): Promise<Piece | undefined> {
+  const run = unfinished(runs, 0) ?? (await dueRun(sql, log, runs))
+  if (run === undefined) return undefined
+  const { lastLeaf, first, end } = run
+  const rows = await readIdTail(sql, { log: log.log, first, end })
+  // Each piece reads all keys of the run, so there are few of them.
+  const countMax = 2 * log.sizes.chunksAtOnce * TILE_WIDTH
+  const { leaves, isAll } = leavesOfKeys(rows, { after: lastLeaf, countMin: countMax })
+  const piece = sortedLeaves(leaves).subarray(0, countMax * LEAF_BYTES)
+  return adding(run, piece, { isLast: isAll && piece.length === leaves.length })
+}
+
+/** Begins a run where there are enough ids for one, or where the oldest has waited for an hour. */
+async function dueRun(
+  sql: Sql,
+  { log, size, nowMs, sizes }: Log,
+  runs: readonly RunRow[],
+): Promise<RunRow | undefined> {
+  const first = coveredTo(runs)
+  const oldest = await oldestInIdTail(sql, log)
+  if (oldest === undefined) return undefined
+  if (size - first < sizes.entriesMax && nowMs - oldest.appendedAtMs < RUN_AGE_MS) return undefined
+  const end = await wholeRowsOfIdTail(sql, { log, end: first + sizes.entriesMax })
+  return begun({ log, level: 0, first, end })
+}
+
+/** Adds leaves of several runs to the one that they are merged into. */
+async function mergingPiece(
+  sql: Sql,
+  { log, sizes }: Log,
+  { runs, level }: { runs: readonly RunRow[]; level: number },
+): Promise<Piece | undefined> {
+  const run = unfinished(runs, level) ?? dueMerge(runs, { log, level, merged: sizes.merged })
+  if (run === undefined) return undefined
+  const { chunks, bound } = await readNextChunks(sql, {
+    log,
+    level: level - 1,
+    runs: mergedInto(runs, run).map(({ first }) => first),
+    after: run.lastLeaf,
+    count: sizes.chunksAtOnce,
+  })
+  // One that began before was looked at then.
+  const isNew = ({ leaves }: LeafChunk) => Buffer.compare(leaves.subarray(0, LEAF_BYTES), run.lastLeaf) > 0
+  chunks.filter(isNew).forEach(assertChunk)
+  const leaves = sortedLeaves(leavesBetween(chunks, run.lastLeaf, bound))
+  return adding(run, leaves, { isLast: bound === undefined })
+}
+
+function dueMerge(
+  runs: readonly RunRow[],
+  { log, level, merged: count }: { log: number; level: number; merged: number },
+): RunRow | undefined {
+  const mergedTo = coveredTo(runs.filter((run) => run.level >= level))
+  const due = runs.filter(
+    (run) => run.level === level - 1 && run.entryIndex !== null && run.first >= mergedTo,
+  )
+  const merged = due.slice(0, count)
+  if (merged.length < count) return undefined
+  return begun({ log, level, first: merged[0]!.first, end: merged.at(-1)!.end })
+}
+
+/** Deletes what was merged, once every checkpoint that is served has the entry that states the merged run. */
+async function forgettingPiece(
+  sql: Sql,
+  { log, nowMs }: Log,
+  runs: readonly RunRow[],
+): Promise<Piece | undefined> {
+  if (!runs.some(({ level }) => level > 0)) return undefined
+  const size = await leastServedSize(sql, { log, nowMs })
+  const served = runs.filter(({ entryIndex }) => entryIndex !== null && entryIndex < size)
+  const run = runs.find((one) =>
+    served.some(({ level, first, end }) => level > one.level && first <= one.first && one.end <= end),
+  )
+  if (run === undefined) return undefined
+  const count = await deleteRunTiles(sql, run, TILES_DELETED_AT_ONCE)
+  return {
+    states: undefined,
+    steps: () => (count < TILES_DELETED_AT_ONCE ? deleteRun(run) : []),
+  }
+}
+
+/** Stores a run with further leaves; with the last of them, the log states it. */
+function adding(before: RunRow, leaves: Buffer, { isLast }: { isLast: boolean }): Piece {
+  const { run, tiles } = addLeaves(before, leaves, { isLast })
+  const { log, level, end, chunks } = run
+  return {
+    states: isLast ? runHash({ ...run, root: rootOf(chunks, sha256) }, sha256) : undefined,
+    steps: (entryIndex) => [
+      ...insertRunTiles(run, tiles),
+      ...upsertRun({ ...run, entryIndex }),
+      ...(isLast && level === 0 ? deleteIdTailBefore(log, end) : []),
+    ],
+  }
+}
+
+const NO_LEAF = new Uint8Array(0)
+
+function begun(run: Pick<RunRow, 'log' | 'level' | 'first' | 'end'>): RunRow {
+  return { ...run, size: 0, chunks: EMPTY, lastLeaf: NO_LEAF, entryIndex: null }
+}
+
+function unfinished(runs: readonly RunRow[], level: number): RunRow | undefined {
+  return runs.find((run) => run.level === level && run.entryIndex === null)
+}
+
+/** Those of the level below that a run is merged from, as far as they are still there. */
+function mergedInto(runs: readonly RunRow[], { level, first, end }: RunRow): RunRow[] {
+  return runs.filter((run) => run.level === level - 1 && run.first >= first && run.end <= end)
+}
+
+/** Runs are without gaps from the first entry on. */
+function coveredTo(runs: readonly RunRow[]): number {
+  return Math.max(0, ...runs.map(({ end }) => end))
+}

@@ -1,0 +1,339 @@
+// What a batch of deliveries says of executions: confirmations, and the intents that they close, of one commit.
+import { randomUUID } from 'node:crypto'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { proofIn } from '../../src/core/intents/proof.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import { confirmationStreams } from '../../src/core/tables/artifacts.ts'
+import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { lockNamed, findNamed, type NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
+import { endIntents } from '../../src/core/tables/execution-intents.ts'
+import { forget } from '../../src/core/tables/in-doubt-intents.ts'
+import { insertTransitions, type IntentTransitionRow } from '../../src/core/tables/intent-transitions.ts'
+import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
+import {
+  findConfirmations,
+  insertConfirmations,
+  type ProviderConfirmationRow,
+} from '../../src/core/tables/provider-confirmations.ts'
+import type { Transaction } from '../../src/core/tables/transaction.ts'
+import { readEvidence } from '../../src/core/tables/trust-records.ts'
+import type { DeliveryEnd, WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
+import type { DeliveryOutcome } from '../../src/core/webhooks/outcomes.ts'
+import {
+  compare,
+  matchRules,
+  payloadOf,
+  type Delivery,
+  type Match,
+} from '../../src/core/webhook-rules/match.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent } from '../evidence/audit.ts'
+import { signTransition } from '../intents/transition.ts'
+import { conclude, type Conclusion, type Word } from './conclude.ts'
+import type { WebhookRules } from './rules.ts'
+
+export interface ConfirmWith extends Pick<ThreadContext, 'key' | 'crypto'> {
+  readonly webhookRules: Pick<WebhookRules, 'find'>
+}
+
+/** What became of a delivery. */
+export interface Confirmed extends DeliveryEnd {
+  readonly says: Match['says'] | undefined
+  readonly confirmationId: string | undefined
+}
+
+interface Read {
+  readonly event: WaitingDelivery
+  readonly delivery: Delivery
+  readonly rulesHash: string
+  readonly match: Match
+}
+
+const ROUTE = 'POST /webhooks/{provider}'
+
+/**
+ * Applies the rules in effect to deliveries, in the order in which they came.
+ * @param transaction stores confirmations and ends before it returns, and locks the intents that the deliveries name
+ * @returns what became of each, and the audit events of it, which the caller stores
+ */
+export async function confirmDeliveries(
+  events: readonly WaitingDelivery[],
+  {
+    at,
+    log,
+    transaction,
+    tools,
+  }: { at: string; log: LogBatch; transaction: Transaction; tools: ConfirmWith },
+): Promise<{ confirmed: Confirmed[]; audited: AuditEventRow[] }> {
+  const read = events.map((event) => readDelivery(event, tools.webhookRules))
+  const matched = read.filter((one) => 'match' in one)
+  const named = await findNamed(
+    transaction,
+    matched.map(({ match }) => match.transaction),
+  )
+  const ids = [
+    ...new Set([...named.values()].flatMap((found) => (found.length === 1 ? found : []))),
+  ].toSorted()
+  const standing = await readStanding(ids, transaction, tools)
+  const before = await findConfirmations(
+    transaction,
+    matched.flatMap(({ event }) => (event.reruns > 0 ? [event.eventKey] : [])),
+  )
+  const made: Made = { confirmations: [], transitions: [], closed: [], audited: [] }
+  const confirmed = read.map((one): Confirmed => {
+    if (!('match' in one)) return one
+    const found = named.get(one.match.transaction) ?? []
+    const of = found.length === 1 ? standing.get(found[0] ?? '') : undefined
+    if (of === undefined) return withoutTransaction(one, found)
+    return confirm(one, of, { at, log, key: tools.key, before, made })
+  })
+  await store(made, transaction)
+  return { confirmed, audited: made.audited }
+}
+
+/** What a commit writes, as it grows. */
+interface Made {
+  readonly confirmations: Parameters<typeof insertConfirmations>[0][number][]
+  readonly transitions: Parameters<typeof insertTransitions>[0][number][]
+  readonly closed: Parameters<typeof endIntents>[0][number][]
+  readonly audited: AuditEventRow[]
+}
+
+async function store({ confirmations, transitions, closed }: Made, transaction: Transaction): Promise<void> {
+  const ended = await transaction.run([
+    ...insertConfirmations(confirmations),
+    ...insertTransitions(transitions),
+    ...endIntents(closed),
+  ])
+  if (ended.length !== closed.length) throw new Error('a locked intent was closed by somebody else')
+  if (closed.length > 0)
+    await forget(
+      transaction,
+      closed.map(({ id }) => id),
+    )
+}
+
+function readDelivery(event: WaitingDelivery, webhookRules: ConfirmWith['webhookRules']): Read | Confirmed {
+  const inEffect = webhookRules.find(event.provider)
+  if (inEffect === undefined)
+    return closesNothing(event, 'no-rules', { detail: 'No rules are in effect for the provider.' })
+  const delivery = {
+    payload: payloadOf(event.body),
+    headers: JSON.parse(event.headers) as Record<string, string>,
+  }
+  const match = matchRules(inEffect.rules, delivery)
+  if ('outcome' in match) return closesNothing(event, match.outcome, match)
+  return { event, delivery, rulesHash: inEffect.rulesHash, match }
+}
+
+function closesNothing(
+  { eventKey }: WaitingDelivery,
+  outcome: DeliveryOutcome,
+  { detail, ruleId, says, id }: { detail: string; ruleId?: string; says?: Match['says']; id?: string },
+): Confirmed {
+  return {
+    eventKey,
+    outcome,
+    detail,
+    ruleId: ruleId ?? null,
+    businessTransactionId: id ?? null,
+    says,
+    confirmationId: undefined,
+  }
+}
+
+function withoutTransaction({ event, match }: Read, found: readonly string[]): Confirmed {
+  const { ruleId, says, transaction } = match
+  return found.length > 1
+    ? closesNothing(event, 'ambiguous', {
+        ruleId,
+        says,
+        detail: `${transaction} is the id of several transactions, or cannot be told from theirs.`,
+      })
+    : closesNothing(event, 'unknown', { ruleId, says, detail: `No transaction has the id ${transaction}.` })
+}
+
+/** A transaction as it stands, also after what an earlier delivery of the batch has closed. */
+interface Standing extends Omit<NamedTransaction, 'intent'> {
+  intent: NamedTransaction['intent']
+  readonly provenEnd: 'FINALIZED' | 'ERRORED' | undefined
+}
+
+/** No word stands against a stored record that holds (`workers/intents/resolve.ts`). */
+async function readStanding(
+  ids: readonly string[],
+  transaction: Transaction,
+  { crypto }: Pick<ConfirmWith, 'crypto'>,
+): Promise<Map<string, Standing>> {
+  const locked = await lockNamed(transaction, ids)
+  const open = [...locked.values()].filter(({ intent }) => intent?.state === 'RELEASED')
+  const records = await readEvidence(
+    transaction,
+    open.map(({ businessTransactionId: id }) => ({ id, owner: null })),
+  )
+  const ends = new Map(
+    open.map(({ businessTransactionId: id, intent }, i) => {
+      const stored = records[i]
+      const proof = stored && proofIn(stored, { id, nonce: intent?.nonce ?? '' }, crypto)
+      return [id, proof?.kind === 'proven' ? proof.end.state : undefined]
+    }),
+  )
+  return new Map(Array.from(locked, ([id, one]) => [id, { ...one, provenEnd: ends.get(id) }]))
+}
+
+interface ConfirmingWith {
+  /** ISO 8601. */
+  readonly at: string
+  readonly log: LogBatch
+  readonly key: SigningKey
+  /** As `findConfirmations` reads them. */
+  readonly before: ReadonlyMap<string, string>
+  readonly made: Made
+}
+
+function confirm(read: Read, of: Standing, given: ConfirmingWith): Confirmed {
+  const { event, match, rulesHash } = read
+  const { ruleId, says } = match
+  const { businessTransactionId: id } = of
+  const comparisons = compared(read, of)
+  const failed = comparisons.find(({ holds }) => holds === null)
+  if (failed !== undefined)
+    return closesNothing(event, 'rule-failed', {
+      ruleId,
+      says,
+      id,
+      detail: `Rule '${ruleId}' could not be compared: ${failed.expression}`,
+    })
+  const word: Word = { says, comparisons: comparisons.map((one) => ({ ...one, holds: one.holds === true })) }
+  const conclusion = conclude(word, of)
+  const shared = {
+    eventKey: event.eventKey,
+    ruleId,
+    says,
+    businessTransactionId: id,
+    detail: conclusion.detail,
+  }
+  if (conclusion.outcome === 'waits') return { ...shared, outcome: null, confirmationId: undefined }
+  const { at, log, key, before, made } = given
+  let confirmationId = before.get(`${event.eventKey} ${rulesHash}`)
+  if (confirmationId === undefined) {
+    const row = signConfirmation({ event, rulesHash, ruleId, word, id, at }, key)
+    made.confirmations.push({ ...row, ...log.add(() => confirmationEntry(row, of)) })
+    ;({ confirmationId } = row)
+  }
+  act({ event, of, word, conclusion, detail: { confirmationId, ruleId } }, given)
+  return { ...shared, outcome: conclusion.outcome, confirmationId }
+}
+
+function compared({ match, delivery }: Read, { body }: Standing) {
+  return compare(match.rule, { ...delivery, transaction: JSON.parse(body) as Json })
+}
+
+/** Closes the intent, or raises the contradiction. */
+function act(
+  {
+    event: { provider, eventId },
+    of,
+    word,
+    conclusion,
+    detail,
+  }: {
+    event: WaitingDelivery
+    of: Standing
+    word: Word
+    conclusion: Exclude<Conclusion, { outcome: 'waits' }>
+    detail: { readonly confirmationId: string; readonly ruleId: string }
+  },
+  { at, log, key, made }: ConfirmingWith,
+): void {
+  const { businessTransactionId: id, callerId, body } = of
+  const capability = (JSON.parse(body) as { intent: { action: string } }).intent.action
+  const about = { businessTransactionId: id, submittedBy: callerId, provider, eventId, ...detail }
+  if (conclusion.closes !== undefined && of.intent !== null) {
+    const resolution = conclusion.closes
+    const end = { state: 'RESOLVED', resolution, confirmationId: detail.confirmationId } as const
+    const by = `webhook:${provider}`
+    const row = signTransition({ id, from: of.intent.state, end, by, at }, key)
+    made.transitions.push({ ...row, ...log.add(() => transitionEntry(row, callerId)) })
+    made.closed.push({ id, state: end.state, resolution, closedAt: at })
+    of.intent = { ...of.intent, state: end.state, inDoubt: false, resolution }
+    made.audited.push(
+      auditEvent(
+        {
+          type: 'intent.resolved',
+          route: ROUTE,
+          at,
+          reason: `The execution intent is RESOLVED: ${resolution}.`,
+          capability,
+          detail: { ...about, transitionId: row.transitionId },
+        },
+        key,
+      ),
+    )
+  }
+  if (conclusion.outcome === 'contradicted')
+    made.audited.push(
+      auditEvent(
+        {
+          type: 'confirmation.contradicts',
+          route: ROUTE,
+          at,
+          reason: conclusion.detail,
+          capability,
+          severity: 'WARNING',
+          detail: { ...about, says: word.says },
+        },
+        key,
+      ),
+    )
+}
+
+function signConfirmation(
+  {
+    event,
+    rulesHash,
+    ruleId,
+    word,
+    id,
+    at,
+  }: { event: WaitingDelivery; rulesHash: string; ruleId: string; word: Word; id: string; at: string },
+  key: SigningKey,
+): ProviderConfirmationRow {
+  const { eventKey, provider, eventId, bodySha256, receivedAt } = event
+  const confirmationId = randomUUID()
+  const body = canonicalize({
+    confirmationId,
+    provider,
+    eventId,
+    deliveryHash: bodySha256,
+    ruleId,
+    rulesHash,
+    businessTransactionId: id,
+    says: word.says,
+    comparisons: word.comparisons.map(({ expression, holds }) => ({ expression, holds })),
+    receivedAt,
+  })
+  const signature = { ...signEd25519('provider-confirmation', body, key), signedAt: at }
+  const seal = canonicalize(signature)
+  return { confirmationId, businessTransactionId: id, provider, eventKey, rulesHash, at, body, seal }
+}
+
+function confirmationEntry(
+  { confirmationId, body }: ProviderConfirmationRow,
+  { callerId: caller, body: transaction, isReleased }: Standing,
+): QueuedEntry {
+  const streams = confirmationStreams({ caller, transaction, isReleased })
+  return {
+    ...artifactEntry.providerConfirmation(body, sha256Hex),
+    id: confirmationId,
+    streams,
+    owner: caller,
+  }
+}
+
+function transitionEntry({ transitionId, body }: IntentTransitionRow, owner: string): QueuedEntry {
+  return { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {}, owner }
+}

@@ -1,0 +1,53 @@
+// POST /webhook-events/{id}/process: a delivery gets a new job, in the transaction that makes it one that waits; a dead job is run again.
+import { Failure, failures } from '../../src/core/errors.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { readWebhookEvent } from '../../src/core/tables/webhook-events.ts'
+import type { WebhookProviders } from '../../src/core/webhooks/providers.ts'
+import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
+import { isEmptied, requeue } from '../../src/core/webhooks/requeue.ts'
+import { shownDelivery } from '../../src/core/webhooks/shown.ts'
+import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import type { Finished, InFlight, WorkerRequest } from '../in-flight.ts'
+
+interface ProcessAgainWith extends Pick<ThreadContext, 'pool'> {
+  readonly webhookJobs: () => Promise<WebhookJobs>
+  readonly webhookProviders: WebhookProviders
+}
+
+const bodyMembers = bodyOf(NoMembers)
+
+/** @returns 200 with the delivery, which waits; 404, or 409 where it waits already or nothing would process it */
+export function processAgain(batch: readonly InFlight[], tools: ProcessAgainWith): Promise<Finished[]> {
+  return answerEach(batch, (request) => processOne(request, tools))
+}
+
+async function processOne(
+  { body, params }: WorkerRequest,
+  { pool, webhookJobs, webhookProviders }: ProcessAgainWith,
+): Promise<Failure | ConstructorParameters<typeof Finished>[1]> {
+  const members = bodyMembers(body)
+  if (members instanceof Failure) return members
+  const key = params['id']?.toLowerCase() ?? ''
+  const found = isUuid(key) ? await readWebhookEvent(pool, key) : null
+  if (found === null) return failures.webhookEventNotFound()
+  if (isEmptied(found))
+    return failures.conflict('The body of the delivery was emptied: nothing is left to process.')
+  // pg-boss has no tables on a database without a provider.
+  if (Object.keys(webhookProviders).length === 0)
+    return failures.conflict('No provider is configured, so nothing processes deliveries.')
+  const jobs = await webhookJobs()
+  const requeued = await requeue({ pool, jobs }, found)
+  if (!requeued) return failures.conflict('The delivery waits to be processed already.')
+  const { provider, eventId } = found
+  return {
+    body: JSON.stringify(shownDelivery((await readWebhookEvent(pool, key)) ?? found)),
+    audit: {
+      type: 'webhook.requeued',
+      reason: 'A human has a delivery processed again.',
+      detail: { webhookEventId: key, provider, eventId },
+    },
+  }
+}

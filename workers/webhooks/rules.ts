@@ -1,0 +1,48 @@
+// The rules of this thread for the deliveries of providers, compiled from what the database holds: the approved content, never the file's.
+import { DocumentError } from '../../src/core/cel/mistakes.ts'
+import { compileWebhookRules, type WebhookRule } from '../../src/core/webhook-rules/parse.ts'
+import type { WebhookRulesRow } from '../../src/core/tables/webhook-rules.ts'
+
+interface RulesInEffect {
+  /** SHA-256 of the rules' canonical text, hex: what a confirmation names. */
+  readonly rulesHash: string
+  readonly rules: readonly WebhookRule[]
+}
+
+export interface WebhookRules {
+  /** Undefined: no rules are in effect for the provider. */
+  find(provider: string): RulesInEffect | undefined
+  /** What is in effect from now on. Contents that were compiled before are not compiled again. */
+  replace(rows: readonly WebhookRulesRow[]): void
+}
+
+export function openWebhookRules(rows: readonly WebhookRulesRow[]): WebhookRules {
+  let byProvider = load(rows, new Map())
+  return {
+    find: (provider) => byProvider.get(provider),
+    replace(newRows) {
+      byProvider = load(newRows, byProvider)
+    },
+  }
+}
+
+type ByProvider = ReadonlyMap<string, RulesInEffect>
+
+function load(rows: readonly WebhookRulesRow[], before: ByProvider): ByProvider {
+  const loaded = rows.flatMap((row): [string, RulesInEffect][] => {
+    const known = before.get(row.provider)
+    const rules = known?.rulesHash === row.rulesHash ? known : compiled(row)
+    return rules === undefined ? [] : [[row.provider, rules]]
+  })
+  return new Map(loaded)
+}
+
+/** Undefined: written by another release, in words that this one does not know. */
+function compiled({ provider, content }: WebhookRulesRow): RulesInEffect | undefined {
+  try {
+    return compileWebhookRules(JSON.parse(content), provider)
+  } catch (error) {
+    if (error instanceof DocumentError) return undefined
+    throw error
+  }
+}
