@@ -1,5 +1,6 @@
 // An external connector for measurement, a program of its own: answers each release after a while and does nothing. It checks no
-// signature, so that its CPU stays out of the way: a receiver to copy is examples/external-receiver.
+// signature, so that its CPU stays out of the way: a receiver to copy is examples/external-receiver. The soak's event endpoints are
+// below /events/ here; what is pushed to them is taken.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -16,6 +17,10 @@ process.on('message', ({ delayMs }: ReceiverJob) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
+      if (request.url?.startsWith('/events/') === true) {
+        response.writeHead(204).end()
+        return
+      }
       const { release } = JSON.parse(Buffer.concat(chunks).toString()) as {
         release: { businessTransactionId: string; capability: string; parameters: { drop?: boolean } }
       }
