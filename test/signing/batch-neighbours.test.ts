@@ -36,6 +36,8 @@ const LEAVES: Readonly<Record<SignedArtifact, LeafOf | undefined>> = {
   'intent-transition': undefined,
   'provider-confirmation': undefined,
   approval: undefined,
+  'approval-request': undefined,
+  'approval-request-close': undefined,
   'step-up': undefined,
 }
 

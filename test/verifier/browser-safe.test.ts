@@ -21,12 +21,14 @@ const formats = ['note', 'checkpoint', 'cosignature', 'policy', 'proof']
 const log = reached(join(CORE, 'verifier', 'note-crypto.ts'))
 for (const name of formats) reached(join(CORE, 'log', `${name}.ts`), log.files, log.packages)
 
-test('it imports nothing of Node, and of the server what reads and writes JSON, Merkle trees, the formats of the log and the states of an intent', () => {
+test('it imports nothing of Node, and of the server what reads and writes JSON, approval requests, Merkle trees, the formats of the log and the states of an intent', () => {
   const outside = Array.from(files, (file) => relative(CORE, file)).filter(
     (file) => !file.startsWith('verifier'),
   )
   expect(files.size).toBeGreaterThan(10)
   expect(outside.toSorted()).toEqual([
+    'approval-requests/request-hash.ts',
+    'approval-requests/request-problem.ts',
     'intents/states.ts',
     'json/canonical.ts',
     'json/text.ts',

@@ -52,7 +52,9 @@ function choose(
   for (const row of usable) {
     const { approverId } = row.approver
     if (byApprover.has(approverId) || involved.has(approverId)) continue
-    const { payload } = JSON.parse(row.body) as { payload: { scope: Json } }
+    const { payload } = JSON.parse(row.body) as { payload: { version: number; scope: Json } }
+    // Version 2 counts for the execution that its request asked for, and for no other one.
+    if (payload.version !== 1) continue
     if (scopeCovers(payload.scope, intent.parameters as Json, sha256Hex)) byApprover.set(approverId, row)
   }
   return [...byApprover.values()].slice(0, verifier.quorum)

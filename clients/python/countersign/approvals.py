@@ -20,6 +20,7 @@ from .evidence import (
     verifies_authorization,
     verifies_ed25519,
 )
+from .approval_request import is_asked_for, request_hash
 from .instant import instant
 from .scope import scope_covers
 
@@ -68,9 +69,9 @@ def _require_signal(
     if by == "approval" and value is True:
         if not approvals:
             raise Unreadable(f"signal {signal} has no approval")
-        _require_approvals(approvals, decision, record, used, given)
+        _require_approvals(approvals, verified, decision, record, used, given)
         return
-    if approvals:
+    if approvals or "request" in verified:
         raise Unreadable(f"signal {signal} has approvals that it does not claim")
     if by == "crm-deal":
         _require_authorized_read(verified, record, given)
@@ -82,6 +83,7 @@ def _require_signal(
 
 def _require_approvals(
     approvals: List[Dict[str, Any]],
+    verified: Mapping[str, Any],
     decision: Mapping[str, Any],
     record: Mapping[str, Any],
     used: Set[str],
@@ -95,6 +97,8 @@ def _require_approvals(
         string_of(object_of(transaction, "authority"), "principalId"),
         string_of(object_of(transaction, "metadata"), "submittedBy"),
     )
+    request = object_of(verified, "request") if "request" in verified else None
+    hash_of_request = None if request is None else request_hash(request)
     approvers: Set[str] = set()
     for approval in approvals:
         key_id, nonce = _require_signature(approval, given)
@@ -103,8 +107,7 @@ def _require_approvals(
         key = given.keys.get(key_id)
         revoked_at = None if key is None else key.revoked_at
         is_of_this = (
-            payload.get("version") == 1
-            and payload.get("version") is not True
+            (_is_version(payload, 1) or (_is_version(payload, 2) and payload.get("requestHash") == hash_of_request is not None))
             and string_of(payload, "capability") == string_of(intent, "action")
             and string_of(payload, "target") == string_of(intent, "target")
             and scope_covers(payload.get("scope"), intent.get("parameters"))
@@ -118,6 +121,30 @@ def _require_approvals(
             raise Unreadable(f"the approval by {approver} counts already")
         approvers.add(approver)
         used.add(nonce)
+    if request is not None:
+        _require_request(request, approvals, transaction, decision)
+
+
+def _is_version(payload: Mapping[str, Any], version: int) -> bool:
+    return payload.get("version") == version and payload.get("version") is not True
+
+
+def _require_request(
+    request: Mapping[str, Any],
+    approvals: List[Dict[str, Any]],
+    transaction: Mapping[str, Any],
+    decision: Mapping[str, Any],
+) -> None:
+    """Approvals of version 2 are for the execution that this request asked for, and for no other one."""
+    if not any(_is_version(object_of(approval, "payload"), 2) for approval in approvals):
+        raise Unreadable("there is a request that no approval is for")
+    if not is_asked_for(request, transaction, decision):
+        raise Unreadable("the approvals are for a request of another execution")
+    verified_signals = object_of(decision, "verifiedSignals")
+    count = sum(len(approvals_of(object_of(verified_signals, signal))) for signal in verified_signals)
+    quorum = request.get("quorum")
+    if isinstance(quorum, bool) or not isinstance(quorum, (int, float)) or not count >= quorum:
+        raise Unreadable("there are fewer approvals than the request asked for")
 
 
 def _require_signature(approval: Mapping[str, Any], given: Given) -> Tuple[str, str]:

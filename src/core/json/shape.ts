@@ -59,7 +59,10 @@ function sentence(schema: TSchema, error: SchemaError, value: unknown): string {
     if (error.keyword === 'additionalProperties')
       return `${member(error.params.additionalProperties[0])} is not a member that is known here.`
   }
-  return `${place.path.join('.') || 'the body'} must be ${whatOf(place.schema)}.`
+  // A refinement is what the description says, of an object too.
+  const { description } = place.schema as { description?: string }
+  const what = error.keyword === '~refine' && description !== undefined ? description : whatOf(place.schema)
+  return `${place.path.join('.') || 'the body'} must be ${what}.`
 }
 
 function whatOf(schema: TSchema): string {

@@ -1,5 +1,7 @@
-// SignedApproval (decisions §7): a human's signature under one action, within a scope, for a time.
+// SignedApproval (decisions §7): a human's signature under one action, within a scope, for a time. Version 2 is for the execution that
+// one approval request asked for, and for no other one.
 import { Type } from 'typebox'
+import { isObject } from '../json/body.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 
@@ -40,23 +42,43 @@ const Scope = Type.Union(
   { description: '{parametersHash} or {limits: [{path, max}]}' },
 )
 
+const Payload = closed({
+  version: Type.Union([Type.Literal(1), Type.Literal(2)], { description: '1 or 2' }),
+  approvalId: Line(128),
+  approverId: ApproverName,
+  keyId: ApproverName,
+  capability: Line(129),
+  // Of up to four bytes a character: with the capability, an entry of the index stays within what PostgreSQL takes.
+  target: Line(512),
+  scope: Scope,
+  requestHash: Type.Optional(Sha256),
+  issuedAt: Timestamp,
+  expiresAt: Timestamp,
+  nonce: Nonce,
+})
+
 export const SignedApproval = closed({
-  payload: closed({
-    version: Type.Literal(1, { description: '1' }),
-    approvalId: Line(128),
-    approverId: ApproverName,
-    keyId: ApproverName,
-    capability: Line(129),
-    // Of up to four bytes a character: with the capability, an entry of the index stays within what PostgreSQL takes.
-    target: Line(512),
-    scope: Scope,
-    issuedAt: Timestamp,
-    expiresAt: Timestamp,
-    nonce: Nonce,
-  }),
+  payload: Type.Refine(
+    Type.Object(Payload.properties, {
+      additionalProperties: false,
+      description:
+        'of version 1 without requestHash, or of version 2 with requestHash and scope.parametersHash',
+    }),
+    isOfItsVersion,
+  ),
   algorithm: Type.Literal('ed25519', { description: 'ed25519' }),
   signature: Base64,
 })
+
+/** True of what has another mistake: that one is named. */
+function isOfItsVersion(payload: unknown): boolean {
+  if (!isObject(payload) || !isObject(payload['scope'])) return true
+  const { version, requestHash, scope } = payload
+  return version === 2
+    ? requestHash !== undefined && 'parametersHash' in scope
+    : version !== 1 || requestHash === undefined
+}
+
 export type SignedApproval = Type.Static<typeof SignedApproval>
 
 export const Approval = Type.Object({

@@ -1,5 +1,6 @@
 // Decision (interface §2.2, decisions §4): what the policy said, with its rule trace.
 import { Type } from 'typebox'
+import { ApprovalRequestContent } from './approval-request.ts'
 import { AnyKey, PolicyReference, Signals } from './business-transaction.ts'
 import { Instant, NonEmptyText, Sha256, Text, Uuid } from './primitives.ts'
 
@@ -8,6 +9,11 @@ const VerifiedSignal = Type.Object({
   by: NonEmptyText,
   approvals: Type.Optional(
     Type.Array(Type.Record(AnyKey, Type.Unknown()), { description: 'by approval: the SignedApprovals' }),
+  ),
+  request: Type.Optional(
+    Type.Object(ApprovalRequestContent.properties, {
+      description: 'by approval: the approval request that approvals of version 2 are for',
+    }),
   ),
   authorization: Type.Optional(
     Type.Record(AnyKey, Type.Unknown(), {

@@ -12,6 +12,8 @@ export type Artifact =
   | 'connector-release'
   | 'step-up'
   | 'approval'
+  | 'approval-request'
+  | 'approval-request-close'
 
 /** The bytes to sign for the canonical text of an artifact. */
 export function preAuthEncoding(artifact: Artifact, canonicalText: string): Buffer {

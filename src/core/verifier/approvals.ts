@@ -3,6 +3,8 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { checkSigned, list, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
+import { requestHash } from '../approval-requests/request-hash.ts'
+import { requestProblem } from '../approval-requests/request-problem.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
 import { isAuthorizationSigned, requireEd25519 } from './signatures.ts'
@@ -15,24 +17,30 @@ interface ApprovedAction {
   /** When it was decided, RFC 3339. */
   readonly evaluatedAt: string
   /** The principal whose authority is used, and the caller: neither may approve it. */
-  readonly requestedBy: readonly string[]
+  readonly principalId: string
+  readonly requestedBy: string
+  /** Of the request that the decision carries, which approvals of version 2 must name; undefined: it carries none. */
+  readonly requestHash: string | undefined
 }
 
 /** Compares an approval with an action, signature and key apart. Returns undefined where it approves the action, else the reason. */
 function approvalProblem(
   payload: Members,
-  { capability, target, parameters, evaluatedAt, requestedBy }: ApprovedAction,
+  action: ApprovedAction,
   sha256Hex: (text: string) => string,
 ): string | undefined {
-  const { approverId, issuedAt, expiresAt, scope } = payload
-  if (payload['version'] !== 1) return 'is of an unknown version'
-  if (payload['capability'] !== capability) return 'is for another capability'
-  if (payload['target'] !== target) return 'is for another target'
-  if (!scopeCovers(scope, parameters, sha256Hex)) return 'does not cover the parameters'
-  const at = instantMs(evaluatedAt)
+  const { version, approverId, issuedAt, expiresAt, scope } = payload
+  if (version !== 1 && version !== 2) return 'is of an unknown version'
+  if (version === 2 && (action.requestHash === undefined || payload['requestHash'] !== action.requestHash))
+    return 'is for another request'
+  if (payload['capability'] !== action.capability) return 'is for another capability'
+  if (payload['target'] !== action.target) return 'is for another target'
+  if (!scopeCovers(scope, action.parameters, sha256Hex)) return 'does not cover the parameters'
+  const at = instantMs(action.evaluatedAt)
   if (typeof issuedAt !== 'string' || !(instantMs(issuedAt) <= at)) return 'was not yet valid'
   if (typeof expiresAt !== 'string' || !(at < instantMs(expiresAt))) return 'was expired'
-  if (typeof approverId !== 'string' || requestedBy.includes(approverId)) return 'is by who asked for it'
+  if (typeof approverId !== 'string' || [action.principalId, action.requestedBy].includes(approverId))
+    return 'is by who asked for it'
   return undefined
 }
 
@@ -90,7 +98,8 @@ function verifySignal(one: VerifiedSignal): void {
     requireApprovals(approvals, named, one)
     return
   }
-  if (approvals.length > 0) throw new Error(`${named} has approvals that it does not claim`)
+  if (approvals.length > 0 || 'request' in verified)
+    throw new Error(`${named} has approvals that it does not claim`)
   if (by === 'approval' && value === false) return
   if (by === 'history' && typeof value === 'number') return
   if (by === 'crm-deal') {
@@ -104,19 +113,19 @@ function verifySignal(one: VerifiedSignal): void {
 function requireApprovals(
   approvals: readonly Members[],
   named: string,
-  { decision, record, used, crypto }: VerifiedSignal,
+  { verified, decision, record, used, crypto }: VerifiedSignal,
 ): void {
   const transaction = members(record['transaction'])
   const { action, target, parameters } = members(transaction['intent'])
+  const { request } = verified
   const approved: ApprovedAction = {
     capability: string(action),
     target: string(target),
     parameters: parameters as Json,
     evaluatedAt: string(decision['evaluatedAt']),
-    requestedBy: [
-      string(members(transaction['authority'])['principalId']),
-      string(members(transaction['metadata'])['submittedBy']),
-    ],
+    principalId: string(members(transaction['authority'])['principalId']),
+    requestedBy: string(members(transaction['metadata'])['submittedBy']),
+    requestHash: request === undefined ? undefined : requestHash(members(request), crypto.sha256Hex),
   }
   const approvers = new Set<string>()
   for (const approval of approvals) {
@@ -131,6 +140,35 @@ function requireApprovals(
     approvers.add(approverId)
     used.add(nonce)
   }
+  if (request !== undefined) requireRequest(members(request), approvals, named, { decision, approved })
+}
+
+/** Approvals of version 2 are for the execution that this request asked for, and for no other one. */
+function requireRequest(
+  request: Members,
+  approvals: readonly Members[],
+  named: string,
+  { decision, approved }: { decision: Members; approved: ApprovedAction },
+): void {
+  if (!approvals.some(({ payload }) => members(payload)['version'] === 2))
+    throw new Error(`${named} has a request that no approval is for`)
+  const { name, version } = members(decision['policy'])
+  const verifiedSignals = members(decision['verifiedSignals'])
+  const problem = requestProblem(request, {
+    ...approved,
+    signals: members(decision['signals']),
+    verified: Object.keys(verifiedSignals),
+    policy: {
+      name: string(name),
+      version: string(version),
+      contentHash: string(decision['policyContentHash']),
+    },
+  })
+  if (problem !== undefined) throw new Error(`${named}: the approval ${problem}`)
+  // A request counts its approvals over all signals of the decision.
+  const count = Object.values(verifiedSignals).flatMap((one) => approvalsOf(members(one))).length
+  if (typeof request['quorum'] !== 'number' || !(count >= request['quorum']))
+    throw new Error(`${named} has fewer approvals than its request asked for`)
 }
 
 /** Throws where the approver that it names did not sign it. */

@@ -37,6 +37,8 @@ export type SignedArtifact =
   | 'intent-transition'
   | 'provider-confirmation'
   | 'approval'
+  | 'approval-request'
+  | 'approval-request-close'
   | 'step-up'
 
 /**

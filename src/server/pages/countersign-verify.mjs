@@ -3886,6 +3886,17 @@ var init_artifacts = __esm({
   }
 });
 
+// src/core/approval-requests/request-hash.ts
+function requestHash(content, sha256Hex) {
+  return sha256Hex(canonicalize(content));
+}
+var init_request_hash = __esm({
+  "src/core/approval-requests/request-hash.ts"() {
+    "use strict";
+    init_canonical();
+  }
+});
+
 // src/core/verifier/instant.ts
 function instantMs(text) {
   const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
@@ -3898,6 +3909,43 @@ var init_instant = __esm({
   "src/core/verifier/instant.ts"() {
     "use strict";
     TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  }
+});
+
+// src/core/approval-requests/request-problem.ts
+function requestProblem(request, action) {
+  const asked = request;
+  if (!isMembers(asked)) return "is for a request that is not there";
+  const { name, version, contentHash } = isMembers(asked["policy"]) ? asked["policy"] : {};
+  if (asked["requestedBy"] !== action.requestedBy) return "was asked for by another caller";
+  if (asked["principalId"] !== action.principalId) return "was asked for by another principal";
+  if (asked["capability"] !== action.capability) return "was asked for another capability";
+  if (asked["target"] !== action.target) return "was asked for another target";
+  if (!isSame(asked["parameters"], action.parameters)) return "was asked for other parameters";
+  if (name !== action.policy.name || version !== action.policy.version)
+    return "was asked for under another policy";
+  if (contentHash !== action.policy.contentHash) return "was asked for under another content of the policy";
+  if (!hasSignals(asked["signals"], action)) return "was asked for with other signals";
+  const { createdAt, expiresAt } = asked;
+  const at = instantMs(action.evaluatedAt);
+  if (typeof createdAt !== "string" || !(instantMs(createdAt) <= at)) return "was asked for later";
+  if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt)))
+    return "is for a request that was expired";
+  return void 0;
+}
+function hasSignals(asked, { signals, verified }) {
+  if (!isMembers(asked)) return false;
+  return Object.keys(asked).every((name) => Object.hasOwn(signals, name) && isSame(asked[name], signals[name])) && Object.keys(signals).every((name) => Object.hasOwn(asked, name) || verified.includes(name));
+}
+function isSame(one, other) {
+  const text = canonicalText(one);
+  return text !== void 0 && text === canonicalText(other);
+}
+var init_request_problem = __esm({
+  "src/core/approval-requests/request-problem.ts"() {
+    "use strict";
+    init_evidence();
+    init_instant();
   }
 });
 
@@ -3940,16 +3988,19 @@ var init_scope = __esm({
 });
 
 // src/core/verifier/approvals.ts
-function approvalProblem(payload, { capability, target, parameters, evaluatedAt, requestedBy }, sha256Hex) {
-  const { approverId, issuedAt, expiresAt, scope } = payload;
-  if (payload["version"] !== 1) return "is of an unknown version";
-  if (payload["capability"] !== capability) return "is for another capability";
-  if (payload["target"] !== target) return "is for another target";
-  if (!scopeCovers(scope, parameters, sha256Hex)) return "does not cover the parameters";
-  const at = instantMs(evaluatedAt);
+function approvalProblem(payload, action, sha256Hex) {
+  const { version, approverId, issuedAt, expiresAt, scope } = payload;
+  if (version !== 1 && version !== 2) return "is of an unknown version";
+  if (version === 2 && (action.requestHash === void 0 || payload["requestHash"] !== action.requestHash))
+    return "is for another request";
+  if (payload["capability"] !== action.capability) return "is for another capability";
+  if (payload["target"] !== action.target) return "is for another target";
+  if (!scopeCovers(scope, action.parameters, sha256Hex)) return "does not cover the parameters";
+  const at = instantMs(action.evaluatedAt);
   if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at)) return "was not yet valid";
   if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt))) return "was expired";
-  if (typeof approverId !== "string" || requestedBy.includes(approverId)) return "is by who asked for it";
+  if (typeof approverId !== "string" || [action.principalId, action.requestedBy].includes(approverId))
+    return "is by who asked for it";
   return void 0;
 }
 function checkApprovals(record, given) {
@@ -3985,7 +4036,8 @@ function verifySignal(one) {
     requireApprovals(approvals, named, one);
     return;
   }
-  if (approvals.length > 0) throw new Error(`${named} has approvals that it does not claim`);
+  if (approvals.length > 0 || "request" in verified)
+    throw new Error(`${named} has approvals that it does not claim`);
   if (by2 === "approval" && value === false) return;
   if (by2 === "history" && typeof value === "number") return;
   if (by2 === "crm-deal") {
@@ -3994,18 +4046,18 @@ function verifySignal(one) {
   }
   throw new Error(`${named} is verified by what nothing here can check`);
 }
-function requireApprovals(approvals, named, { decision, record, used, crypto }) {
+function requireApprovals(approvals, named, { verified, decision, record, used, crypto }) {
   const transaction = members(record["transaction"]);
   const { action, target, parameters } = members(transaction["intent"]);
+  const { request } = verified;
   const approved = {
     capability: string(action),
     target: string(target),
     parameters,
     evaluatedAt: string(decision["evaluatedAt"]),
-    requestedBy: [
-      string(members(transaction["authority"])["principalId"]),
-      string(members(transaction["metadata"])["submittedBy"])
-    ]
+    principalId: string(members(transaction["authority"])["principalId"]),
+    requestedBy: string(members(transaction["metadata"])["submittedBy"]),
+    requestHash: request === void 0 ? void 0 : requestHash(members(request), crypto.sha256Hex)
   };
   const approvers = /* @__PURE__ */ new Set();
   for (const approval of approvals) {
@@ -4020,6 +4072,27 @@ function requireApprovals(approvals, named, { decision, record, used, crypto }) 
     approvers.add(approverId);
     used.add(nonce);
   }
+  if (request !== void 0) requireRequest(members(request), approvals, named, { decision, approved });
+}
+function requireRequest(request, approvals, named, { decision, approved }) {
+  if (!approvals.some(({ payload }) => members(payload)["version"] === 2))
+    throw new Error(`${named} has a request that no approval is for`);
+  const { name, version } = members(decision["policy"]);
+  const verifiedSignals = members(decision["verifiedSignals"]);
+  const problem = requestProblem(request, {
+    ...approved,
+    signals: members(decision["signals"]),
+    verified: Object.keys(verifiedSignals),
+    policy: {
+      name: string(name),
+      version: string(version),
+      contentHash: string(decision["policyContentHash"])
+    }
+  });
+  if (problem !== void 0) throw new Error(`${named}: the approval ${problem}`);
+  const count = Object.values(verifiedSignals).flatMap((one) => approvalsOf(members(one))).length;
+  if (typeof request["quorum"] !== "number" || !(count >= request["quorum"]))
+    throw new Error(`${named} has fewer approvals than its request asked for`);
 }
 function requireSignature({ payload, algorithm, signature }, crypto) {
   const { approverId, keyId, nonce } = members(payload);
@@ -4059,6 +4132,8 @@ var init_approvals = __esm({
     "use strict";
     init_canonical();
     init_evidence();
+    init_request_hash();
+    init_request_problem();
     init_instant();
     init_scope();
     init_signatures();
