@@ -15,6 +15,7 @@ import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
 import { refusalCases } from './refusal-records.ts'
 import { humanAuthority } from './trust-records/approved.ts'
+import { requestedApprovals } from './trust-records/requested.ts'
 import { refusedApprovals } from './trust-records/unapproved.ts'
 import { appendedTo } from './trust-records/appended.ts'
 import { batchedRecords } from './trust-records/batched.ts'
@@ -41,6 +42,7 @@ function allCases(): Record<string, readonly Case[]> {
     recordTexts,
     humanAuthority,
     refusedApprovals,
+    requestedApprovals,
   ])
     add(records)
   return {
