@@ -1,6 +1,7 @@
 // Event endpoints: registered by two humans, served in the order of the feed by one instance at a time, signed as Standard Webhooks.
 import { createPublicKey, verify } from 'node:crypto'
 import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startReceiver } from '../../examples/event-receiver/receiver.ts'
@@ -370,7 +371,7 @@ describe('a delivery', () => {
       await until(() => endpoint.requests.length >= attempt, 'the attempt')
       const failed = await until(async () => {
         const row = await listed(endpoint.url)
-        return row?.state === 'failing' && failures === 2 - attempt ? row : undefined
+        return row?.state === 'failing' && failures <= 2 - attempt ? row : undefined
       }, 'the failure')
       expect(failed).toMatchObject({ lastFailure: 'answered 503', failingSince: expect.any(String) })
       expect(Date.parse(String(failed['nextAttemptAt']))).toBeGreaterThan(
@@ -388,8 +389,9 @@ describe('a delivery', () => {
   // proves abuse: An event endpoint that hangs
   test('to one that hangs, answers megabytes, redirects or is private delays nobody and leaks nothing', async () => {
     const elsewhere = await serve(http(204))
+    const hanging: Socket[] = []
     const bad = await Promise.all([
-      anEndpoint(() => undefined),
+      anEndpoint((socket) => void hanging.push(socket)),
       anEndpoint(http(200, 'x'.repeat(5_000_000))),
       anEndpoint(http(302, 's3cret', { Location: `${elsewhere.origin}/` })),
     ])
@@ -397,12 +399,13 @@ describe('a delivery', () => {
     await database.pool.query(`UPDATE event_endpoints SET url = 'https://10.0.0.1/' WHERE endpoint_id = $1`, [
       inside.id,
     ])
+    // Whoever serves it by now has read the address before.
+    expect((await service.post(`${inside.path}/redeliver`, {}, { key: maker.key })).status).toBe(200)
     const good = await anEndpoint(http(204))
-    const startedMs = performance.now()
     const id = await execute()
     await delivered(good.requests, [id])
-    // The one that hangs is given up after 15 s.
-    expect(performance.now() - startedMs).toBeLessThan(10_000)
+    // The one that hangs has not been given up: nobody has waited for it.
+    expect(hanging.filter(({ closed }) => closed)).toEqual([])
     expect((await listed(bad[0].url))?.lastFailure).toBeUndefined()
     const problem = async (url: string) => until(async () => (await listed(url))?.lastFailure, 'the failure')
     expect(await problem(bad[1].url)).toBe('gave no whole answer: the answer is larger than 65536 bytes')

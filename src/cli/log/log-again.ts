@@ -137,7 +137,13 @@ async function queueSome(
   return inTransaction(pool, async (sql) => {
     const log = startLogBatch()
     const kinds: LoggedKind[] = []
-    const rows = (await Promise.all(found.map((key) => sql.run([key.of.lock(key)])))).map(([row]) => row)
+    const rows = await Promise.all(
+      found.map(async (key) => {
+        const steps = key.of.lock(key)
+        const locked = await sql.run(steps)
+        return locked.length === steps.length ? locked.at(-1) : undefined
+      }),
+    )
     const places = found.flatMap((key, i) => {
       const row = rows[i]
       const artifacts = row === undefined ? [] : artifactsOf(key, row, onUnreadable)

@@ -22,10 +22,10 @@ export interface UnloggedTable {
   /** Selects `ArtifactKey`s, oldest first. */
   readonly keys: (which: Unlogged) => string
   /**
-   * Locks a row where nobody else has it locked and it still names `batch`, and returns what `artifacts` reads. Nobody is waited for: whoever
-   * closes intents or resolves changes takes several rows in an order of its own.
+   * Lock a row where nobody else has it locked and it still names `batch`: then each step returns one row, the last what `artifacts` reads.
+   * Nobody is waited for: whoever closes intents or resolves changes takes several rows in an order of its own.
    */
-  readonly lock: (key: ArtifactKey) => Step
+  readonly lock: (key: ArtifactKey) => Step[]
   /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */
   readonly artifacts: (row: Texts) => Artifact[]
   readonly place: (key: ArtifactKey, place: { readonly batch: string; readonly ordinal: number }) => Step
@@ -63,11 +63,19 @@ export const unloggedTables: readonly UnloggedTable[] = artifactTables.map((arti
       FROM ${table} AS c ${join}
       WHERE (${which === 'all' ? 'c.log_batch IS NULL OR ' : ''}c.log_batch IN (SELECT batch FROM log_lost)) AND ${where}
       ORDER BY 1, 2, 3`,
-    lock: (key) => ({
-      name: `unlogged_lock_${table}`,
-      text: `SELECT ${columns.join(', ')} FROM ${table} AS c ${join} WHERE ${isRow} FOR UPDATE OF c SKIP LOCKED`,
-      rows: [[key.key, key.ordinal, key.batch]],
-    }),
+    lock: ({ key, ordinal: nth, batch }) => {
+      const read = `SELECT ${columns.join(', ')} FROM ${table} AS c ${join} WHERE ${isRow}`
+      // On Citus no statement locks a row of the coordinator that it joins with a distributed table.
+      const texts =
+        joined === true
+          ? [`SELECT 1 FROM ${table} AS c WHERE ${isRow} FOR UPDATE SKIP LOCKED`, read]
+          : [`${read} FOR UPDATE SKIP LOCKED`]
+      return texts.map((text, i) => ({
+        name: `unlogged_lock_${table}_${i}`,
+        text,
+        rows: [[key, nth, batch]],
+      }))
+    },
     artifacts: (row) => artifactsOf(artifactTable, row),
     place: (key, place) => ({
       name: `unlogged_place_${table}`,
