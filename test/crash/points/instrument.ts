@@ -9,7 +9,7 @@ export const moments = ['before', 'begun', 'after'] as const
 export type Moment = (typeof moments)[number]
 
 export interface Instrumented {
-  /** JavaScript; calls the functions of `Marks`, which preload.ts defines. */
+  /** JavaScript; calls the functions of `Marks`, which record.ts defines. */
   readonly text: string
   /** `<function>:<n>`, the nth await in a function, or `<function>:then<n>`: no line numbers, so that only a new one is a new name. */
   readonly awaits: readonly string[]
