@@ -320,9 +320,10 @@ describe('over a flaky network', () => {
 
   // proves fault: Our client gives up waiting
   test('an execute that timed out while it was running is waited for, not sent again', async () => {
-    const submitted = aSubmission({ intent: { parameters: { amount: 42, delayMs: 1000 } } })
+    // The service has claimed it by the time the client gives up.
+    const submitted = aSubmission({ intent: { parameters: { amount: 42, delayMs: 3_500 } } })
     const id = submitted.businessTransactionId
-    client = connect({ baseUrl: network.url, timeoutMs: 500, maxAttempts: 6 })
+    client = connect({ baseUrl: network.url, timeoutMs: 2_000, maxAttempts: 8 })
     expect((await client.execute(submitted)).businessTransactionId).toBe(id)
     expect(sent('POST /execute')).toBe(1)
     expect(await rowsOf(database, id)).toEqual(executed)

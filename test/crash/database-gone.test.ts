@@ -16,7 +16,8 @@ test('gone before the claim: 503 at once, and nothing executed; gone after the e
   const service = await startService({ databaseUrl: postgres.url })
   const stored = () => look(dataDir, readStored)
 
-  const early = aSlowTransaction(500)
+  // Its connector answers when the database has gone.
+  const early = aSlowTransaction(3_000)
   const earlyId = early.businessTransactionId
   const afterTheEffect = service.post('/execute', early)
   await until(async () => (await stored()).inDoubt.has(earlyId), 'the intent to be released')

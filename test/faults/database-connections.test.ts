@@ -58,8 +58,7 @@ describeWithPostgres('a PostgreSQL without a free connection', () => {
 
     const giveBack = await takeAllConnections(server)
     await loaded.answered('503 DATABASE_UNAVAILABLE', 8)
-    const reason = 'The database cannot be used: it has too many connections.'
-    await until(() => loaded.reasons.has(reason), reason)
+    await loaded.unready('The database cannot be used: it has too many connections.')
     await giveBack()
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
 

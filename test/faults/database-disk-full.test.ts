@@ -24,8 +24,7 @@ describeWithDisk('a full disk', () => {
     await makeRoomForLog(disk.folder)
     disk.fill()
     await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
-    const full = 'The database cannot be used: its disk is full.'
-    await until(() => loaded.reasons.has(full), full)
+    await loaded.unready('The database cannot be used: its disk is full.')
     disk.free()
     expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
     await finish(loaded, disk.folder)

@@ -31,8 +31,8 @@ export interface LoadedService {
   readonly service: TestService
   /** Of executions, in the order of their answers. */
   readonly seen: readonly Seen[]
-  /** Every reason that GET /ready gave, once each. */
-  readonly reasons: ReadonlySet<string>
+  /** Waits until GET /ready has given this reason. */
+  readonly unready: (reason: string) => Promise<void>
   /** The slowest answer of GET /ready. */
   readonly readyMs: () => number
   /** Waits for `count` executions that are sent from now on and answered so. Resolves to how long that took. */
@@ -95,7 +95,11 @@ export async function startLoaded(as: {
   return {
     service,
     seen,
-    reasons,
+    async unready(reason) {
+      await until(() => reasons.has(reason), `GET /ready to say: ${reason}`).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${[...reasons].join('\n')}`, { cause: error })
+      })
+    },
     readyMs: () => readyMs,
     answered,
     async recovered() {

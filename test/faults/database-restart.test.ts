@@ -19,6 +19,7 @@ describeWithPostgres('a restart of PostgreSQL under load', () => {
 
       await server.stop(mode)
       await loaded.answered('503 DATABASE_UNAVAILABLE', 4)
+      await loaded.unready('The database cannot be used: no server listens there.')
       await server.start()
       expect(await loaded.recovered()).toBeLessThan(RECOVERED_MS_MAX)
 
@@ -27,7 +28,6 @@ describeWithPostgres('a restart of PostgreSQL under load', () => {
       await pool.end()
       const { '503 DATABASE_UNAVAILABLE': refused } = answersOf(loaded.seen)
       expect(refused?.slowestMs).toBeLessThan(REFUSED_MS_MAX)
-      expect(loaded.reasons).toContain('The database cannot be used: no server listens there.')
     },
   )
 })

@@ -9,8 +9,10 @@ import { reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aCountedTransaction, expectAccounted, humans, openFleet, startCallers } from './instances.ts'
 
-/** Four to five seconds, and what a busy machine adds: less than the twelve after which a statement is given up anyway. */
+/** Four to five seconds, and what a busy machine adds: less than the twelve after which a statement is given up anyway. For the fastest. */
 const NOTICED_MAX_MS = 10_000
+/** For each. */
+const HELD_MAX_MS = 60_000
 /** Less than a connection is waited for. */
 const AT_ONCE_MAX_MS = 2_000
 const MENDED_MAX_MS = 60_000
@@ -63,8 +65,9 @@ test('before an execution: 503 within seconds, then at once, and /ready says so;
   inService = others
   for (const { result, ms } of first) {
     expect(result.status).toBe(503)
-    expect(ms).toBeLessThan(NOTICED_MAX_MS)
+    expect(ms).toBeLessThan(HELD_MAX_MS)
   }
+  expect(Math.min(...first.map(({ ms }) => ms))).toBeLessThan(NOTICED_MAX_MS)
   const transaction = aCountedTransaction()
   const times: number[] = []
   for (let i = 0; i < 5; i++) {
@@ -95,7 +98,7 @@ test('before an execution: 503 within seconds, then at once, and /ready says so;
     ({ service, status }) => status !== 200 && (service !== alone || (status !== 503 && status !== 502)),
   )
   expect(unexpected).toEqual([])
-  expect(callers.seen.filter((one) => one.ms > NOTICED_MAX_MS)).toEqual([])
+  expect(callers.seen.filter((one) => one.ms > HELD_MAX_MS)).toEqual([])
   await expectAccounted(fleet, callers)
   expect(fleet.receiver.calls.get(transaction.businessTransactionId)).toBe(1)
   // Whatever of those arrived when the network was mended: nothing was executed.

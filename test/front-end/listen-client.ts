@@ -39,7 +39,11 @@ export async function open(port: number, host = '127.0.0.1'): Promise<Connection
 }
 
 /** Waits for a condition; after the deadline it fails with what was seen instead. */
-export async function until(condition: () => boolean, saw: () => unknown, deadlineMs = 5_000): Promise<void> {
+export async function until(
+  condition: () => boolean,
+  saw: () => unknown,
+  deadlineMs = 60_000,
+): Promise<void> {
   const end = performance.now() + deadlineMs
   while (!condition()) {
     if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms; saw ${JSON.stringify(saw())}`)

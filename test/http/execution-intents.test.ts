@@ -13,6 +13,9 @@ import { aSlowTransaction } from '../load.ts'
 import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
+/** How long a connector works while a test does something on the side. */
+const UNDER_WAY_MS = 2_500
+
 const human = aCaller('olive', { credentialHolderType: 'USER' })
 const other = aCaller('other', { allowedPrincipalIds: ['tester'] })
 const auditor = aCaller('auditor', { readAll: true })
@@ -113,7 +116,7 @@ describe('GET /execution-intents/{id} 200', () => {
       state: 'ERRORED',
       inDoubt: false,
     })
-    const slow = aSlowTransaction(700)
+    const slow = aSlowTransaction(UNDER_WAY_MS)
     const id = slow.businessTransactionId
     const answer = service.post('/execute', slow)
     await until(() => intentState(database, id), 'the release')
@@ -185,7 +188,7 @@ describe('GET /execution-intents/unfinalized 200', () => {
   })
 
   test('one whose worker finishes after all is taken off the list', async () => {
-    const slow = aSlowTransaction(1_000)
+    const slow = aSlowTransaction(UNDER_WAY_MS)
     const id = slow.businessTransactionId
     const answer = service.post('/execute', slow)
     await until(() => intentState(database, id), 'the release')
@@ -343,7 +346,7 @@ describe('POST /execution-intents/{id}/resolve 409 conflict', () => {
     expect(reply(await resolve(await executed({ fail: true })))).toEqual(
       conflict('The execution intent is ERRORED.'),
     )
-    const slow = aSlowTransaction(700)
+    const slow = aSlowTransaction(UNDER_WAY_MS)
     const id = slow.businessTransactionId
     const answer = service.post('/execute', slow)
     await until(() => intentState(database, id), 'the release')
@@ -373,7 +376,7 @@ describe('POST /execution-intents/{id}/resolve 409 conflict', () => {
 describe('a worker and a human at the same moment', () => {
   // proves abuse: A stale worker that finishes
   test('a worker that finishes after the resolution changes nothing and answers 502', async () => {
-    const slow = aSlowTransaction(800)
+    const slow = aSlowTransaction(UNDER_WAY_MS)
     const id = slow.businessTransactionId
     const answer = service.post('/execute', slow)
     await until(() => intentState(database, id), 'the release')
@@ -387,7 +390,8 @@ describe('a worker and a human at the same moment', () => {
 
   // proves abuse: A stale worker that finishes
   test('whoever is first wins whole: a record and no resolution, or a resolution and no record', async () => {
-    const slow = Array.from({ length: 30 }, () => aSlowTransaction(2_000))
+    const WORKS_MS = 4_000
+    const slow = Array.from({ length: 30 }, () => aSlowTransaction(WORKS_MS))
     const ids = slow.map((one) => one.businessTransactionId)
     const answers = slow.map((one) => service.post('/execute', one))
     await until(async () => {
@@ -399,7 +403,7 @@ describe('a worker and a human at the same moment', () => {
       ids.map(async (id, i) => {
         const { body } = await read(id)
         // The first three long before their connector answers, the last three after, the others around that moment.
-        const due = Date.parse(body.releasedAt) + 1_900 + i * 10
+        const due = Date.parse(body.releasedAt) + WORKS_MS - 100 + i * 10
         if (i >= 27) await answers[i]
         else if (i >= 3) await until(() => Date.now() >= due, 'the moment')
         const resolved = await resolve(id)

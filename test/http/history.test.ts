@@ -1,9 +1,10 @@
 // Velocity limits (decisions §6 `history`): counts and sums over the caller's own executions, correct under concurrency.
 import { rmSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, type TestService } from '../service.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const policyDir = aPolicyFolder()
@@ -147,9 +148,10 @@ test('counts what was executed under an older version, before anybody knew of a 
   await database.pool.query(`UPDATE authority_epoch SET epoch = epoch + 1`)
   const under = (count: number) =>
     aTransaction({ policy: { name, version: '2.0.0' }, signals: { before: count } })
-  await expect
-    .poll(async () => reply(await upgraded.post('/execute', under(0), one)), { timeout: 5_000 })
-    .toEqual(denied(0, 1))
+  await until(
+    async () => isDeepStrictEqual(reply(await upgraded.post('/execute', under(0), one)), denied(0, 1)),
+    'the approval to be in effect',
+  )
   expect((await upgraded.post('/execute', under(1), one)).status).toBe(200)
   // The older version is counted from now on too, and once.
   expect(
