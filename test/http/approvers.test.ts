@@ -231,7 +231,7 @@ describe('POST /approvers/changes 409 conflict', () => {
 
 describe('POST /approvers/changes/{id}/approve 200', () => {
   // proves §4.6 POST /refusal/verify, POST /audit/verify
-  test('the key is in effect at once here, within a second elsewhere, and published under its own name only', async () => {
+  test('the key is in effect at once here, soon elsewhere, and published under its own name only', async () => {
     const carol = anApprover('carol@example.com', '2026-11')
     const change = await enrolled(service, humans, carol)
     expect(change).toMatchObject({ status: 'APPROVED', resolvedBy: 'checker' })
