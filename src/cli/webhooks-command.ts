@@ -15,7 +15,13 @@ import {
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
 import { openPool } from '../core/tables/sql.ts'
-import { DEAD_WEBHOOK_QUEUE, joinWebhookQueue, jobsOf, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
+import {
+  DEAD_WEBHOOK_QUEUE,
+  joinWebhookQueue,
+  jobsOf,
+  WEBHOOK_BATCH_QUEUE,
+  WEBHOOK_QUEUE,
+} from '../core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
 
@@ -31,7 +37,7 @@ export async function listWebhooks({
 }): Promise<void> {
   const waiting = await onDatabase(env, (pool) =>
     listWaitingWebhooks(pool, {
-      queue: WEBHOOK_QUEUE,
+      queues: [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE],
       deadQueue: DEAD_WEBHOOK_QUEUE,
       status,
       limit,

@@ -7,6 +7,7 @@ import type { LoopReport } from './event-loop.ts'
 import type { Said } from './schemas/provider-confirmation.ts'
 import type { StoreFaultMemory } from './store-fault.ts'
 import type { DeliveryOutcome } from './webhooks/outcomes.ts'
+import type { QueuedDelivery } from './webhooks/queue.ts'
 
 /** The groups of threads, see src/server/dispatch/operations.ts. */
 export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
@@ -177,7 +178,9 @@ export interface ThreadReply {
 
 /** The body of `process-webhooks`. */
 export interface DueWebhooks {
-  readonly jobs: readonly { readonly jobId: string; readonly eventKey: string; readonly bytes: number }[]
+  /** Of all the jobs. */
+  readonly queue: string
+  readonly jobs: readonly { readonly jobId: string; readonly deliveries: readonly QueuedDelivery[] }[]
 }
 
 /** Its reply. */

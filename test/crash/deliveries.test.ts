@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
-import { openWebhookJobs } from '../../src/core/webhooks/queue.ts'
+import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
 import { createDatabase, onServer, type TestDatabase } from '../database.ts'
@@ -87,7 +87,7 @@ async function storeDeliveries({ pool, url }: TestDatabase): Promise<void> {
   const [closed = '', both = '', finished = '', waiting = ''] = ids
   for (const id of [closed, both, waiting]) await putInDoubt(database, id)
   await pool.query(
-    `UPDATE execution_intents SET deadline = now() + interval '50 s' WHERE business_transaction_id = $1::uuid`,
+    `UPDATE execution_intents SET deadline = now() + interval '1 hour' WHERE business_transaction_id = $1::uuid`,
     [waiting],
   )
   const deliveries = [
@@ -146,7 +146,8 @@ async function stateOf({ pool }: TestDatabase) {
       `SELECT entry ->> 0 AS text FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
     ),
     jobs: await texts(
-      `SELECT w.event_id AS text FROM pgboss.job AS j JOIN webhook_events AS w ON w.event_key::text = j.data ->> 'id'`,
+      `SELECT w.event_id AS text FROM pgboss.job AS j, jsonb_array_elements(${deliveriesIn('j')}) AS d
+       JOIN webhook_events AS w ON w.event_key::text = d ->> 'id'`,
     ),
   }
 }

@@ -6,11 +6,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
 import { openPool } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import { insertWebhookEvents, type WebhookEventRow } from '../../src/core/tables/webhook-events.ts'
+import {
+  insertWebhookEvents,
+  listWaitingWebhooks,
+  type WebhookEventRow,
+} from '../../src/core/tables/webhook-events.ts'
 import {
   DEAD_WEBHOOK_QUEUE,
   openWebhookJobs,
   openWebhookQueue,
+  WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
   type WebhookJobs,
 } from '../../src/core/webhooks/queue.ts'
@@ -92,12 +97,12 @@ test('a job is deleted in the transaction that says so, and only by its commit',
   await store([event])
   const ids = (await jobsOf(event.eventKey)).map(({ id }) => id)
   const undone = inTransaction(pool, async (transaction) => {
-    await jobs.remove(transaction, ids)
+    await jobs.remove(transaction, WEBHOOK_QUEUE, ids)
     await transaction.query('SELECT 1 / 0')
   })
   await expect(undone).rejects.toThrow('division by zero')
   expect(await jobsOf(event.eventKey)).toHaveLength(1)
-  await inTransaction(pool, (transaction) => jobs.remove(transaction, ids))
+  await inTransaction(pool, (transaction) => jobs.remove(transaction, WEBHOOK_QUEUE, ids))
   expect(await jobsOf(event.eventKey)).toEqual([])
 })
 
@@ -118,6 +123,44 @@ test('of the same id and the same bytes one is stored, in one transaction as in 
   expect(await store([first, ...again])).toEqual(new Set([first.eventKey]))
   expect(await store(again)).toEqual(new Set())
   for (const { eventKey } of again) expect(await jobsOf(eventKey)).toEqual([])
+})
+
+test('events of one commit share a job, until each gets its own', async () => {
+  const events = ['first', 'second', 'third'].map((text) => anEvent(text))
+  await store(events)
+  const deliveries = events.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength }))
+  const [{ eventKey } = anEvent('')] = events
+  const shared = () => boss.findJobs(WEBHOOK_BATCH_QUEUE, { data: { deliveries: [{ id: eventKey }] } })
+  const [job] = await shared()
+  expect(job).toMatchObject({ data: { deliveries }, retryLimit: 9, deadLetter: DEAD_WEBHOOK_QUEUE })
+  expect(await jobsOf(eventKey)).toEqual([])
+  const listed = await listWaitingWebhooks(pool, {
+    queues: [WEBHOOK_BATCH_QUEUE],
+    deadQueue: DEAD_WEBHOOK_QUEUE,
+    status: 'pending',
+    limit: 100,
+  })
+  const ids = new Set(listed.map(({ eventId }) => eventId))
+  expect(events.filter(({ eventId }) => !ids.has(eventId))).toEqual([])
+  await inTransaction(pool, (transaction) => jobs.split(transaction, job?.id ?? '', deliveries))
+  expect(await shared()).toEqual([])
+  for (const one of deliveries) expect(await jobsOf(one.id)).toEqual([expect.objectContaining({ data: one })])
+})
+
+test('events are logged by one row of the queue for their commit, also where some of them are not new', async () => {
+  const known = anEvent('known')
+  await store([known])
+  const fresh = ['4', '5', '6'].map((text) => anEvent(text))
+  const [first, ...others] = fresh
+  expect(await store([...(first ? [first] : []), anEvent('known'), ...others])).toEqual(
+    new Set(fresh.map(({ eventKey }) => eventKey)),
+  )
+  const { rows } = await pool.query(
+    `SELECT log_ordinal AS ordinal, q.entries::json -> 'entries' -> log_ordinal::integer ->> 2 AS id
+     FROM webhook_events JOIN log_queue AS q ON q.batch = log_batch WHERE event_key = ANY ($1) ORDER BY 1`,
+    [fresh.map(({ eventKey }) => eventKey)],
+  )
+  expect(rows).toEqual(fresh.map(({ eventKey }, ordinal) => ({ ordinal, id: eventKey })))
 })
 
 test('without its queue an event is not stored: nobody would ever process it', async () => {

@@ -1,5 +1,5 @@
-// Runs the jobs of deliveries (decisions §10): one transaction writes what a delivery says of an execution, a signed audit event of it, marks
-// the delivery processed and deletes the job. A job that runs twice finds nothing left to do.
+// Runs the jobs of deliveries (decisions §10): one transaction writes what deliveries say of executions, a signed audit event of each, marks
+// the deliveries processed and deletes their jobs. A job that runs twice finds nothing left to do.
 import { randomUUID } from 'node:crypto'
 import { errorText } from '../../src/core/error-text.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../src/core/thread-messages.ts'
@@ -15,6 +15,8 @@ import { confirmDeliveries, type Confirmed, type ConfirmWith } from './confirm.t
 
 /** Bodies that are in memory at once: the jobs of one batch can be a quarter of a gigabyte. */
 const PIECE_BYTES_MAX = 4_000_000
+/** Deliveries of one transaction: some milliseconds of a thread, for the signatures, in which it stores no delivery. */
+const PIECE_COUNT_MAX = 128
 /** A provider chooses these texts. */
 const TEXT_MAX = 256
 
@@ -36,13 +38,13 @@ type Job = DueWebhooks['jobs'][number]
 export async function processWebhooks(batch: readonly InFlight[], tools: ProcessWith): Promise<Finished[]> {
   const answers: Finished[] = []
   for (const { request } of batch) {
-    const { jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
+    const { queue, jobs } = JSON.parse(Buffer.from(request.body).toString()) as DueWebhooks
     const failed: Record<string, string> = {}
     const processed: ProcessedDelivery[] = []
     for (const piece of pieces(jobs))
-      for (const [{ jobId }, result] of await processEach(piece, tools)) {
+      for (const [{ jobId }, result] of await processEach(piece, queue, tools)) {
         if (typeof result === 'string') failed[jobId] = result
-        else if (result !== undefined) processed.push(result)
+        else processed.push(...result)
       }
     const reply: ProcessedWebhooks = { failed, processed }
     answers.push(new Finished(request, { body: JSON.stringify(reply) }))
@@ -50,28 +52,31 @@ export async function processWebhooks(batch: readonly InFlight[], tools: Process
   return answers
 }
 
-/** Runs of jobs whose bodies fit, one job at least. */
+/** Runs of jobs whose deliveries fit, one job at least. */
 function pieces(jobs: readonly Job[]): Job[][] {
   const cut: Job[][] = []
-  let bytes = Infinity
+  let [count, bytes] = [Infinity, 0]
   for (const job of jobs) {
-    bytes += job.bytes
-    if (bytes > PIECE_BYTES_MAX) {
+    const jobBytes = job.deliveries.reduce((sum, one) => sum + one.bytes, 0)
+    count += job.deliveries.length
+    bytes += jobBytes
+    if (count > PIECE_COUNT_MAX || bytes > PIECE_BYTES_MAX) {
       cut.push([])
-      bytes = job.bytes
+      count = job.deliveries.length
+      bytes = jobBytes
     }
     cut.at(-1)?.push(job)
   }
   return cut
 }
 
-/** Why it failed; undefined for one that waits, or that somebody else has processed. */
-type Result = ProcessedDelivery | string | undefined
+/** What became of its deliveries, without those that wait or that somebody else has processed; or why it failed. */
+type Result = ProcessedDelivery[] | string
 
 /** @throws where the database is away: the jobs are then as they were */
-function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Map<Job, Result>> {
+function processEach(jobs: readonly Job[], queue: string, tools: ProcessWith): Promise<Map<Job, Result>> {
   return togetherOrAlone(jobs, {
-    work: (some): Promise<Map<Job, Result>> => processAll(some, tools),
+    work: (some): Promise<Map<Job, Result>> => processAll(some, queue, tools),
     failed(error): Result {
       if (isUnavailable(error)) throw error
       return errorText(error)
@@ -79,14 +84,19 @@ function processEach(jobs: readonly Job[], tools: ProcessWith): Promise<Map<Job,
   })
 }
 
-async function processAll(jobs: readonly Job[], tools: ProcessWith): Promise<Map<Job, Result>> {
+async function processAll(
+  jobs: readonly Job[],
+  queue: string,
+  tools: ProcessWith,
+): Promise<Map<Job, Result>> {
   const { pool, webhookJobs, key, startLogBatch } = tools
-  const queue = await webhookJobs()
+  const queues = await webhookJobs()
   return inTransaction(pool, async (transaction) => {
     const at = new Date().toISOString()
+    const deliveries = jobs.flatMap((job) => job.deliveries)
     const events = await lockWaiting(
       transaction,
-      jobs.map(({ eventKey }) => eventKey),
+      deliveries.map(({ id }) => id),
     )
     const log = startLogBatch()
     const { confirmed, audited } = await confirmDeliveries(events, { at, log, transaction, tools })
@@ -101,24 +111,24 @@ async function processAll(jobs: readonly Job[], tools: ProcessWith): Promise<Map
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
     transaction.runLast([...storeEnds(ends, at), ...storeAuditEvents(rows, log), ...log.steps()])
-    const jobOf = new Map(jobs.map((job) => [job.eventKey, job]))
-    if (waiting.length > 0)
-      await queue.addLater(
-        transaction,
-        waiting.map(({ eventKey }) => ({ id: eventKey, bytes: jobOf.get(eventKey)?.bytes ?? 0 })),
-        WAIT_SECONDS,
-      )
-    await queue.remove(
+    if (waiting.length > 0) {
+      const waits = new Set(waiting.map(({ eventKey }) => eventKey))
+      const later = deliveries.filter(({ id }) => waits.has(id))
+      await queues.add(transaction, later, { startAfter: WAIT_SECONDS })
+    }
+    await queues.remove(
       transaction,
+      queue,
       jobs.map(({ jobId }) => jobId),
     )
-    return new Map(
-      events.flatMap(({ eventKey, provider }, i): [Job, Result][] => {
-        const [job, of] = [jobOf.get(eventKey), confirmed[i]]
-        if (job === undefined || of === undefined || of.outcome === null) return []
-        return [[job, { provider, says: of.says ?? 'nothing', outcome: of.outcome }]]
+    const ended = new Map(
+      events.flatMap(({ eventKey, provider }, i): [string, ProcessedDelivery][] => {
+        const of = confirmed[i]
+        if (of === undefined || of.outcome === null) return []
+        return [[eventKey, { provider, says: of.says ?? 'nothing', outcome: of.outcome }]]
       }),
     )
+    return new Map(jobs.map((job) => [job, job.deliveries.flatMap(({ id }) => ended.get(id) ?? [])]))
   })
 }
 

@@ -5,11 +5,13 @@ import { failures, type Audited, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { isUnavailable } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import {
   findWebhookEventIds,
   insertWebhookEvents,
+  moveInLog,
   type WebhookEventRow,
 } from '../../src/core/tables/webhook-events.ts'
 import { schemeOf, type WebhookProviders } from '../../src/core/webhooks/providers.ts'
@@ -102,7 +104,7 @@ async function store(
 }
 
 /**
- * Stores new deliveries and their jobs in one transaction.
+ * Stores new deliveries and their job in one transaction.
  *
  * @param rows as for `insertWebhookEvents`
  * @returns keys of the deliveries that were stored
@@ -113,29 +115,31 @@ export function storeWithJobs(
   rows: readonly WebhookEventRow[],
 ): Promise<Set<string>> {
   return inTransaction(pool, async (transaction) => {
-    // A batch of the log for each: only the insertion says which of them are new.
-    const logged = rows.map((row) => {
-      const log = startLogBatch()
-      const position = log.add(() => ({
-        ...artifactEntry.webhook(row.bodySha256),
-        id: row.eventKey,
-        streams: {},
-      }))
-      return { log, row: { ...row, ...position } }
-    })
+    let log = startLogBatch()
     const inserted = await insertWebhookEvents(
       transaction,
-      logged.map(({ row }) => row),
+      rows.map((row) => ({ ...row, ...log.add(() => entryOf(row)) })),
     )
+    if (inserted.size === 0) return inserted
     const stored = rows.filter(({ eventKey }) => inserted.has(eventKey))
-    transaction.runLast(logged.flatMap(({ row, log }) => (inserted.has(row.eventKey) ? log.steps() : [])))
-    if (stored.length > 0)
-      await jobs.add(
-        transaction,
-        stored.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength })),
+    if (stored.length < rows.length) {
+      // Only the insertion says which of them are new, and an entry too many cannot be taken out of the log.
+      log = startLogBatch()
+      transaction.runLast(
+        moveInLog(stored.map((row) => ({ eventKey: row.eventKey, ...log.add(() => entryOf(row)) }))),
       )
+    }
+    transaction.runLast(log.steps())
+    await jobs.add(
+      transaction,
+      stored.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength })),
+    )
     return inserted
   })
+}
+
+function entryOf({ eventKey, bodySha256 }: WebhookEventRow): QueuedEntry {
+  return { ...artifactEntry.webhook(bodySha256), id: eventKey, streams: {} }
 }
 
 function answered({ request, row }: Delivery, outcome: Outcome | Failure | undefined): Finished {

@@ -1,5 +1,11 @@
 // What a row of one table names in another must be there. The schema has no foreign keys (every table can be distributed by its key), so
 // this is where they are; each statement answers with the rows that are broken.
+import {
+  DEAD_WEBHOOK_QUEUE,
+  deliveriesIn,
+  WEBHOOK_BATCH_QUEUE,
+  WEBHOOK_QUEUE,
+} from '../../core/webhooks/queue.ts'
 import type { Check } from './check.ts'
 
 interface Reference {
@@ -75,22 +81,29 @@ const REFERENCES: readonly Reference[] = [
   },
 ]
 
+/** `completed` and what comes after it in pg-boss's order of states: no job that is run again. */
+function isOfWebhooks(job: string): string {
+  const names = [WEBHOOK_QUEUE, WEBHOOK_BATCH_QUEUE, DEAD_WEBHOOK_QUEUE].map((name) => `'${name}'`)
+  return `${job}.name IN (${names.join(', ')}) AND ${job}.state < 'completed'`
+}
+
 /** pg-boss makes its tables where a service takes deliveries. */
 const JOBS: readonly Reference[] = [
   {
     table: 'webhook_events',
     key: 'c.event_key',
-    // `completed` and what comes after it in pg-boss's order of states: no job that is run again.
-    named: `pgboss.job AS n WHERE n.name IN ('webhook-events', 'webhook-events-dead')
-      AND n.state < 'completed' AND n.data ->> 'id' = c.event_key::text`,
+    named: `pgboss.job AS n CROSS JOIN LATERAL jsonb_array_elements(${deliveriesIn('n')}) AS d
+      WHERE ${isOfWebhooks('n')} AND d ->> 'id' = c.event_key::text`,
     where: 'c.processed_at IS NULL',
     problem: 'is not processed, but its job is missing',
   },
   {
     table: 'pgboss.job',
     key: 'c.id',
-    named: `webhook_events AS n WHERE n.event_key::text = c.data ->> 'id'`,
-    where: `c.name IN ('webhook-events', 'webhook-events-dead') AND c.state < 'completed'`,
+    named: `(SELECT count(*) AS found FROM jsonb_array_elements(${deliveriesIn('c')}) AS d
+      JOIN webhook_events AS e ON e.event_key = (d ->> 'id')::uuid) AS n
+      WHERE n.found = jsonb_array_length(${deliveriesIn('c')})`,
+    where: isOfWebhooks('c'),
     problem: 'delivery is missing',
   },
 ]

@@ -3,6 +3,8 @@ import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
 import type { Sql } from './sql.ts'
+import type { Step } from './statement-batch.ts'
+import { deliveriesIn } from '../webhooks/queue.ts'
 
 export interface WebhookEventRow {
   readonly eventKey: string
@@ -57,6 +59,15 @@ export async function insertWebhookEvents(
   return new Set(stored.map(({ event_key }) => event_key))
 }
 
+/** Gives deliveries that were just stored another place in the log's queue. */
+export function moveInLog(rows: readonly (Pick<WebhookEventRow, 'eventKey'> & LogPosition)[]): Step[] {
+  return rows.map(({ eventKey, logBatch, logOrdinal }) => ({
+    name: 'webhook_events_move_in_log',
+    text: `UPDATE webhook_events SET log_batch = $2::uuid, log_ordinal = $3::smallint WHERE event_key = $1::uuid`,
+    rows: [[eventKey, logBatch, logOrdinal]],
+  }))
+}
+
 /** @returns `<provider> <eventId>` of those that are stored; no provider's name holds a space */
 export async function findWebhookEventIds(
   sql: Sql,
@@ -95,7 +106,7 @@ export interface WaitingWebhook {
 export async function listWaitingWebhooks(
   sql: Sql,
   page: {
-    readonly queue: string
+    readonly queues: readonly string[]
     readonly deadQueue: string
     readonly status: WebhookStatus | null
     readonly limit: number
@@ -110,12 +121,13 @@ export async function listWaitingWebhooks(
           CASE WHEN j.name = $2 THEN j.source_retry_count + 1 WHEN j.output IS NULL THEN 0
                ELSE j.retry_count + (j.state = 'retry')::integer END AS failures,
           coalesce(j.source_output, j.output) ->> 'message' AS reason
-        FROM pgboss.job AS j JOIN webhook_events AS e ON e.event_key = (j.data ->> 'id')::uuid
-        WHERE j.name IN ($1, $2) AND j.state < 'completed' AND e.processed_at IS NULL
+        FROM pgboss.job AS j CROSS JOIN LATERAL jsonb_array_elements(${deliveriesIn('j')}) AS d
+        JOIN webhook_events AS e ON e.event_key = (d ->> 'id')::uuid
+        WHERE (j.name = ANY ($1) OR j.name = $2) AND j.state < 'completed' AND e.processed_at IS NULL
       ) AS waiting
       WHERE status = $3::text OR $3::text IS NULL
       ORDER BY "receivedAt", "eventId" LIMIT $4::integer`,
-    values: [page.queue, page.deadQueue, page.status, page.limit],
+    values: [page.queues, page.deadQueue, page.status, page.limit],
   })
   return rows
 }

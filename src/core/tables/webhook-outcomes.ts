@@ -1,5 +1,6 @@
 // The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
 import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
+import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 import type { WebhookEventRow } from './webhook-events.ts'
@@ -41,15 +42,33 @@ export interface DeliveryEnd {
   readonly detail: string
 }
 
+interface StoredEnd extends DeliveryEnd {
+  /** ISO 8601; null: it waits. */
+  readonly processedAt: string | null
+}
+
+const end: RowsStatement<StoredEnd> = {
+  name: 'webhook_events_end',
+  text: `
+    UPDATE webhook_events AS w
+    SET processed_at = e.processed_at, outcome = e.outcome, rule_id = e.rule_id, business_transaction_id = e.transaction, detail = e.detail
+    FROM (VALUES $rows) AS e (event_key, processed_at, outcome, rule_id, transaction, detail)
+    WHERE w.event_key = e.event_key`,
+  types: ['uuid', 'timestamptz', 'text', 'text', 'uuid', 'text'],
+  values: (row) => [
+    row.eventKey,
+    row.processedAt,
+    row.outcome,
+    row.ruleId,
+    row.businessTransactionId,
+    row.detail,
+  ],
+}
+
 /** @param at ISO 8601 */
 export function storeEnds(ends: readonly DeliveryEnd[], at: string): Step[] {
-  return ends.map(({ eventKey, outcome, ruleId, businessTransactionId, detail }) => ({
-    name: 'webhook_events_end',
-    text: `
-      UPDATE webhook_events
-      SET processed_at = CASE WHEN $2::text IS NULL THEN NULL ELSE $6::timestamptz END, outcome = $2::text,
-        rule_id = $3::text, business_transaction_id = $4::uuid, detail = $5::text
-      WHERE event_key = $1::uuid`,
-    rows: [[eventKey, outcome, ruleId, businessTransactionId, detail, at]],
-  }))
+  return stepsOf(
+    end,
+    ends.map((one) => ({ ...one, processedAt: one.outcome === null ? null : at })),
+  )
 }

@@ -4,13 +4,24 @@ import type { Job, JobResult } from 'pg-boss'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
 import { openPool } from '../../core/tables/sql.ts'
+import { inTransaction } from '../../core/tables/transaction.ts'
 import { within } from '../../core/within.ts'
-import { openWebhookQueue, WEBHOOK_QUEUE, type WebhookJob } from '../../core/webhooks/queue.ts'
+import {
+  deliveriesOf,
+  jobsOf,
+  openWebhookQueue,
+  WEBHOOK_BATCH_QUEUE,
+  WEBHOOK_QUEUE,
+  type WebhookJob,
+} from '../../core/webhooks/queue.ts'
 
 /** One that fetches, completes and looks after the queue; one to spare. */
 const CONNECTIONS_MAX = 2
-/** Milliseconds of a thread, for the signatures; what a batch costs beside its jobs is then a small part. */
-const BATCH_MAX = 250
+/**
+ * Jobs that are fetched at a time: what that costs beside the jobs is then a small part. One of several deliveries has as many as a batch
+ * that was stored (`receive-webhook` in src/server/dispatch/operations.ts), and all of them are to be done long before they expire.
+ */
+const JOBS_MAX = { [WEBHOOK_QUEUE]: 250, [WEBHOOK_BATCH_QUEUE]: 16 }
 /** Instances that start together wait for the one that makes pg-boss's schema. */
 const PATIENCE = { statementMs: 10_000, lockMs: 10_000 }
 /** While nothing comes. A full batch is followed by the next one at once. */
@@ -50,37 +61,48 @@ export async function startWebhookWork({
     throw error
   })
 
-  await boss.work(
-    WEBHOOK_QUEUE,
-    {
-      batchSize: BATCH_MAX,
-      burstWhenBatchFull: true,
-      pollingIntervalSeconds: POLL_SECONDS,
-      perJobResults: true,
-    },
-    async (jobs: Job<WebhookJob>[]): Promise<JobResult[]> => {
-      const request: DueWebhooks = {
-        jobs: jobs.map(({ id, data }) => ({ jobId: id, eventKey: data.id, bytes: data.bytes })),
+  const jobsOfDeliveries = jobsOf(boss)
+  const split = ({ id, data }: Job<WebhookJob>) =>
+    inTransaction(pool, (transaction) => jobsOfDeliveries.split(transaction, id, deliveriesOf(data)))
+
+  async function run(queue: string, fetched: readonly Job<WebhookJob>[]): Promise<JobResult[]> {
+    for (const job of fetched.filter(isSplit)) await split(job)
+    const jobs = fetched.filter((job) => !isSplit(job))
+    const request: DueWebhooks = {
+      queue,
+      jobs: jobs.map(({ id, data }) => ({ jobId: id, deliveries: deliveriesOf(data) })),
+    }
+    const body = Buffer.from(JSON.stringify(request))
+    const reply = await submit({
+      operation: 'process-webhooks',
+      client: SERVICE_CLIENT,
+      callerIndex: -1,
+      body,
+    })
+    // Thrown: the whole batch failed and is tried again.
+    if (reply.status !== 200) throw new Error(failureText(reply.body))
+    const { failed, processed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessedWebhooks
+    processed.forEach(onProcessed)
+    const results: JobResult[] = []
+    for (const job of fetched) {
+      const { id, data } = job
+      const message = failed[id]
+      if (message === undefined) results.push({ id, status: 'completed' })
+      else if (deliveriesOf(data).length === 1) results.push({ id, status: 'failed', output: { message } })
+      else {
+        await split(job)
+        results.push({ id, status: 'completed' })
       }
-      const body = Buffer.from(JSON.stringify(request))
-      const reply = await submit({
-        operation: 'process-webhooks',
-        client: SERVICE_CLIENT,
-        callerIndex: -1,
-        body,
-      })
-      // Thrown: the whole batch failed and is tried again.
-      if (reply.status !== 200) throw new Error(failureText(reply.body))
-      const { failed, processed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessedWebhooks
-      processed.forEach(onProcessed)
-      return jobs.map(({ id }) => {
-        const message = failed[id]
-        return message === undefined
-          ? { id, status: 'completed' }
-          : { id, status: 'failed', output: { message } }
-      })
-    },
-  )
+    }
+    return results
+  }
+
+  for (const [queue, batchSize] of Object.entries(JOBS_MAX))
+    await boss.work(
+      queue,
+      { batchSize, burstWhenBatchFull: true, pollingIntervalSeconds: POLL_SECONDS, perJobResults: true },
+      (jobs: Job<WebhookJob>[]) => run(queue, jobs),
+    )
 
   return {
     pool,
@@ -90,6 +112,11 @@ export async function startWebhookWork({
       await within(ms, pool.end(), undefined)
     },
   }
+}
+
+/** One of its deliveries may be what ended the run before, and a thread with it. */
+function isSplit({ data, retryCount }: Job<WebhookJob>): boolean {
+  return retryCount > 0 && deliveriesOf(data).length > 1
 }
 
 function onceAMinute(report: (error: Error) => void): (error: Error) => void {

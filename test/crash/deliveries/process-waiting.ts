@@ -5,7 +5,7 @@ import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
 import { openPool } from '../../../src/core/tables/sql.ts'
 import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
 import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/thread-messages.ts'
-import { openWebhookJobs } from '../../../src/core/webhooks/queue.ts'
+import { deliveriesIn, openWebhookJobs, WEBHOOK_BATCH_QUEUE } from '../../../src/core/webhooks/queue.ts'
 import type { WorkerRequest } from '../../../workers/in-flight.ts'
 import { processWebhooks } from '../../../workers/webhooks/process.ts'
 import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
@@ -19,8 +19,8 @@ export async function processWaiting({
 }): Promise<ProcessedWebhooks> {
   const pool = openPool(url, 4)
   const { rows: jobs } = await pool.query<DueWebhooks['jobs'][number]>(
-    `SELECT id AS "jobId", data ->> 'id' AS "eventKey", 1000 AS bytes FROM pgboss.job
-     WHERE name = 'webhook-events' ORDER BY created_on, id`,
+    `SELECT id AS "jobId", ${deliveriesIn('job')} AS deliveries FROM pgboss.job
+     WHERE name = '${WEBHOOK_BATCH_QUEUE}' ORDER BY created_on, id`,
   )
   const published = readPublicKeys(keyDir)
   const request: WorkerRequest = {
@@ -28,7 +28,7 @@ export async function processWaiting({
     takenMs: 0,
     costMs: 0,
     caller: { callerId: 'anonymous', reads: null, scope: 'unchecked' },
-    body: Buffer.from(JSON.stringify({ jobs } satisfies DueWebhooks)),
+    body: Buffer.from(JSON.stringify({ queue: WEBHOOK_BATCH_QUEUE, jobs } satisfies DueWebhooks)),
     params: {},
   }
   const [answer] = await processWebhooks([{ request }], {
