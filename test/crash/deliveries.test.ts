@@ -40,6 +40,8 @@ const keyDir = join(folder, 'keys')
 /** Nobody is connected to it. */
 let template: string
 let database: TestDatabase
+/** The transaction whose connector may still answer, so that its delivery waits. */
+let unanswered: string
 let marks: ReadonlyMap<string, readonly Reached[]>
 /** As it was before, and as it ends where nobody is killed. */
 let before: State
@@ -86,10 +88,7 @@ async function storeDeliveries({ pool, url }: TestDatabase): Promise<void> {
   expect(await service.stop()).toBe(0)
   const [closed = '', both = '', finished = '', waiting = ''] = ids
   for (const id of [closed, both, waiting]) await putInDoubt(database, id)
-  await pool.query(
-    `UPDATE execution_intents SET deadline = now() + interval '1 hour' WHERE business_transaction_id = $1::uuid`,
-    [waiting],
-  )
+  unanswered = waiting
   const deliveries = [
     aBankDelivery('paid', closed),
     aBankDelivery('held', both),
@@ -154,10 +153,14 @@ async function stateOf({ pool }: TestDatabase) {
 
 /** @returns the signal that ended it, null where it came to its end */
 async function runChild(
-  { url }: TestDatabase,
+  { url, pool }: TestDatabase,
   env: Record<string, string>,
   what: string,
 ): Promise<NodeJS.Signals | null> {
+  await pool.query(
+    `UPDATE execution_intents SET deadline = now() + interval '50 s' WHERE business_transaction_id = $1::uuid`,
+    [unanswered],
+  )
   const child = spawn(process.execPath, [join(MARKED_FOLDER, 'child.mjs')], {
     env: { ...baseEnvironment, CRASH_WORK: JSON.stringify({ url, keyDir } satisfies Work), ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
