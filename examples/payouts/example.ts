@@ -1,5 +1,5 @@
-// npm run example:payouts: a payout whose answer is lost, and the provider's signed delivery that closes it. Starts a service and a payment
-// provider of its own, and leaves nothing behind. Exit 0: everything was as expected; 1: what was not is named.
+// npm run example:payouts: a payout whose answer is lost, the provider's signed delivery that closes it, and a subscriber who is told. Starts a
+// service and a payment provider of its own, and leaves nothing behind. Exit 0: everything was as expected; 1: what was not is named.
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,10 +7,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { aConnector, aPolicy, checker, maker, putIntoEffect } from '../../bench/authority.ts'
 import { call, type Call } from '../../bench/calls.ts'
+import { createCountersign, type CountersignEvent } from '../../clients/typescript/src/index.ts'
 import { startOwnService, type OwnService } from '../../demo/own-service.ts'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -18,9 +18,8 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const CAPABILITY = 'razorpay:payout'
 const POLICY = 'payouts'
-/** Between the payout and its delivery: long enough to look at the doubt. */
-const LATER_MS = 3_000
-const CLOSED_WITHIN_MS = 60_000
+/** For each event that the subscriber waits for. */
+const EVENT_MS_MAX = 60_000
 
 const secret = randomBytes(24).toString('hex')
 const payerKey = makeRawKey()
@@ -32,28 +31,36 @@ const callers = [
 
 async function example(
   service: OwnService,
-  folder: string,
-  stop: (child: ChildProcess) => void,
+  {
+    folder,
+    stop,
+    interrupted,
+  }: { folder: string; stop: (child: ChildProcess) => void; interrupted: AbortSignal },
 ): Promise<void> {
+  const hear = subscribe(service, interrupted)
   const routes = (route: string, given: Call = {}) => call({ url: service.url, key: payerKey }, route, given)
 
   heading('A payment provider starts, with a journal of its own')
-  const origin = await startProvider(service, folder, stop)
+  const provider = await startProvider(service, folder, stop)
 
-  heading('Two humans approve a policy and the provider as a connector')
+  heading('Two humans approve a policy, and the provider as the connector that carries payouts out')
   await putIntoEffect(routes, 'policy', aPolicy(POLICY, '1.0.0', CAPABILITY))
-  await putIntoEffect(routes, 'connector', aConnector(CAPABILITY, POLICY, `${origin}/`))
-  print(`${CAPABILITY} is carried out by ${origin}`)
+  await putIntoEffect(routes, 'connector', aConnector(CAPABILITY, POLICY, `${provider.origin}/`))
+  print(`${CAPABILITY} is carried out by ${provider.origin}`)
 
-  heading('A payout is executed, and the connection is lost before the provider answers')
+  heading('A payout is executed: the provider pays, and the connection is lost before it answers')
   const id = randomUUID()
   const executed = await routes('POST /execute', { body: aPayout(id), expect: 502 })
   print(`POST /execute: ${executed.status} ${executed.text}`)
+
+  heading('The execution is in doubt: a subscriber to GET /events is told, and an operator sees it')
+  await hear('execution.in_doubt')
   await countersign(service, ['intents', 'show', id])
 
   heading('The provider posts its signed delivery, and the execution closes by itself')
-  const intent = await closed(routes, id)
-  expect(intent['resolution'] === 'EXECUTED', `the resolution is ${String(intent['resolution'])}`)
+  provider.deliver()
+  const { resolution = 'missing' } = await hear('execution.closed')
+  expect(resolution === 'EXECUTED', `the resolution is ${resolution}`)
   await countersign(service, ['intents', 'show', id])
   await countersign(service, ['webhooks', 'list', '--outcome', 'confirmed'])
 
@@ -68,21 +75,27 @@ async function example(
   await countersign(service, ['verify', files.said, '--jwks', files.keys])
   const lines = readFileSync(journalOf(folder), 'utf8').trim().split('\n')
   expect(lines.length === 2, `the provider's journal has ${lines.length} lines`)
-  print(`The journal of the provider: begun once, ended once.`)
+  print('The journal of the provider: one payout begun, and ended. The money moved once.')
 }
 
 const journalOf = (folder: string): string => join(folder, 'payouts.journal')
 
-/** @returns where it listens */
+interface Provider {
+  /** Where it listens. */
+  readonly origin: string
+  /** Has it post its deliveries, which it keeps until then. */
+  readonly deliver: () => void
+}
+
 async function startProvider(
   { url }: OwnService,
   folder: string,
   stop: (child: ChildProcess) => void,
-): Promise<string> {
+): Promise<Provider> {
   const file = join(import.meta.dirname, 'provider.ts')
   const args = ['--service', url, '--secret', secret, '--journal', journalOf(folder)]
-  const child = spawn(process.execPath, [file, ...args, '--drop', '--later', String(LATER_MS)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, [file, ...args, '--drop', '--hold'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   stop(child)
   return new Promise((resolve, reject) => {
@@ -90,7 +103,7 @@ async function startProvider(
     createInterface({ input: child.stdout }).on('line', (line) => {
       print(`provider: ${line}`)
       const origin = /^listening on (\S+)/.exec(line)?.[1]
-      if (origin !== undefined) resolve(origin)
+      if (origin !== undefined) resolve({ origin, deliver: () => child.stdin.write('deliver\n') })
     })
   })
 }
@@ -129,16 +142,27 @@ function aPayout(id: string): object {
   }
 }
 
-async function closed(
-  routes: (route: string, given: Call) => ReturnType<typeof call>,
-  id: string,
-): Promise<Record<string, unknown>> {
-  const startMs = performance.now()
-  for (;;) {
-    const intent = (await routes('GET /execution-intents/{id}', { params: { id } })).json()
-    if (intent['state'] !== 'RELEASED') return intent
-    expect(performance.now() - startMs < CLOSED_WITHIN_MS, 'the execution is still in doubt')
-    await delay(200)
+/** @returns prints what a subscriber to the payer's events is told, up to an event of a type */
+function subscribe(
+  { url }: OwnService,
+  interrupted: AbortSignal,
+): (type: CountersignEvent['type']) => Promise<CountersignEvent> {
+  const overdue = new AbortController()
+  const signal = AbortSignal.any([overdue.signal, interrupted])
+  const events = createCountersign({ baseUrl: url, apiKey: payerKey, signal }).events()
+  return async (type) => {
+    const timer = setTimeout(() => overdue.abort(new Unexpected(`no event ${type} came`)), EVENT_MS_MAX)
+    try {
+      for (;;) {
+        const { value: event } = await events.next()
+        const { provider, says, resolution } = event
+        const said = says === undefined ? '' : `: ${provider} says ${says}`
+        print(`subscriber: ${event.type}${said}${resolution === undefined ? '' : ` as ${resolution}`}`)
+        if (event.type === type) return event
+      }
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
@@ -148,13 +172,17 @@ async function countersign({ dataDir }: OwnService, args: string[]): Promise<voi
   const env = { PATH: process.env['PATH'], DATA_DIR: dataDir }
   const cli = join(ROOT, 'src', 'cli', 'index.ts')
   const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], { env })
-  print(stdout.trimEnd().replaceAll(/^/gm, '  '))
+  print(stdout.trimEnd().replaceAll(/^(?=.)/gm, '  '))
 }
 
-class Unexpected extends Error {}
+class Unexpected extends Error {
+  constructor(problem: string) {
+    super(`Not as expected: ${problem}.`)
+  }
+}
 
 function expect(isMet: boolean, otherwise: string): void {
-  if (!isMet) throw new Unexpected(`Not as expected: ${otherwise}.`)
+  if (!isMet) throw new Unexpected(otherwise)
 }
 
 const print = (text: string): void => console.log(text)
@@ -170,7 +198,8 @@ try {
     SERVICE_API_KEYS: JSON.stringify(callers),
     RAZORPAY_WEBHOOK_SECRET: secret,
   })
-  await example(service, folder, (child) => children.push(child))
+  const stop = (child: ChildProcess) => children.push(child)
+  await example(service, { folder, stop, interrupted: interrupted.signal })
   print('\nEverything was as expected.')
 } catch (error) {
   process.exitCode = 1

@@ -2,8 +2,10 @@
 // service by a signed delivery, as Razorpay does. With `--drop` it loses the connection before it answers, so that only the delivery tells.
 //   npx node examples/payouts/provider.ts --service http://127.0.0.1:3000 --secret <RAZORPAY_WEBHOOK_SECRET> --journal mine/payouts.journal
 import { createHash, createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openJournal } from '../external-receiver/journal.ts'
@@ -21,13 +23,14 @@ const { values } = parseArgs({
     port: { type: 'string', default: '0' },
     journal: { type: 'string', default: 'payouts.journal' },
     drop: { type: 'boolean', default: false },
-    // Milliseconds from the payout to the first attempt of its delivery.
-    later: { type: 'string', default: '0' },
+    // Deliveries are kept until a line comes from the standard input.
+    hold: { type: 'boolean', default: false },
   },
 })
 const { service, secret = '', drop } = values
 if (secret === '') throw new Error('--secret is missing: that of RAZORPAY_WEBHOOK_SECRET.')
 
+const mayDeliver = values.hold ? once(createInterface({ input: process.stdin }), 'line') : undefined
 const keys = await fetchKeys(service)
 const journal = openJournal(values.journal)
 let origin = ''
@@ -76,7 +79,7 @@ async function tell({ businessTransactionId, parameters }: Release, payout: stri
     'X-Razorpay-Signature': createHmac('sha256', secret).update(body).digest('hex'),
     'X-Razorpay-Event-Id': `evt_${payout}`,
   }
-  await delay(Number(values.later))
+  await mayDeliver
   for (;;) {
     const answer = await fetch(`${service}/webhooks/razorpay`, { method: 'POST', headers, body }).catch(
       () => undefined,
