@@ -1,9 +1,6 @@
 -- What a proof reads that a list of a stream's entries is complete (docs/handbook/log.md "Prove that a list is complete").
 
 ALTER TABLE log_streams
-  -- n and last_index as of the newest heads entry, of a stream that has grown since. 0: it began after that.
-  ADD COLUMN headed_n bigint NOT NULL DEFAULT 0,
-  ADD COLUMN headed_last_index bigint NOT NULL DEFAULT 0,
   -- The indexes of the entries after the last full block, 6 bytes each. Those of entries from before this column are not known.
   ADD COLUMN recent bytea NOT NULL DEFAULT '';
 

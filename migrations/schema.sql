@@ -294,8 +294,6 @@ CREATE TABLE log_streams (
   tag bytea NOT NULL,
   n bigint NOT NULL,
   last_index bigint NOT NULL,
-  headed_n bigint NOT NULL DEFAULT 0,
-  headed_last_index bigint NOT NULL DEFAULT 0,
   recent bytea NOT NULL DEFAULT '\x'::bytea,
   CONSTRAINT log_streams_pkey PRIMARY KEY (log, tag)
 ) WITH (fillfactor=50);

@@ -1,4 +1,4 @@
-// log_streams: how many entries each stream of a log has, and where the newest are. Its columns headed_n and headed_last_index are not used.
+// log_streams: how many entries each stream of a log has, and where the newest are.
 import type { StreamHead } from '../log/heads.ts'
 import { headWithin, readBlocksAt } from './log-stream-blocks.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
