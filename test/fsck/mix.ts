@@ -5,6 +5,7 @@ import { Client } from 'pg'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
+import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import {
   aHuman,
   anApprover,
@@ -246,6 +247,14 @@ export async function startMixed(
       endpoint,
     },
   }
+}
+
+/** Waits until everything is under a checkpoint of the log. */
+export async function published({ pool }: TestDatabase): Promise<void> {
+  await until(async () => {
+    const status = await readLogStatus(pool)
+    return status !== undefined && !status.queued && status.size === status.publishedSize
+  }, 'everything to be under a checkpoint')
 }
 
 export interface Checked {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { checked, keepTables, startMixed, type Mix } from './mix.ts'
+import { checked, keepTables, published, startMixed, type Mix } from './mix.ts'
 import { makeKeys } from '../signing-keys.ts'
 
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-test-keys-'))
@@ -17,6 +17,8 @@ beforeAll(async () => {
   makeKeys(signingKeyDir)
   const { service, remove, ...mixed } = await startMixed(database, { signingKeyDir })
   mix = mixed.mix
+  // What still waits for its entry is not compared with it.
+  await published(database)
   await service.stop()
   remove()
   await database.pool.query('DROP TRIGGER refuse_poison ON webhook_events')
@@ -39,6 +41,9 @@ interface Damage {
   readonly find?: Readonly<Record<string, string>>
   readonly undo?: string
 }
+
+/** Which entry of which log it is stands in the line. */
+const NOT_ITS_ENTRY = 'is not what its entry says: that is of another kind, or of other bytes'
 
 /** The audit event of the human who closed one. */
 const RESOLVED = `type = 'intent.resolved' AND strpos(body, :resolved::text) > 0`
@@ -180,7 +185,17 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     },
     lines: (_, { transition }) => [
       `intent_transitions ${transition}: does not verify (The signature of the transition is not valid)`,
+      `intent_transitions ${transition}: ${NOT_ITS_ENTRY}`,
     ],
+  },
+  'the place in the log of a transition': {
+    sql: `UPDATE intent_transitions AS t SET log_batch = o.log_batch, log_ordinal = o.log_ordinal FROM intent_transitions AS o
+      WHERE t.business_transaction_id = :resolved AND o.business_transaction_id = :finalizedByHand`,
+    find: {
+      transition:
+        'SELECT transition_id AS key FROM intent_transitions WHERE business_transaction_id = :resolved',
+    },
+    lines: (_, { transition }) => [`intent_transitions ${transition}: ${NOT_ITS_ENTRY}`],
   },
   'when an intent was closed': {
     sql: `UPDATE execution_intents SET closed_at = closed_at + interval '1 h' WHERE business_transaction_id = :finalizedByHand`,
@@ -305,6 +320,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     find: { event: `SELECT event_id AS key FROM audit_events WHERE ${RESOLVED}` },
     lines: (_, { event }) => [
       `audit_events ${event}: does not verify (The audit event signature is not valid)`,
+      `audit_events ${event}: ${NOT_ITS_ENTRY}`,
     ],
   },
   'the type of an audit event': {
@@ -358,6 +374,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     lines: ({ usedApproval }, { event }) => [
       `approvals ${usedApproval}: audit event approval.delivered is missing`,
       `audit_events ${event}: does not verify (The audit event signature is not valid)`,
+      `audit_events ${event}: ${NOT_ITS_ENTRY}`,
     ],
   },
   'an approval that another execution is said to have used': {
@@ -368,7 +385,10 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'the limit of an approval': {
     sql: `UPDATE approvals SET body = replace(body, '"max":1000', '"max":9999') WHERE approval_id = :unusedApproval::text`,
-    lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: signature is not the approver's`],
+    lines: ({ unusedApproval }) => [
+      `approvals ${unusedApproval}: signature is not the approver's`,
+      `approvals ${unusedApproval}: ${NOT_ITS_ENTRY}`,
+    ],
   },
   'the target of an approval': {
     sql: `UPDATE approvals SET target = 'test' WHERE approval_id = :unusedApproval::text`,
@@ -459,6 +479,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     sql: `UPDATE pending_changes SET resolved_body = replace(resolved_body, '"resolvedBy":"checker"', '"resolvedBy":"somebody"') WHERE change_id = :enrolment`,
     lines: ({ enrolment }) => [
       `pending_changes ${enrolment}: does not verify as resolved (The signature of the change is not valid)`,
+      `pending_changes ${enrolment}: ${NOT_ITS_ENTRY}`,
     ],
   },
   'a step-up that can be used again': {
@@ -686,7 +707,8 @@ test.each(Object.keys(DAMAGES))('finds %s, and nothing else', async (name) => {
   await database.pool.query(filled(sql))
   try {
     const found = await checked(database, signingKeyDir)
-    expect(found.lines).toEqual(lines(mix, others).toSorted())
+    const named = found.lines.map((line) => line.replace(/entry \d+ of \S+\/log\/1/, 'its entry'))
+    expect(named.toSorted()).toEqual(lines(mix, others).toSorted())
     expect(found.summary.problems).toBe(found.lines.length)
   } finally {
     if (undo !== undefined) await database.pool.query(undo)

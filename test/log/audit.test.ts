@@ -12,7 +12,7 @@ import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { openLogWork } from '../../workers/log/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
-import { keepTables, startMixed, type Mix } from '../fsck/mix.ts'
+import { keepTables, published, startMixed, type Mix } from '../fsck/mix.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { startService, until } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
@@ -24,13 +24,6 @@ let database: TestDatabase
 let mix: Mix
 let origin: string
 let putBack: () => Promise<void>
-
-async function published({ pool }: TestDatabase): Promise<void> {
-  await until(async () => {
-    const status = await readLogStatus(pool)
-    return status !== undefined && !status.queued && status.size === status.publishedSize
-  }, 'everything to be under a checkpoint')
-}
 
 /** Has the ids of all entries stated, as an hour later. */
 async function stateIds(): Promise<void> {
@@ -162,6 +155,28 @@ describe('what somebody changed is found', () => {
        WHERE a.approval_id = :usedApproval AND k.approver_id = a.approver_id AND k.key_id = a.key_id`,
       [
         /^approvals \S+: belongs to the authorization that is entry \d+ of \S+, after the change that revoked its approver's key \(entry \d+/,
+      ],
+    ],
+    [
+      'webhook rules whose change was taken out of the log',
+      `UPDATE pending_changes SET log_batch = NULL, log_ordinal = NULL WHERE change_id = :rulesChange`,
+      [
+        /^webhook_rules acme\/\S+: came into effect by a change that is not in the log$/,
+        /^log \S+ \d+: is of kind governance-change, and no such artifact is stored$/,
+      ],
+    ],
+    [
+      'a change that is gone',
+      `DELETE FROM pending_changes WHERE change_id = :endpoint`,
+      [/^event_endpoints \S+: came into effect by a change that is not in the log$/],
+    ],
+    [
+      'a confirmation by rules that are said to have been approved later',
+      `WITH rules AS (UPDATE webhook_rules SET approved_by_change = :policyChange, approved_by = 'checker' WHERE provider = 'bank')
+       UPDATE pending_changes AS c SET log_batch = d.log_batch, log_ordinal = d.log_ordinal FROM webhook_events AS d
+       WHERE c.change_id = :policyChange AND d.event_id = 'evt_done'`,
+      [
+        /^provider_confirmations \S+: is entry \d+ of \S+, before the change that approved its rules \(entry \d+/,
       ],
     ],
     [

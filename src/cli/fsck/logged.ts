@@ -1,8 +1,9 @@
-// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue. `countersign log audit` looks at
-// the entries too.
+// Evidence that was entered into the log: its commit must be known there, in the tree or still in the queue, and its entry must be its own.
+// `countersign log audit` looks at more.
 import { artifactTables, type ArtifactTable } from '../../core/tables/artifacts.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import type { Check, Finding } from './check.ts'
+import { cannotCompare, entryOf, type Place } from './entries.ts'
 import type { Tools } from './tools.ts'
 
 /** A row that says that it is logged. */
@@ -12,13 +13,6 @@ export interface LoggedRow {
   readonly logOrdinal: number | null
   /** What `read` of the check selects. */
   readonly columns: readonly (string | null)[]
-}
-
-/** An entry of a log. */
-export interface Place {
-  readonly log: number
-  /** From 0. */
-  readonly index: number
 }
 
 /** What is done with the rows of a page, beyond finding their commits. */
@@ -35,13 +29,25 @@ export interface LoggedDetail {
   ) => Promise<readonly Finding[]>
 }
 
-const NOTHING_MORE: LoggedDetail = {
-  columns: () => [],
+/** Of a row that has to be joined with its transaction, its own check has verified more than its entry would say. */
+const COMPARED: LoggedDetail = {
+  columns: ({ columns, joined }) => (joined === true ? [] : columns),
   joins: () => '',
-  examine: () => Promise.resolve([]),
+  async examine(table, rows, tools) {
+    if (table.joined === true) return []
+    const findings: Finding[] = []
+    // One after the other: they share a connection.
+    for (const { key, columns, place } of rows) {
+      if (place === 'queued') continue
+      const found = await entryOf(table, { columns, place }, tools).catch(cannotCompare)
+      if (typeof found === 'string') findings.push({ table: table.table, key, problem: found })
+    }
+    return findings
+  },
 }
 
-export function loggedChecks(detail: LoggedDetail = NOTHING_MORE): Check[] {
+/** @param detail left out: what fsck looks at */
+export function loggedChecks(detail: LoggedDetail = COMPARED): Check[] {
   return artifactTables.map((table) => loggedCheck(table, detail))
 }
 

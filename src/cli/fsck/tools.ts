@@ -3,9 +3,11 @@ import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys
 import type { PublicKey } from '../../core/signing/keys.ts'
 import { openCrypto } from '../../core/signing/crypto.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
+import { readLogs, type OpenedLog } from '../../core/tables/log-state.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import type { CheckCrypto } from '../../core/verifier/evidence.ts'
+import { entryReader, type ReadEntry } from '../log/stored.ts'
 
 export interface Tools {
   /** In the one snapshot of the whole run. */
@@ -15,6 +17,9 @@ export interface Tools {
   readonly policies: ReadonlyMap<string, KnownPolicy>
   /** When the genesis was: the earliest version that is stored, ISO 8601. */
   readonly genesisAt: string | undefined
+  /** By their numbers. */
+  readonly logs: ReadonlyMap<number, OpenedLog>
+  readonly readEntry: ReadEntry
 }
 
 interface KnownPolicy {
@@ -38,6 +43,8 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
   ])
   return {
     sql,
+    logs: new Map((await readLogs(sql)).map((log) => [log.log, log])),
+    readEntry: entryReader(sql),
     policies: new Map(policies),
     genesisAt: versions.map(({ loadedAt }) => loadedAt).toSorted((a, b) => (a < b ? -1 : 1))[0],
     crypto: {

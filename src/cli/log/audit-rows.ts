@@ -1,29 +1,25 @@
 // What an audit of the log says of each stored artifact: that its entry is its own, that its authority stands before it, and that the promise of
 // its receipt was kept.
-import { errorText } from '../../core/error-text.ts'
-import { isEntryOf, isLateKind } from '../../core/log/artifacts.ts'
+import { isLateKind } from '../../core/log/artifacts.ts'
 import { streamNames, streamTag, type LogEntry } from '../../core/log/entry.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
-import { artifactsOf, type Artifact, type ArtifactTable } from '../../core/tables/artifacts.ts'
-import type { OpenedLog } from '../../core/tables/log-state.ts'
+import type { Artifact, ArtifactTable } from '../../core/tables/artifacts.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import type { Finding } from '../fsck/check.ts'
-import { findPlaces, type LoggedDetail, type LoggedRow, type Place } from '../fsck/logged.ts'
+import { artifactOf, cannotCompare, entryOf, named, type Place } from '../fsck/entries.ts'
+import { findPlaces, type LoggedDetail, type LoggedRow } from '../fsck/logged.ts'
+import type { Tools } from '../fsck/tools.ts'
 import { idsNotInRuns } from './check-runs.ts'
 import type { Coverage } from './coverage.ts'
-import { LogFault } from './source.ts'
-import type { ReadEntry } from './stored.ts'
 
 type PlacedRow = LoggedRow & { readonly place: Place | 'queued' }
 
-interface AuditedLogs {
-  readonly logs: ReadonlyMap<number, OpenedLog>
+interface AuditedLogs extends Pick<Tools, 'logs' | 'readEntry'> {
   /** Of the logs that have a checkpoint. */
   readonly coverages: ReadonlyMap<number, Coverage>
-  readonly readEntry: ReadEntry
   /**
-   * The changes that policies, approvers' keys and connectors came into effect by, and that revoked keys: `policy <name>/<version>`,
-   * `approver <id>:<key id>`, `connector <version>`, `revoked <id>:<key id>`.
+   * The changes that policies, webhook rules, approvers' keys and connectors came into effect by, and that revoked keys:
+   * `policy <name>/<version>`, `rules <provider>/<hash>`, `approver <id>:<key id>`, `connector <version>`, `revoked <id>:<key id>`.
    */
   readonly authority: ReadonlyMap<string, Place>
   /** Milliseconds since 1970, of the snapshot. */
@@ -84,25 +80,21 @@ async function problemsOf(
   { ordered, audited }: { readonly ordered: readonly Ordered[]; readonly audited: AuditedLogs },
 ): Promise<string[]> {
   try {
-    const artifact = artifactOf(table, columns)
+    // Also of what waits in the queue it must be readable.
+    artifactOf(table, columns)
     const promise = table.table === 'receipts' ? brokenPromise(columns[3] ?? '', place, audited) : []
     if (place === 'queued') return promise
-    const entry = await audited.readEntry(place)
-    const match = isEntryOf(entry, artifact)
-    if (match === undefined)
-      return [
-        ...promise,
-        `is not what ${named(place, audited)} says: that is of another kind, or of other bytes`,
-      ]
+    const found = await entryOf(table, { columns, place }, audited)
+    if (typeof found === 'string') return [...promise, found]
+    const { artifact, entry, late } = found
     audited.coverages.get(place.log)?.account(place.index)
     return [
       ...promise,
       ...miscounted(artifact, entry, place, audited),
-      ...(match.late ? [] : await disordered(ordered, place, audited)),
+      ...(late ? [] : await disordered(ordered, place, audited)),
     ]
   } catch (error) {
-    if (error instanceof LogFault) return [`has no readable entry: ${error.message}`]
-    return [`cannot be compared with its entry: ${errorText(error)}`]
+    return [cannotCompare(error)]
   }
 }
 
@@ -125,19 +117,8 @@ async function unfindable(
   return (await idsNotInRuns(sql, items)).map(({ key, ...place }) => ({
     table: table.table,
     key,
-    problem: `has an id that the log denies: it is not in the run of ids that covers ${named(place, audited)}`,
+    problem: `has an id that the log denies: it is not in the run of ids that covers ${named(place, audited.logs)}`,
   }))
-}
-
-function named({ log, index }: Place, { logs }: AuditedLogs): string {
-  return `entry ${index} of ${logs.get(log)?.origin ?? `log ${log}`}`
-}
-
-/** The newest of the row: the one whose place it keeps. */
-function artifactOf(table: ArtifactTable, columns: LoggedRow['columns']): Artifact {
-  const artifact = artifactsOf(table, columns.slice(0, table.columns.length)).at(-1)
-  if (artifact === undefined) throw new Error('it has no bytes')
-  return artifact
 }
 
 function miscounted(
@@ -154,10 +135,10 @@ function miscounted(
     if (counted === undefined)
       return streams[stream] === undefined
         ? []
-        : [`is not counted for its ${stream} by ${named(place, audited)}`]
+        : [`is not counted for its ${stream} by ${named(place, audited.logs)}`]
     return value !== undefined && counted.tag === streamTag({ salt, stream, value }, sha256)
       ? []
-      : [`is counted for another ${stream} by ${named(place, audited)}`]
+      : [`is counted for another ${stream} by ${named(place, audited.logs)}`]
   })
 }
 
@@ -211,6 +192,8 @@ async function orderedWith(
           ],
     )
   }
+  if (table === 'provider_confirmations')
+    return rows.map(({ columns }) => by('the change that approved its rules', `rules ${rulesIn(columns[1])}`))
   if (table !== 'approvals') return rows.map(() => [])
   const users = await readIntentPositions(
     sql,
@@ -246,6 +229,16 @@ function policyIn(transaction: string | null | undefined): string | undefined {
   }
 }
 
+/** Undefined where the confirmation cannot be read: another rule says so. */
+function rulesIn(confirmation: string | null | undefined): string | undefined {
+  try {
+    const { provider, rulesHash } = JSON.parse(confirmation ?? '') as { provider: string; rulesHash: string }
+    return `${provider}/${rulesHash}`
+  } catch {
+    return undefined
+  }
+}
+
 type Position = Pick<LoggedRow, 'logBatch' | 'logOrdinal'>
 
 function positionOf(
@@ -257,7 +250,7 @@ function positionOf(
 }
 
 /** Undefined for what is not logged, or not yet. */
-export async function placesOf(
+async function placesOf(
   sql: Sql,
   positions: readonly (Position | undefined)[],
 ): Promise<(Place | undefined)[]> {
@@ -294,7 +287,7 @@ async function disordered(
     if ((await isLate(other)) || (authorization !== undefined && (await isLate(authorization)))) continue
     const side = after === true ? 'after' : 'before'
     const is = authorization === undefined ? 'is' : 'belongs to the authorization that is'
-    problems.push(`${is} ${named(own, audited)}, ${side} ${what} (${named(other, audited)})`)
+    problems.push(`${is} ${named(own, audited.logs)}, ${side} ${what} (${named(other, audited.logs)})`)
   }
   return problems
 }

@@ -8,21 +8,22 @@ import type { PreviousLog } from '../../core/log/previous.ts'
 import { logKeyDir, logVkeys, publishedLogKeys } from '../../core/signing/log-keys.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
-import { readLogs, type OpenedLog } from '../../core/tables/log-state.ts'
+import type { OpenedLog } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { checkDatabase } from '../fsck/check-database.ts'
 import type { Env } from '../database.ts'
 import type { Finding } from '../fsck/check.ts'
-import { loggedChecks, type Place } from '../fsck/logged.ts'
+import { loggedChecks } from '../fsck/logged.ts'
 import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
-import { auditedRows, placesOf } from './audit-rows.ts'
+import { readAuthority } from './audit-authority.ts'
+import { auditedRows } from './audit-rows.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { checkRuns } from './check-runs.ts'
 import { Coverage } from './coverage.ts'
 import { checkpointOpener, described, trusting } from './fsck.ts'
 import { LogFault } from './source.ts'
-import { entryReader, openStored, type ReadEntry } from './stored.ts'
+import { openStored, type ReadEntry } from './stored.ts'
 
 /** More would say no more. */
 const UNACCOUNTED_MAX = 1_000
@@ -53,7 +54,8 @@ export async function audit({
   readonly onProgress?: (progress: Progress) => void
 }): Promise<Audited> {
   return inSnapshot({ sql, keys: new Map(), onFinding, onProgress }, async (run) => {
-    const known = await readLogs(sql)
+    const { logs: byNumber, readEntry } = run.tools
+    const known = [...byNumber.values()]
     const opener = open(known.map(({ origin }) => origin))
     const proposals = await readProposals(sql)
     const coverages = new Map<number, Coverage>()
@@ -71,12 +73,13 @@ export async function audit({
       for (const problem of await runProblems(run, one, size))
         run.tally.tell([{ table: 'log', key: one.origin, problem }])
     }
-    const readEntry = entryReader(sql)
+    const { places: authority, unlogged } = await readAuthority(sql)
+    run.tally.tell(unlogged)
     const detail = auditedRows({
-      logs: new Map(known.map((one) => [one.log, one])),
+      logs: byNumber,
       coverages,
       readEntry,
-      authority: await readAuthority(sql),
+      authority,
       nowMs: await readNow(sql),
     })
     for (const check of loggedChecks(detail)) await run.check(check)
@@ -192,33 +195,6 @@ async function readProposals(sql: Sql): Promise<ReadonlySet<string>> {
     'SELECT body FROM pending_changes WHERE resolved_body IS NOT NULL',
   )
   return new Set(rows.map(({ body }) => sha256Hex(body)))
-}
-
-/** Where the changes stand that policies, approvers' keys and connectors came into effect by, and that revoked keys. */
-async function readAuthority(sql: Sql): Promise<ReadonlyMap<string, Place>> {
-  const { rows } = await sql.query<{ name: string; logBatch: string; logOrdinal: number | null }>(`
-    SELECT 'policy ' || p.name || '/' || p.version AS name, c.log_batch AS "logBatch", c.log_ordinal AS "logOrdinal"
-    FROM policy_versions AS p JOIN pending_changes AS c ON c.change_id = p.approved_by_change
-    WHERE c.log_batch IS NOT NULL
-    UNION ALL
-    SELECT 'approver ' || k.approver_id || ':' || k.key_id, c.log_batch, c.log_ordinal
-    FROM approvers AS k JOIN pending_changes AS c ON c.change_id = k.enrolled_by_change
-    WHERE c.log_batch IS NOT NULL
-    UNION ALL
-    SELECT 'revoked ' || k.approver_id || ':' || k.key_id, c.log_batch, c.log_ordinal
-    FROM approvers AS k JOIN pending_changes AS c ON c.change_id = k.revoked_by_change
-    WHERE c.log_batch IS NOT NULL
-    UNION ALL
-    SELECT 'connector ' || x.change_id, c.log_batch, c.log_ordinal
-    FROM external_connectors AS x JOIN pending_changes AS c USING (change_id)
-    WHERE c.log_batch IS NOT NULL`)
-  const places = await placesOf(sql, rows)
-  return new Map(
-    rows.flatMap(({ name }, i): [string, Place][] => {
-      const place = places[i]
-      return place === undefined ? [] : [[name, place]]
-    }),
-  )
 }
 
 async function readNow(sql: Sql): Promise<number> {
