@@ -71,7 +71,10 @@ export function startDelivering({
           // The lease runs out, and the endpoint is taken again.
           if (!signal.aborted) log.warn({ ...about(lease), reason: errorText(error) }, 'event endpoint')
         })
-        .finally(() => serving.delete(lease.lease))
+        .finally(() => {
+          // Those of the end are given back in `leave`.
+          if (!signal.aborted) serving.delete(lease.lease)
+        })
       serving.set(lease.lease, { lease, done })
     }
     if (performance.now() - readAtMs < STATUS_EVERY_MS) return

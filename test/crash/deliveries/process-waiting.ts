@@ -6,9 +6,9 @@ import { openPool } from '../../../src/core/tables/sql.ts'
 import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
 import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/thread-messages.ts'
 import { deliveriesIn, openWebhookJobs, WEBHOOK_BATCH_QUEUE } from '../../../src/core/webhooks/queue.ts'
-import type { WorkerRequest } from '../../../workers/in-flight.ts'
 import { processWebhooks } from '../../../workers/webhooks/process.ts'
 import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
+import { aRequest } from '../request.ts'
 
 export async function processWaiting({
   url,
@@ -23,14 +23,8 @@ export async function processWaiting({
      WHERE name = '${WEBHOOK_BATCH_QUEUE}' ORDER BY created_on, id`,
   )
   const published = readPublicKeys(keyDir)
-  const request: WorkerRequest = {
-    ticket: 0,
-    takenMs: 0,
-    costMs: 0,
-    caller: { callerId: 'anonymous', reads: null, scope: 'unchecked' },
-    body: Buffer.from(JSON.stringify({ queue: WEBHOOK_BATCH_QUEUE, jobs } satisfies DueWebhooks)),
-    params: {},
-  }
+  const body = JSON.stringify({ queue: WEBHOOK_BATCH_QUEUE, jobs } satisfies DueWebhooks)
+  const request = aRequest(Buffer.from(body))
   const [answer] = await processWebhooks([{ request }], {
     pool,
     key: readSigningKeys(keyDir, ['ed25519']).ed25519,

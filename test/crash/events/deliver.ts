@@ -1,0 +1,45 @@
+// Delivers the events of a database to its one endpoint, as an instance does, until there are no more or the endpoint is disabled.
+import { readSigningKeys } from '../../../src/core/signing/keys.ts'
+import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
+import { openPool } from '../../../src/core/tables/sql.ts'
+import type { SignedEvents } from '../../../src/core/thread-messages.ts'
+import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
+import { startDelivering } from '../../../src/server/jobs/events.ts'
+import { signEvents } from '../../../workers/events/sign.ts'
+import { recordAuditEvents } from '../../../workers/evidence/audit.ts'
+import { aRequest } from '../request.ts'
+
+export interface Work {
+  readonly url: string
+  readonly keyDir: string
+}
+
+export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
+  const pool = openPool(url, 4)
+  const tools = { pool, key: readSigningKeys(keyDir, ['ed25519']).ed25519, startLogBatch }
+  const ended = Promise.withResolvers<void>()
+  /** What a worker thread would do. */
+  async function submit({ operation, body }: Submission) {
+    const batch = [{ request: aRequest(body) }]
+    if (operation === 'record-audit-event') {
+      const [stored] = await recordAuditEvents(batch, tools)
+      ended.resolve()
+      return { status: stored?.status ?? 0, body: '' }
+    }
+    const [signed] = await signEvents(batch, tools)
+    const { status = 0, body: text = '' } = signed ?? {}
+    if ((JSON.parse(text) as SignedEvents | null)?.events.length === 0) ended.resolve()
+    return { status, body: Buffer.from(text) }
+  }
+  const warn = (line: object, message: string) => {
+    if (!JSON.stringify(line).includes('answered 410'))
+      ended.reject(new Error(`${message}: ${JSON.stringify(line)}`))
+  }
+  const delivering = startDelivering({ sql: pool, submit, log: { warn, info: () => undefined } })
+  try {
+    await ended.promise
+  } finally {
+    await delivering.close()
+    await pool.end()
+  }
+}
