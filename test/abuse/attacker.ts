@@ -1,5 +1,6 @@
 // A client that wants to stop others: a process of its own, so that it takes no time from whoever measures.
 // Started with an Attack as JSON; runs until it is ended, and then prints how often each status was answered, as JSON.
+import { createHmac } from 'node:crypto'
 import { connect, type Socket } from 'node:net'
 
 export interface Attack {
@@ -11,17 +12,31 @@ export interface Attack {
   readonly body: string
   /** Announces the body and never sends it. */
   readonly withhold?: true
+  /** Each request is a delivery of its own of a provider with this secret: `%` in the body is a number. */
+  readonly signs?: { readonly header: string; readonly secret: string }
 }
 
 const attack = JSON.parse(process.argv[2] ?? '') as Attack
-const head = [
-  `POST ${attack.path} HTTP/1.1`,
-  'Host: 127.0.0.1',
-  `Content-Length: ${Buffer.byteLength(attack.body)}`,
-  ...attack.headers,
-  '\r\n',
-].join('\r\n')
-const request = attack.withhold ? head : head + attack.body
+let sent = 0
+
+function requestOf({ path, headers, body, withhold, signs }: Attack): string {
+  const text = signs === undefined ? body : body.replace('%', String(++sent))
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...headers,
+    ...(signs === undefined
+      ? []
+      : [
+          `X-${signs.header}-Signature: ${createHmac('sha256', signs.secret).update(text).digest('hex')}`,
+          `X-${signs.header}-Event-Id: evt_${sent}`,
+        ]),
+    '\r\n',
+  ].join('\r\n')
+  return withhold ? head : head + text
+}
+
 const statuses: Record<string, number> = {}
 let connected = 0
 let isUnderWay = false
@@ -37,7 +52,7 @@ function open(): void {
   socket.setNoDelay(true)
   let reply = ''
   socket.on('connect', () => {
-    socket.write(request)
+    socket.write(requestOf(attack))
     if (attack.withhold && ++connected === attack.connections) beUnderWay()
   })
   socket.setEncoding('latin1')
@@ -53,7 +68,7 @@ function open(): void {
       reply = reply.slice(end + 4 + bytes)
       if (!attack.withhold) beUnderWay()
       // Withheld, the next head would only be taken for the body.
-      if (!attack.withhold) socket.write(request)
+      if (!attack.withhold) socket.write(requestOf(attack))
     }
   })
   socket.on('error', () => undefined)

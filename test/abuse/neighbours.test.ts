@@ -2,6 +2,8 @@
 // neighbour sees is compared with what it saw a moment before, when nobody attacked: on a busy machine both are slow.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -11,6 +13,7 @@ import type { Attack } from './attacker.ts'
 
 const ATTACKER = join(import.meta.dirname, 'attacker.ts')
 const PROVIDER = 'acme'
+const SECRET = 'a-secret-of-many-characters'
 /** The defaults, which test/service.ts raises for other tests. */
 const DEFAULTS = {
   RATE_LIMIT_EXECUTE_PER_MINUTE: '600',
@@ -27,7 +30,7 @@ const SLOWER_MAX = 3
 const ROUNDS = 4
 
 /** One for each test: they send at most their limit. */
-const victims = Array.from({ length: 5 }, (_, i) =>
+const victims = Array.from({ length: 6 }, (_, i) =>
   aCaller(`victim-${i}`, { allowedPrincipalIds: ['victim'] }),
 )
 const attacker = aCaller('attacker', { allowedCapabilities: [] })
@@ -35,6 +38,17 @@ const capable = aCaller('capable')
 /** Has a limit of its own to spend. */
 const withholding = aCaller('withholding')
 const human = aCaller('human', { credentialHolderType: 'USER' })
+
+const webhookDir = mkdtempSync(join(tmpdir(), 'countersign-test-rules-'))
+/** Each walks a list of the payload twice, fails at every step and hides it: together they take all the steps that a delivery may. */
+const heavyRules = Array.from({ length: 50 }, (_, i) => ({
+  id: `r${i}`,
+  when: `(payload.items.exists(x, x.a == 1.0 || x.b == 1.0) || payload.items.all(x, x.c == 1.0)) && payload.event == '${i}'`,
+  transaction: 'payload.id',
+  says: 'executed',
+}))
+// JSON is YAML.
+writeFileSync(join(webhookDir, `${PROVIDER}.yaml`), JSON.stringify({ provider: PROVIDER, rules: heavyRules }))
 
 let database: TestDatabase
 let service: TestService
@@ -44,13 +58,14 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [...victims, attacker, capable, withholding, human].map(({ entry }) => entry),
-    env: { ...DEFAULTS, [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: 'a-secret-of-many-characters' },
+    env: { ...DEFAULTS, WEBHOOK_DIR: webhookDir, [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: SECRET },
   })
 })
 
 afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await database.drop()
+  rmSync(webhookDir, { recursive: true })
 })
 
 const bearer = (key: string) => [`Authorization: Bearer ${key}`, 'Content-Type: application/json']
@@ -208,3 +223,23 @@ test("a human's change is answered before the 210 simulations of one caller that
   // What its budget does not pay for is refused; nobody waits for it.
   expect([...statuses].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
 }, 120_000)
+
+// The last one: what it has delivered is processed for a while.
+// proves abuse: A payload against the rules
+test('executions of others go on while a provider sends deliveries that cost the rules all that they may', async () => {
+  const items = Array.from({ length: 499 }, () => ({}))
+  const statuses = await expectUnharmed({
+    path: `/webhooks/${PROVIDER}`,
+    connections: 4,
+    headers: [],
+    body: JSON.stringify({ id: '%', items }),
+    signs: { header: 'Acme', secret: SECRET },
+  })
+  expect(statuses['200']).toBeGreaterThan(0)
+  await until(async () => {
+    const { rows } = await database.pool.query('SELECT FROM webhook_events WHERE outcome = $1 LIMIT 1', [
+      'rule-failed',
+    ])
+    return rows.length > 0
+  }, 'a delivery that took too many steps')
+})

@@ -93,6 +93,15 @@ async function delivered(requests: readonly Received[], ids: readonly string[]):
 const hurry = (id: string) =>
   database.pool.query(`UPDATE event_deliveries SET due_at = now() WHERE endpoint_id = $1`, [id])
 
+/** Whether it waits for its next attempt. */
+async function nextAttempt(id: string): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    'SELECT FROM event_deliveries WHERE endpoint_id = $1 AND lease IS NULL AND due_at > now()',
+    [id],
+  )
+  return rows.length > 0
+}
+
 describe('POST /event-endpoints/changes 201', () => {
   test('answers what a checker is to be shown; nothing is in effect yet', async () => {
     const change = await proposed(service, maker, CHANGES, aRegistration('https://1.1.1.1/events'))
@@ -363,6 +372,7 @@ describe('a delivery', () => {
     )
   })
 
+  // proves abuse: An event endpoint that lies
   test('is repeated until it is taken, and none goes before it', async () => {
     let failures = 2
     const endpoint = await anEndpoint((socket) => socket.end(http(failures-- > 0 ? 503 : 204)))
@@ -423,6 +433,7 @@ describe('a delivery', () => {
     ])
   })
 
+  // proves abuse: An event endpoint that lies
   test('answered 410 is the last one, until a human has events delivered again', async () => {
     let status = 410
     const endpoint = await anEndpoint((socket) => socket.end(http(status)))
@@ -459,6 +470,29 @@ describe('a delivery', () => {
       async () => (await service.get('/ready', { key: null })).text.includes('event endpoint is disabled'),
       'the warning',
     )
+  })
+
+  // proves abuse: An event endpoint that lies
+  test('is sent again under its id to one that takes it and hangs up, or answers an error', async () => {
+    const lies = [
+      (socket: Socket) => void socket.destroy(),
+      (socket: Socket) => void socket.end(http(200, 'taken').subarray(0, -1)),
+      (socket: Socket) => void socket.end(http(500)),
+    ]
+    const endpoint = await anEndpoint((socket) =>
+      (lies.shift() ?? ((honest) => honest.end(http(204))))(socket),
+    )
+    const ids = [await execute(), await execute()]
+    for (let attempt = 1; attempt <= 3; attempt++) {
+      await until(
+        async () => endpoint.requests.length === attempt && (await nextAttempt(endpoint.id)),
+        'the failure',
+      )
+      await hurry(endpoint.id)
+    }
+    await delivered(endpoint.requests, ids)
+    expect(idsIn(endpoint.requests)).toEqual([...Array.from({ length: 4 }, () => ids[0]), ids[1]])
+    expect(new Set(endpoint.requests.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
   })
 
   test('ends with a revocation, which deletes the secrets', async () => {

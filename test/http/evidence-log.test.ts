@@ -13,6 +13,7 @@ import {
   resolved,
   type Change,
 } from '../authority.ts'
+import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { proofKinds } from '../../src/server/log-proofs.ts'
@@ -51,7 +52,7 @@ async function start(variables: Record<string, string> = {}) {
   const service = await startService({
     databaseUrl: database.url,
     callers: [maker.entry, checker.entry, auditor.entry],
-    env: { ...env, POLICY_DIR: policyDir, ...variables },
+    env: { ...env, ...bankEnv, POLICY_DIR: policyDir, ...variables },
   })
   // One by one: Citus refuses several commands in one query here.
   for (const statement of [
@@ -89,6 +90,7 @@ const LOGGED = [
   ['audit-event', 'audit_events', 'event_id::text'],
   ['governance-change', 'pending_changes', 'change_id::text'],
   ['intent-transition', 'intent_transitions', 'transition_id::text'],
+  ['provider-confirmation', 'provider_confirmations', 'confirmation_id::text'],
   ['approval', 'approvals', 'approval_id'],
   ['webhook', 'webhook_events', 'event_key::text'],
 ] as const
@@ -233,9 +235,27 @@ describe('with the log', () => {
       async () => (await storedEvents(database, [delivery.eventId]))[0]?.processed_at,
       'the delivery',
     )
-    const webhooks = await database.pool.query<{ key: string }>('SELECT event_key AS key FROM webhook_events')
-    expect(webhooks.rows).toHaveLength(1)
-    expected.push(['webhook', sha256Hex(delivery.body), webhooks.rows[0]?.key ?? '', {}])
+    const fromBank = aBankDelivery('paid', id)
+    await deliverFromBank(service, fromBank)
+    await until(async () => (await outcomeOf(database, fromBank)).outcome, 'the word of the bank')
+    const said = (await service.get(`/confirmations/${id}`)).body as {
+      confirmations: { confirmation: { confirmationId: string } }[]
+    }
+    for (const { confirmation } of said.confirmations)
+      expected.push([
+        'provider-confirmation',
+        hashOf(confirmation),
+        confirmation.confirmationId,
+        { caller: 'tester', capability: 'sandbox:echo' },
+      ])
+    expect(said.confirmations).toHaveLength(1)
+    const webhooks = await database.pool.query<{ key: string; hash: string }>(
+      'SELECT event_key AS key, body_sha256 AS hash FROM webhook_events',
+    )
+    expect(webhooks.rows.map(({ hash }) => hash).toSorted()).toEqual(
+      [delivery, fromBank].map(({ body }) => sha256Hex(body)).toSorted(),
+    )
+    for (const { key, hash } of webhooks.rows) expected.push(['webhook', hash, key, {}])
 
     // The last is told by the front end: the same bytes under another event id.
     const events = await until(async () => {
@@ -276,7 +296,13 @@ describe('with the log', () => {
   })
 
   test('each kind has a proof, for an auditor and for the caller whose it is', async () => {
-    const owned = new Set<string>(['authorization', 'receipt', 'refusal', 'approval'])
+    const owned = new Set<string>([
+      'authorization',
+      'receipt',
+      'refusal',
+      'approval',
+      'provider-confirmation',
+    ])
     for (const [logged, table, key] of LOGGED) {
       const [kind] = Object.entries(proofKinds).find(([, one]) => one === logged) ?? []
       const { rows } = await database.pool.query<{ id: string }>(

@@ -97,6 +97,7 @@ describe('POST /webhook-rules/changes 201', () => {
 })
 
 describe('POST /webhook-rules/changes 400 invalidField', () => {
+  // proves abuse: Rules that do not compile
   test.each([
     [
       'a rule that does not compile',

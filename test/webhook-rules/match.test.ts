@@ -96,6 +96,7 @@ describe('a transaction named in several places', () => {
       expect(matchRules(rules, aDelivery({ other }))).toMatchObject({ transaction: TRANSACTION })
   })
 
+  // proves abuse: A delivery that no rule takes
   test('by two ids: ambiguous', () => {
     expect(matchRules(rules, aDelivery({ other: OTHER }))).toEqual({
       outcome: 'ambiguous',
@@ -195,6 +196,7 @@ describe('the cost of a delivery is bounded', () => {
     ),
   )
 
+  // proves abuse: A payload against the rules
   test('rules that walk the same list again and again fail, whatever their conditions hide', () => {
     const hiding = compiled(
       ...Array.from({ length: 50 }, (_, n) => aRule({ id: `r${n}`, when: hidingFailures(n) })),
@@ -209,6 +211,7 @@ describe('the cost of a delivery is bounded', () => {
     })
   })
 
+  // proves abuse: A payload against the rules
   test('a list that is longer than a rule may walk fails the rule', () => {
     const items = Array.from({ length: 100_000 }, () => ({ name: 'x', text: 'y' }))
     expect(matchRules(heavy, aDelivery({ items }))).toEqual({
@@ -219,6 +222,7 @@ describe('the cost of a delivery is bounded', () => {
     })
   })
 
+  // proves abuse: A payload against the rules
   test('a text that is longer than a rule may compare fails the rule', () => {
     const rules = compiled(aRule({ when: "payload.text + payload.text == 'a'" }))
     expect(matchRules(rules, aDelivery({ text: 'a'.repeat(1_000_000) }))).toMatchObject({
@@ -227,11 +231,13 @@ describe('the cost of a delivery is bounded', () => {
     })
   })
 
+  // proves abuse: A payload against the rules
   test('a payload of a megabyte beside what the rules read costs nothing', () => {
     const filler = Array.from({ length: 20_000 }, (_, i) => ({ id: `item-${i}`, deep: [[[i]]] }))
     expect(matchRules(compiled(aRule()), aDelivery({ filler }))).toMatchObject({ ruleId: 'paid' })
   })
 
+  // proves abuse: A payload against the rules
   test('the deepest payload that is JSON here', () => {
     const deep: unknown = JSON.parse('['.repeat(62) + '1' + ']'.repeat(62))
     const rules = compiled(aRule({ when: 'payload.deep == payload.deep' }))

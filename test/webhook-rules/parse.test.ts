@@ -137,6 +137,7 @@ describe('a file', () => {
     return expect.fail('it compiles')
   }
 
+  // proves abuse: Rules that do not compile
   test('names the line of the rule that does not compile', () => {
     const text = [
       'provider: acme',

@@ -93,6 +93,7 @@ test('rules of a provider without a secret are warned of', async () => {
 })
 
 describe('a folder is refused, and the database left alone', () => {
+  // proves abuse: Rules that do not compile
   test.each([
     [
       'with a file that does not compile',
