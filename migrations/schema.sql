@@ -1,5 +1,38 @@
 -- Made by tools/dump-schema.ts from all migrations; not to be edited.
 
+CREATE TABLE approval_request_closes (
+  close_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  closed_at timestamp with time zone NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT approval_request_closes_pkey PRIMARY KEY (close_id),
+  CONSTRAINT approval_request_closes_request_id_key UNIQUE (request_id)
+);
+
+CREATE TABLE approval_requests (
+  request_id uuid NOT NULL,
+  request_hash text NOT NULL,
+  asked_hash text NOT NULL,
+  requested_by text NOT NULL,
+  principal_id text NOT NULL,
+  quorum integer NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  status text NOT NULL,
+  body text STORAGE EXTERNAL NOT NULL,
+  seal text STORAGE EXTERNAL NOT NULL,
+  log_batch uuid,
+  log_ordinal smallint,
+  CONSTRAINT approval_requests_pkey PRIMARY KEY (request_id),
+  CONSTRAINT approval_requests_request_hash_key UNIQUE (request_hash),
+  CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
+);
+CREATE INDEX approval_requests_by_time ON public.approval_requests USING btree (created_at, request_id);
+CREATE INDEX approval_requests_open ON public.approval_requests USING btree (expires_at) WHERE (status = 'OPEN'::text);
+
 CREATE TABLE approvals (
   approval_id text NOT NULL,
   nonce text NOT NULL,
@@ -17,10 +50,12 @@ CREATE TABLE approvals (
   consumed_at timestamp with time zone,
   log_batch uuid,
   log_ordinal smallint,
+  request_hash text,
   CONSTRAINT approvals_check CHECK (((consumed_by IS NULL) = (consumed_at IS NULL))),
   CONSTRAINT approvals_nonce_key UNIQUE (nonce),
   CONSTRAINT approvals_pkey PRIMARY KEY (approval_id)
 );
+CREATE INDEX approvals_by_request ON public.approvals USING btree (request_hash) WHERE (request_hash IS NOT NULL);
 CREATE INDEX approvals_by_time ON public.approvals USING btree (delivered_at, approval_id);
 CREATE INDEX approvals_unused ON public.approvals USING btree (capability, target, parameters_hash) WHERE (consumed_by IS NULL);
 

@@ -3,7 +3,9 @@
 import { generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
 import { expect } from 'vitest'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import type { ApprovalRequest } from '../src/core/schemas/approval-request.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { aCaller, type Called, type TestService } from './service.ts'
 
 export interface KeyPair {
@@ -181,6 +183,20 @@ export function aSignedApproval({ approverId, keyId, privateKey }: Approver, mem
     ...members,
   }
   return { payload, algorithm: 'ed25519', signature: signed('approval', payload, privateKey) }
+}
+
+/**
+ * A SignedApproval of version 2, for a request as the service shows it.
+ * @param members replace those of its payload
+ */
+export function anApprovalOf(
+  approver: Approver,
+  { request, requestHash }: Pick<ApprovalRequest, 'request' | 'requestHash'>,
+  members: Payload = {},
+) {
+  const { capability, target, parameters } = request
+  const scope = { parametersHash: sha256Hex(canonicalize(parameters as Json)) }
+  return aSignedApproval(approver, { version: 2, capability, target, scope, requestHash, ...members })
 }
 
 function signed(artifact: 'step-up' | 'approval', payload: Payload, privateKey: KeyObject): string {

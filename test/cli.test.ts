@@ -191,7 +191,7 @@ describe('callers issue', () => {
     const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
     writeFileSync(join(folder, 'step-up.pem'), pem)
     const scope = '--capability vendor:pay --capability crm:read --principal alice --principal bob --read-all'
-    const human = '--holder-type USER --step-up-public-key step-up.pem'
+    const human = '--holder-type USER --step-up-public-key step-up.pem --approver alice@example.com'
     const { stdout } = countersign(`callers issue ${scope} ${human} alice`.split(' '))
     const [, entry = ''] = stdout.split('\n')
     expect(parseCallers(`[${entry}]`)).toMatchObject([
@@ -201,6 +201,7 @@ describe('callers issue', () => {
         allowedCapabilities: ['vendor:pay', 'crm:read'],
         credentialHolderType: 'USER',
         stepUpPublicKey: pem,
+        approverId: 'alice@example.com',
         readAll: true,
       },
     ])

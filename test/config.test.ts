@@ -473,6 +473,18 @@ describe('a caller', () => {
     ])
   })
 
+  test('says which approver it is, where it is a human, and no two are the same one', () => {
+    const human = { credentialHolderType: 'USER', approverId: 'alice' }
+    const second = { ...human, keyHash: 'b'.repeat(64) }
+    expect(read(anEntry(human), anEntry(second))[1]?.approverId).toBe('alice')
+    expect(problems(() => read(anEntry(human), anEntry({ ...second, callerId: 'alias' })))).toEqual([
+      'SERVICE_API_KEYS[1].approverId is that of SERVICE_API_KEYS[0], another caller.',
+    ])
+    expect(problems(() => read(anEntry({ approverId: 'alice' })))).toEqual([
+      'SERVICE_API_KEYS[0].approverId is for callers whose credentialHolderType is USER.',
+    ])
+  })
+
   const hash = 'keyHash must be the SHA-256 of the raw key, 64 lowercase hex characters.'
   const name = "callerId must be 1 to 128 printable ASCII characters without spaces, and not 'anonymous'."
   // proves §5 Keys are issued by an operator

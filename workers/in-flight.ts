@@ -9,6 +9,8 @@ export interface ScopedCaller {
   readonly reads: string | null
   /** PEM, Ed25519: the human's step-up key. */
   readonly stepUpPublicKey?: string | undefined
+  /** The approver that the human is. */
+  readonly approverId?: string | undefined
   /** Unchecked only where authentication is disabled (decisions §2). */
   readonly scope:
     | 'unchecked'

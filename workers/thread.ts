@@ -16,6 +16,8 @@ import { openStoreFault } from '../src/core/store-fault.ts'
 import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
 import { openPool } from '../src/core/tables/sql.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/witnesses.ts'
+import { closeApprovalRequests } from './approval-requests/close.ts'
+import { openApprovalRequests } from './approval-requests/open.ts'
 import { deliverApprovals } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
@@ -241,6 +243,8 @@ function handlersOf(
     'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
     'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
     'deliver-approval': (batch) => deliverApprovals(batch, thread),
+    'open-approval-request': (batch) => openApprovalRequests(batch, thread),
+    'close-approval-request': (batch) => closeApprovalRequests(batch, thread),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: async (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
@@ -272,6 +276,7 @@ function scopedCaller(caller: Boot['callers'][number]): ScopedCaller {
     callerId: caller.callerId,
     reads: readableOwner(caller),
     stepUpPublicKey: caller.stepUpPublicKey,
+    approverId: caller.approverId,
     scope: {
       principalIds: new Set(caller.allowedPrincipalIds),
       capabilities: caller.unrestrictedCapabilities ? 'all' : new Set(caller.allowedCapabilities),

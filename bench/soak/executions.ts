@@ -1,5 +1,7 @@
 // Stories of executions: approved, refused, failed, in doubt (interface §4.2, decisions §3, §8).
 import { randomUUID } from 'node:crypto'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { maker } from '../authority.ts'
 import type { TransactionOptions } from '../transaction.ts'
 import { APPROVED_BY_A_HUMAN, aSignedApproval, aTransaction, EXTERNAL, EXTERNAL_CAPABILITY } from './story.ts'
@@ -22,6 +24,18 @@ const external = (parameters: object): Given => ({
   policy: EXTERNAL,
   parameters,
 })
+
+interface Asked {
+  readonly request: { readonly requestId: string; readonly parameters: Json }
+  readonly requestHash: string
+}
+
+async function ask({ client }: World, given: Given): Promise<Asked & { params: { id: string } }> {
+  const transaction = JSON.parse(aTransaction(given)) as object
+  const { json } = await client.call('POST /approval-requests', { body: { transaction }, expect: 201 })
+  const asked = json() as unknown as Asked
+  return { ...asked, params: { id: asked.request.requestId } }
+}
 
 export const executionStories: readonly Story[] = [
   {
@@ -119,6 +133,40 @@ export const executionStories: readonly Story[] = [
       const params = { id: approval.payload.approvalId }
       await client.call('GET /approvals/{id}', { params, key: maker.key })
       await client.call('GET /approvals', { key: maker.key })
+    },
+  },
+  {
+    name: 'asks a human, waits, and executes',
+    weight: 1,
+    async tell(world) {
+      const { client, approver } = world
+      const given = { target: randomUUID(), policy: APPROVED_BY_A_HUMAN }
+      const { request, requestHash, params } = await ask(world, given)
+      const again = { transaction: JSON.parse(aTransaction(given)) as object }
+      await client.call('POST /approval-requests', { body: again, expect: 200 })
+      const waiting = client.call('GET /approval-requests/{id}', { params, headers: { Prefer: 'wait=5' } })
+      const scope = { parametersHash: sha256Hex(canonicalize(request.parameters)) }
+      const approval = aSignedApproval(approver, given.target, { version: 2, scope, requestHash })
+      await client.call('POST /approvals', { body: approval, expect: 201 })
+      must((await waiting).json()['status'] === 'APPROVED', 'an approval was not seen by who waits for it')
+      await execute(world, given, 200)
+      await execute(world, given, 403)
+    },
+  },
+  {
+    name: 'asks a human, who declines; and takes a question back',
+    everySeconds: 10,
+    async tell(world) {
+      const { client } = world
+      const given = { target: randomUUID(), policy: APPROVED_BY_A_HUMAN }
+      const human = { key: maker.key }
+      const declined = await ask(world, given)
+      await client.call('GET /approval-requests', { ...human, query: '?waitingFor=me' })
+      const no = { body: { reason: 'Not today.' }, params: declined.params, ...human }
+      await client.call('POST /approval-requests/{id}/decline', no)
+      await execute(world, given, 403)
+      const { params } = await ask(world, given)
+      await client.call('POST /approval-requests/{id}/withdraw', { params, body: {} })
     },
   },
   {

@@ -1,7 +1,7 @@
 // A story of the soak: a few calls that belong together.
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Client } from 'pg'
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { filledOnce } from '../request.ts'
@@ -89,8 +89,15 @@ export function aTransaction({
   return filledOnce(transactionBody({ target: 'soak', parameters, ...options }), {}, { 0: id })
 }
 
-/** @returns the approver's signature for one execution of `sandbox:echo` on this target */
-export function aSignedApproval({ approverId, key }: World['approver'], target: string) {
+/**
+ * @param members replace those of the payload
+ * @returns the approver's signature for one execution of `sandbox:echo` on this target
+ */
+export function aSignedApproval(
+  { approverId, key }: World['approver'],
+  target: string,
+  members: Readonly<Record<string, Json>> = {},
+) {
   const now = Date.now()
   const payload = {
     version: 1,
@@ -103,6 +110,7 @@ export function aSignedApproval({ approverId, key }: World['approver'], target: 
     issuedAt: new Date(now - 1_000).toISOString(),
     expiresAt: new Date(now + 600_000).toISOString(),
     nonce: randomBytes(16).toString('hex'),
+    ...members,
   }
   const { value } = signEd25519('approval', canonicalize(payload), key)
   return { payload, algorithm: 'ed25519', signature: value }

@@ -21,12 +21,14 @@ export async function openWorld(
   { probeFile, connections }: { probeFile: string; connections: number },
   stack: AsyncDisposableStack,
 ): Promise<{ world: World; service: MeasuredService; disconnect: () => Promise<void> }> {
+  const approverId = 'soak-approver'
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
   const service = await startService(
     {
       nodeArguments: ['--import', join(import.meta.dirname, 'probe.ts')],
       callers: [
-        maker.entry,
+        // Sees what waits for the approver, and declines.
+        { ...maker.entry, approverId },
         checker.entry,
         { callerId: 'narrow', keyHash: sha256Hex(narrow), allowedCapabilities: ['sandbox:echo'] },
         { callerId: 'auditor', keyHash: sha256Hex(auditor), readAll: true },
@@ -49,7 +51,6 @@ export async function openWorld(
 
   const receiver = stack.use(openProgram<ReceiverJob, ReceiverReady>('receiver.ts'))
   const receiverUrl = `${(await receiver.run({ delayMs: 0 }, { withinMs: 20_000 })).origin}/`
-  const approverId = 'soak-approver'
   const { key: approverKey, publicKeyPem } = aSigningKey('k1')
   await putIntoEffect(client.call, 'approver', {
     body: { action: 'add', approverId, keyId: 'k1', publicKeyPem },

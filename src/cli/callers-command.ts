@@ -10,6 +10,7 @@ export interface CallerRequest {
   readonly holderType?: string
   readonly readAll?: true
   readonly stepUpPublicKey?: string
+  readonly approver?: string
 }
 
 /** Which argument of `callers issue` a member of the entry comes from. */
@@ -19,6 +20,7 @@ const ARGUMENT: Readonly<Record<string, string>> = {
   allowedCapabilities: '--capability',
   credentialHolderType: '--holder-type',
   stepUpPublicKey: '--step-up-public-key',
+  approverId: '--approver',
 }
 
 /**
@@ -39,6 +41,7 @@ export function issueCaller(callerId: string, options: CallerRequest): void {
     credentialHolderType: options.holderType,
     stepUpPublicKey:
       options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
+    approverId: options.approver,
     readAll: options.readAll,
   })
   checkEntry(entry)

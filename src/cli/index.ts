@@ -137,6 +137,7 @@ program
     collected,
   )
   .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
+  .option('--approver <approverId>', 'for a USER: the approver that this human is')
   .option('--read-all', 'may read what others submitted')
   .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
   .action(async (callerId: string, options: CallerRequest) => {

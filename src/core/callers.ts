@@ -17,6 +17,8 @@ export interface Caller {
   readonly credentialHolderType: 'USER' | 'ROLE' | 'SERVICE' | 'ORGANIZATION'
   /** PEM, Ed25519. */
   readonly stepUpPublicKey?: string
+  /** The approver that this human is: whose inbox they see, and as whom they may decline. It approves nothing. */
+  readonly approverId?: string
   readonly readAll: boolean
 }
 
@@ -41,6 +43,7 @@ const CallerEntry = Type.Object(
     allowedCapabilities: Type.Optional(strings()),
     credentialHolderType: Type.Optional(oneOf('USER', 'ROLE', 'SERVICE', 'ORGANIZATION')),
     stepUpPublicKey: Type.Optional(Type.String({ description: 'a PEM Ed25519 public key' })),
+    approverId: Type.Optional(text('^[A-Za-z0-9._@-]{1,64}$', '1 to 64 letters, digits or . _ @ -')),
     readAll: Type.Optional(Type.Boolean({ description: 'true or false' })),
   },
   { additionalProperties: false, description: 'an object' },
@@ -69,6 +72,7 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
   const indexOf = new Map<string, number>()
   const spelled = new Map<string, { readonly callerId: string; readonly index: number }>()
   const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
+  const personOf = new Map<string, { readonly callerId: string; readonly index: number }>()
   for (const [index, entry] of (parsed as unknown[]).entries()) {
     const at = `${source}[${index}]`
     if (!callerEntry.Check(entry)) {
@@ -97,6 +101,14 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
           problems.push(`${at}.stepUpPublicKey is that of ${source}[${holder.index}], another caller.`)
         holderOf.set(pem, holder)
       }
+    }
+    if (entry.approverId !== undefined) {
+      if (entry.credentialHolderType !== 'USER')
+        problems.push(`${at}.approverId is for callers whose credentialHolderType is USER.`)
+      const person = personOf.get(entry.approverId) ?? { callerId: entry.callerId, index }
+      if (person.callerId !== entry.callerId)
+        problems.push(`${at}.approverId is that of ${source}[${person.index}], another caller.`)
+      personOf.set(entry.approverId, person)
     }
     callers.push({
       allowedPrincipalIds: [entry.callerId],

@@ -66,6 +66,8 @@ export class Failure {
   }
 }
 
+const NOTHING_LACKS = { approvals: false }
+
 /** One row per failure; `test/errors.test.ts` compares them with the tests both ways. */
 export const failures = {
   invalidBusinessTransactionId: () => new Failure(400, 'businessTransactionId must be a valid UUID.'),
@@ -81,11 +83,12 @@ export const failures = {
   /**
    * @param reason as the decision states it, see `denied` in src/core/policy/evaluate.ts
    * @param refusalOf the transaction whose Refusal Record is stored with this answer
+   * @param lacks.approvals whether it lacked approvals, for which the caller may ask
    */
-  policyDenied: (reason: string, refusalOf: string) =>
+  policyDenied: (reason: string, refusalOf: string, { approvals }: { approvals: boolean } = NOTHING_LACKS) =>
     new Failure(403, `Execution rejected: ${reason}`, {
       code: 'POLICY_DENIED',
-      headers: refusalLink(refusalOf),
+      headers: approvals ? askingLink(refusalOf) : refusalLink(refusalOf),
       refusalKind: 'denied',
     }),
   nonHumanCaller: () =>
@@ -176,6 +179,20 @@ export const failures = {
     new Failure(404, 'Pending change not found.', { code: 'PENDING_POLICY_CHANGE_NOT_FOUND' }),
   approvalNotFound: () => new Failure(404, 'Approval not found.'),
   intentNotFound: () => new Failure(404, 'Execution intent not found.'),
+  approvalRequestNotFound: () =>
+    new Failure(404, 'Approval request not found.', { code: 'APPROVAL_REQUEST_NOT_FOUND' }),
+  /** @param message a sentence that names what the caller lacks to decide approval requests */
+  notAnEligibleApprover: (message: string) => new Failure(403, message, { code: 'NOT_AN_ELIGIBLE_APPROVER' }),
+  /** @param reason a sentence: why no approval would let the execution through */
+  notApprovable: (reason: string) =>
+    new Failure(409, `No approval would help: ${reason}`, { code: 'NOT_APPROVABLE' }),
+  /** @param message which bound is reached, a sentence */
+  tooManyApprovalRequests: (message: string) =>
+    new Failure(429, message, {
+      code: 'TOO_MANY_APPROVAL_REQUESTS',
+      headers: { 'Retry-After': '60' },
+      audit: { type: 'rate_limited' },
+    }),
   /** What is asked for contradicts what stands: an open change, an approved version, a used approval, a closed intent. */
   conflict: (message: string) => new Failure(409, message, { code: 'CONFLICT' }),
   eventEndpointNotFound: () =>
@@ -245,6 +262,11 @@ export const failures = {
       cause,
     }),
 } as const
+
+function askingLink(businessTransactionId: string): Record<string, string> {
+  const { Link } = refusalLink(businessTransactionId)
+  return { Link: `${Link}, </approval-requests>; rel="approval-request"` }
+}
 
 function refusalLink(businessTransactionId: string): Record<string, string> {
   return { Link: `</refusal/${businessTransactionId}>; rel="refusal"` }

@@ -62,6 +62,8 @@ export type Operation =
   | 'propose-change'
   | 'resolve-change'
   | 'deliver-approval'
+  | 'open-approval-request'
+  | 'close-approval-request'
   | 'sweep-intents'
   | 'sequence-log'
   | 'prove-complete'

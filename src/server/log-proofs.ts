@@ -26,6 +26,8 @@ export const proofKinds = {
   transition: 'intent-transition',
   confirmation: 'provider-confirmation',
   webhook: 'webhook',
+  'approval-request': 'approval-request',
+  'approval-request-close': 'approval-request-close',
 } as const satisfies Readonly<Record<string, LoggedKind>>
 type ProofKind = keyof typeof proofKinds
 

@@ -20,6 +20,7 @@ import { openSharedLimits } from './http/shared-limit.ts'
 import { startEmbeddedPostgres } from './embedded/postgres.ts'
 import { provision } from './embedded/provision.ts'
 import { openEvidenceLog } from './evidence-log.ts'
+import { watchApprovalRequests } from './approval-request-watch.ts'
 import { watchEvents } from './event-watch.ts'
 import { openWitness } from './witness.ts'
 import {
@@ -323,6 +324,7 @@ async function listenForRequests(
       logProofs: openLogProofs(pools.read, { stopping: () => stopping, servedCheckpoint: served }),
       servedCheckpoint: served,
       eventWatch: watchEvents(pools.read, { stopping: () => stopping }),
+      approvalRequestWatch: watchApprovalRequests(pools.read, { stopping: () => stopping }),
       witness,
       openapi: openapiTexts(routes),
       warnings: () => [

@@ -4,10 +4,12 @@ import { expect } from 'vitest'
 import { Client } from 'pg'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import {
   aHuman,
+  anApprovalOf,
   anApprover,
   anEnrolment,
   aSignedApproval,
@@ -28,7 +30,7 @@ const LIMITED = { name: 'limited', version: '1.0.0', capability: 'sandbox:echo' 
 
 const byOne = () => aTransaction({ policy: { name: 'by-one' } })
 
-/** What stands in the database by its name: ids of transactions, but for the last five. */
+/** What stands in the database by its name: ids of transactions, but for the last seven. */
 export interface Mix {
   readonly approved: string
   readonly other: string
@@ -47,6 +49,8 @@ export interface Mix {
   readonly confirmed: string
   readonly usedApproval: string
   readonly unusedApproval: string
+  readonly usedRequest: string
+  readonly declinedRequest: string
   readonly policyChange: string
   readonly enrolment: string
   readonly connector: string
@@ -82,7 +86,7 @@ export async function startMixed(
     verify: { before: { by: 'history', window: '1h' } },
     rules: [{ id: 'few', when: 'signals.before < 9.0', outcome: 'approve', reason: 'Few enough.' }],
   })
-  const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+  const [maker, checker] = [aHuman('maker', { approverId: 'alice' }), aHuman('checker')]
   const humans = { maker, checker }
   const service = await startService({
     databaseUrl: database.url,
@@ -130,6 +134,19 @@ export async function startMixed(
     }),
   )
   const byApproval = await execute(byOne(), 200)
+  const ask = async (target: string) => {
+    const transaction = aTransaction({ policy: { name: 'by-one' }, intent: { target } })
+    const { status, text, body } = await service.post('/approval-requests', { transaction })
+    expect(status, text).toBe(201)
+    return { transaction, request: body as ApprovalRequest }
+  }
+  const { transaction: requested, request: used } = await ask('asked-for')
+  expect((await service.post('/approvals', anApprovalOf(alice, used))).status).toBe(201)
+  await execute(requested, 200)
+  const { request: declined } = await ask('not-this-one')
+  expect((await service.post(`${declined.url}/decline`, { reason: 'No.' }, { key: maker.key })).status).toBe(
+    200,
+  )
 
   const document = {
     policyId: 'limited',
@@ -240,6 +257,8 @@ export async function startMixed(
       confirmed,
       usedApproval,
       unusedApproval,
+      usedRequest: used.request.requestId,
+      declinedRequest: declined.request.requestId,
       policyChange,
       enrolment,
       connector,

@@ -603,6 +603,47 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `provider_confirmations ${confirmation}: delivery is missing`,
     ],
   },
+  'a declined approval request that is opened again': {
+    sql: `UPDATE approval_requests SET status = 'OPEN' WHERE request_id = :declinedRequest`,
+    lines: ({ declinedRequest }) => [
+      `approval_requests ${declinedRequest}: status differs from how it was closed`,
+    ],
+  },
+  'a used approval request that is opened again': {
+    sql: `UPDATE approval_requests SET status = 'OPEN' WHERE request_id = :usedRequest`,
+    lines: ({ usedRequest }) => [`approval_requests ${usedRequest}: status differs from its approvals`],
+  },
+  'an approval request of somebody else': {
+    sql: `UPDATE approval_requests SET requested_by = 'mallory' WHERE request_id = :usedRequest`,
+    lines: ({ usedRequest }) => [`approval_requests ${usedRequest}: columns differ from the body`],
+  },
+  'an approval that is made one for no request': {
+    sql: `UPDATE approvals SET request_hash = NULL WHERE request_hash IS NOT NULL`,
+    find: { approval: 'SELECT approval_id AS key FROM approvals WHERE request_hash IS NOT NULL' },
+    lines: ({ usedRequest }, { approval }) => [
+      `approval_requests ${usedRequest}: status differs from its approvals`,
+      `approvals ${approval}: columns differ from the body`,
+    ],
+  },
+  'a missing close of an approval request': {
+    sql: `DELETE FROM approval_request_closes WHERE request_id = :declinedRequest`,
+    lines: ({ declinedRequest }) => [
+      `approval_requests ${declinedRequest}: status differs from how it was closed`,
+    ],
+  },
+  'a missing approval request': {
+    sql: `DELETE FROM approval_requests WHERE request_id = :declinedRequest`,
+    find: {
+      opened: `SELECT event_id AS key FROM audit_events WHERE type = 'approval_request.opened' AND strpos(body, :declinedRequest::text) > 0`,
+      declined: `SELECT event_id AS key FROM audit_events WHERE type = 'approval_request.declined'`,
+      close: `SELECT close_id AS key FROM approval_request_closes`,
+    },
+    lines: ({ declinedRequest }, { opened, declined, close }) => [
+      `approval_request_closes ${close}: approval request is missing`,
+      `audit_events ${declined}: names approval request ${declinedRequest}, which is missing`,
+      `audit_events ${opened}: names approval request ${declinedRequest}, which is missing`,
+    ],
+  },
   'who delivered an approval': {
     sql: `UPDATE approvals SET delivered_by = 'mallory' WHERE approval_id = :unusedApproval::text`,
     lines: ({ unusedApproval }) => [`approvals ${unusedApproval}: audit event approval.delivered is missing`],
@@ -766,6 +807,24 @@ const SIGNED: readonly { table: string; column: string; where: string; key?: str
     key: 'transition_id',
   },
   { table: 'approvals', column: 'body', where: 'approval_id = :unusedApproval::text', key: 'approval_id' },
+  {
+    table: 'approval_requests',
+    column: 'body',
+    where: 'request_id = :usedRequest',
+    key: 'request_id',
+  },
+  {
+    table: 'approval_requests',
+    column: 'seal',
+    where: 'request_id = :declinedRequest',
+    key: 'request_id',
+  },
+  {
+    table: 'approval_request_closes',
+    column: 'body',
+    where: 'request_id = :declinedRequest',
+    key: 'close_id',
+  },
   {
     table: 'policy_versions',
     column: 'content',

@@ -1,8 +1,12 @@
 // Every type of audit event (decisions §9) is written by what it tells of; a type without a row here does not compile.
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
 import { auditTypes, type AuditType } from '../../src/core/schemas/audit-event.ts'
 import {
   aHuman,
+  anApprovalOf,
   anApprover,
   anEnrolment,
   aSignedApproval,
@@ -14,15 +18,24 @@ import {
 import { http, serve } from '../connectors/loopback.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { passDeadline, putInDoubt } from '../intents.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 import { aBankDelivery, bankEnv, deliverFromBank } from '../bank.ts'
 import { aDelivery, deliver, env } from '../webhooks.ts'
 
 const PER_MINUTE = 20
-const maker = aHuman('maker')
+const maker = aHuman('maker', { approverId: 'alice' })
 const checker = aHuman('checker')
 const limited = aCaller('limited', { allowedPrincipalIds: ['limited'], allowedCapabilities: ['vendor:pay'] })
+
+const policyDir = aPolicyFolder()
+addPolicy(policyDir, {
+  name: 'by-one',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+})
 
 let database: TestDatabase
 let service: TestService
@@ -32,19 +45,29 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [maker.entry, checker.entry, limited.entry],
-    env: { ...env, ...bankEnv, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
+    env: { ...env, ...bankEnv, POLICY_DIR: policyDir, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
   })
 })
 
 afterAll(async () => {
   expect(await service.stop()).toBe(0)
   await database.drop()
+  rmSync(policyDir, { recursive: true })
 })
 
+const alice = anApprover('alice')
 let approvers = 0
 const aChange = () =>
   proposed(service, maker, '/approvers/changes', anEnrolment(anApprover(`approver-${approvers++}`)))
 const execute = (body: unknown, { key }: { key: string } = service) => service.post('/execute', body, { key })
+
+/** Of a target of its own; alice is enrolled by the types before. */
+async function aRequest(): Promise<ApprovalRequest> {
+  const transaction = aTransaction({ intent: { target: randomUUID() }, policy: { name: 'by-one' } })
+  const { status, text, body } = await service.post('/approval-requests', { transaction })
+  expect(status, text).toBe(201)
+  return body as ApprovalRequest
+}
 
 /** Returns the path of an intent in doubt whose record exists, or is lost. */
 async function inDoubt(evidence: 'kept' | 'lost'): Promise<string> {
@@ -71,9 +94,23 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
     return service.post(`/approvers/changes/${changeId}/approve`, {}, checker)
   },
   'approval.delivered': async () => {
-    const alice = anApprover('alice')
     await enrolled(service, { maker, checker }, alice)
     return service.post('/approvals', aSignedApproval(alice))
+  },
+  'approval_request.opened': () => aRequest(),
+  'approval_request.approved': async () => {
+    return service.post('/approvals', anApprovalOf(alice, await aRequest()))
+  },
+  'approval_request.declined': async () =>
+    service.post(`${(await aRequest()).url}/decline`, { reason: 'No.' }, maker),
+  'approval_request.withdrawn': async () => service.post(`${(await aRequest()).url}/withdraw`, {}),
+  'approval_request.expired': async () => {
+    const { request } = await aRequest()
+    await database.pool.query(
+      `UPDATE approval_requests SET expires_at = now() - interval '1 minute' WHERE request_id = $1`,
+      [request.requestId],
+    )
+    return service.get('/execution-intents/unfinalized', maker)
   },
   'intent.in_doubt': async () => {
     await inDoubt('lost')

@@ -94,7 +94,15 @@ describe('POST /sandbox/evaluate 429 rateLimited', () => {
     expect(last.headers.get('ratelimit-policy')).toBe(`"compute";q=${COMPUTE_MS};w=60`)
     expect(last.headers.get('ratelimit')).toMatch(/^"compute";r=0;t=\d+$/)
     expect(Number(last.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    for (const path of ['/verify', '/receipt', '/replay', '/approvals', '/sandbox/policies/simulate'])
+    for (const path of [
+      '/verify',
+      '/receipt',
+      '/replay',
+      '/approvals',
+      '/approval-requests',
+      `/approval-requests/${randomUUID()}/withdraw`,
+      '/sandbox/policies/simulate',
+    ])
       expect(reply(await whenSpent('/sandbox/evaluate', path, busy)), path).toEqual(refused)
     expect((await service.post('/sandbox/evaluate', aTransaction(), other)).status).toBe(200)
     const executed = await service.post(
@@ -154,6 +162,7 @@ describe('POST /policies/{name}/{version}/pending-changes 429 rateLimited', () =
       `/webhook-events/${id}/process`,
       `/execution-intents/${id}/finalize`,
       `/execution-intents/${id}/resolve`,
+      `/approval-requests/${id}/decline`,
     ])
       expect(reply(await whenSpent('/approvers/changes', path, human)), path).toEqual(refused)
   })

@@ -30,6 +30,16 @@ const ARTIFACTS: Readonly<Record<string, { text: string; kind: string; hash: (ro
     kind: 'approval',
     hash: ({ body }) => sha256Hex(canonicalize((JSON.parse(body) as { payload: Json }).payload)),
   },
+  approval_requests: {
+    text: 'SELECT body FROM approval_requests AS c',
+    kind: 'approval-request',
+    hash: ({ body }) => sha256Hex(body),
+  },
+  approval_request_closes: {
+    text: 'SELECT body FROM approval_request_closes AS c',
+    kind: 'approval-request-close',
+    hash: ({ body }) => sha256Hex(body),
+  },
   webhook_events: {
     text: `SELECT body_sha256 AS body FROM webhook_events AS c`,
     kind: 'webhook',

@@ -261,6 +261,7 @@ describe('what is so at the moment', () => {
         return total(found, 'countersign_database_up') === 1 ? found : undefined
       }, 'the database to be back')
       expect(total(back, 'countersign_executions_in_doubt')).toBe(0)
+      expect(total(back, 'countersign_approval_requests_open')).toBe(0)
     },
   )
 })

@@ -1,4 +1,5 @@
 // The examples of the OpenAPI document are real: posted and asked for as they stand, each gets the success it is shown with.
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import externalConnectorChange from '../../src/server/openapi/examples/external-
 import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
 import addCheckpoint from '../../src/server/openapi/examples/add-checkpoint.json' with { type: 'json' }
 import approval from '../../src/server/openapi/examples/approval.json' with { type: 'json' }
+import approvalRequest from '../../src/server/openapi/examples/approval-request.json' with { type: 'json' }
 import refusalRecord from '../../src/server/openapi/examples/refusal-record.json' with { type: 'json' }
 import signingKey from '../../src/server/openapi/examples/signing-key.json' with { type: 'json' }
 import webhookRulesChange from '../../src/server/openapi/examples/webhook-rules-change.json' with { type: 'json' }
@@ -20,6 +22,9 @@ import { routes } from '../../src/server/routes/index.ts'
 import { deliveryExamples } from '../../src/server/routes/webhook-events.ts'
 import { readPublicKeys, readSigningKeys } from '../../src/core/signing/keys.ts'
 import { signChange, type Change } from '../../workers/authority/change.ts'
+import { insertApprovalRequest } from '../../src/core/tables/approval-requests.ts'
+import { registerExternalConnector } from '../../src/core/tables/external-connectors.ts'
+import { unlogged } from '../../src/core/tables/log-queue.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { expectEvidence } from '../evidence.ts'
 import { examplePath } from './example-path.ts'
@@ -50,7 +55,11 @@ MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 -----END PUBLIC KEY-----
 `
 /** As who tries them at home: the examples are of the caller that an embedded start makes, here a human. */
-const local = aCaller('local-dev', { credentialHolderType: 'USER', stepUpPublicKey: STEP_UP_KEY })
+const local = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: STEP_UP_KEY,
+  approverId: approval.approval.payload.approverId,
+})
 const localForRules = aCaller('local-dev', {
   credentialHolderType: 'USER',
   stepUpPublicKey: RULES_STEP_UP_KEY,
@@ -70,6 +79,7 @@ beforeAll(async () => {
   writeFileSync(join(signingKeyDir, `${signingKey.keyId}.public.pem`), signingKey.pem)
   database = await createDatabase()
   const witnessing = witnessEnvironment(signingKeyDir, [addCheckpoint.vkey])
+  await registerExampleConnector()
   service = await startService({
     databaseUrl: database.url,
     signingKeyDir,
@@ -88,6 +98,7 @@ beforeAll(async () => {
   await storeInDoubt(inDoubtExamples.toResolve, 'lost')
   await storeInDoubt(inDoubtExamples.toFinalize, 'kept')
   await enrolExampleApprover()
+  for (const request of Object.values(approvalRequest)) await storeRequest(request)
   for (const id of Object.values(deliveryExamples)) await storeDelivery(id)
   const { businessTransactionId } = refusalRecord
   const rejected = aRejectedTransaction()
@@ -133,6 +144,37 @@ async function enrolExampleApprover(): Promise<void> {
      VALUES ($1, $2, $3, $2, now(), gen_random_uuid())`,
     [approverId, keyId, EXAMPLE_APPROVER_KEY],
   )
+}
+
+/** What the example approval request asks to carry out. */
+async function registerExampleConnector(): Promise<void> {
+  await registerExternalConnector(database.pool, {
+    changeId: randomUUID(),
+    capability: approvalRequest.pending.request.capability,
+    endpointUrl: 'http://127.0.0.1:9/',
+    policy: approvalRequest.pending.request.policy.name,
+    allowedParameters: [],
+    timeoutMs: 1_000,
+    registeredAt: new Date().toISOString(),
+  })
+}
+
+/** As it was when nobody had closed it. */
+async function storeRequest({ request, requestHash }: typeof approvalRequest.pending): Promise<void> {
+  const { requestId, requestedBy, principalId, quorum, createdAt, expiresAt } = request
+  await insertApprovalRequest(database.pool, {
+    requestId,
+    requestHash,
+    requestedBy,
+    principalId,
+    quorum,
+    createdAt,
+    expiresAt,
+    askedHash: requestId,
+    body: canonicalize(request),
+    seal: canonicalize(approvalRequest.pending.signature),
+    ...unlogged,
+  })
 }
 
 /** That a secret is made for, and that events are delivered to again: nobody listens there. */

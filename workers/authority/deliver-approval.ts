@@ -1,16 +1,24 @@
 // POST /approvals (decisions §7): an approver's signature is its authority, so any caller may deliver it. What does not verify is not
 // stored; what is stored waits for the one execution that uses it up.
-import { canonicalize } from '../../src/core/json/canonical.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { SignedApproval } from '../../src/core/schemas/approval.ts'
+import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
 import { approvalText } from '../../src/core/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { verifySignature } from '../../src/core/signing/signature.ts'
 import { insertApproval } from '../../src/core/tables/approvals.ts'
+import {
+  lockApprovalRequest,
+  readApprovalRequest,
+  type StandingRequest,
+} from '../../src/core/tables/approval-requests.ts'
 import { readApprover } from '../../src/core/tables/approvers.ts'
+import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
@@ -38,17 +46,18 @@ async function deliver(
   const refused = untimely(approval, now) ?? (await unsigned(approval, pool))
   if (refused !== undefined) return refused
   const { payload } = approval
-  const { approvalId, approverId, keyId, capability } = payload
+  const { approvalId, approverId, keyId, capability, requestHash } = payload
   const row = {
     ...payload,
     parametersHash: 'parametersHash' in payload.scope ? payload.scope.parametersHash : null,
+    requestHash: requestHash ?? null,
     issuedAt: new Date(instantMs(payload.issuedAt)).toISOString(),
     expiresAt: new Date(instantMs(payload.expiresAt)).toISOString(),
     body: canonicalize(approval),
     deliveredBy: caller.callerId,
     deliveredAt: now.toISOString(),
   }
-  const event = auditEvent(
+  const delivered = auditEvent(
     {
       type: 'approval.delivered',
       route: 'POST /approvals',
@@ -61,6 +70,9 @@ async function deliver(
     key,
   )
   return allOrNothing(pool, async (sql) => {
+    const request = requestHash === undefined ? undefined : await requestOf({ ...payload, requestHash }, sql)
+    if (request instanceof Failure) return request
+    const completed = request?.approvals.length === (request?.quorum ?? 0) - 1
     const log = startLogBatch()
     const position = log.add(() => ({
       ...artifactEntry.approval(canonicalize(payload), sha256Hex),
@@ -70,9 +82,67 @@ async function deliver(
     }))
     if (!(await insertApproval(sql, { ...row, ...position })))
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
-    await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+    const events =
+      request !== undefined && completed ? [delivered, approvedEvent(request, row, key)] : [delivered]
+    await sql.run([...storeAuditEvents(events, log), ...log.steps()])
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
+}
+
+/**
+ * Locks the request that an approval of version 2 is for: of two approvals that come at once, one completes it.
+ * @returns it as it stands before this approval; or why the approval would count for nothing
+ */
+async function requestOf(
+  { requestHash, approverId, capability, target, scope }: SignedApproval['payload'] & { requestHash: string },
+  sql: Sql,
+): Promise<StandingRequest | Failure> {
+  const request = (await lockApprovalRequest(sql, requestHash))
+    ? await readApprovalRequest(sql, { requestHash })
+    : null
+  if (request === null)
+    return failures.invalidField('payload.requestHash must be the hash of an approval request.')
+  const content = JSON.parse(request.body) as ApprovalRequestContent
+  if (capability !== content.capability)
+    return failures.invalidField('payload.capability must be that of the approval request.')
+  if (target !== content.target)
+    return failures.invalidField('payload.target must be that of the approval request.')
+  const parametersHash = sha256Hex(canonicalize(content.parameters as Json))
+  if (!('parametersHash' in scope) || scope.parametersHash !== parametersHash)
+    return failures.invalidField(
+      'payload.scope.parametersHash must be the hash of the parameters of the approval request.',
+    )
+  if ([content.requestedBy, content.principalId].includes(approverId))
+    return failures.invalidField('payload.approverId must not be who asked for the approval.')
+  if (request.status !== 'PENDING' && request.status !== 'APPROVED')
+    return failures.conflict(`The approval request is ${request.status} already.`)
+  return request.approvals.some((given) => given.approverId === approverId)
+    ? failures.conflict(`Approver '${approverId}' has approved this request already.`)
+    : request
+}
+
+/** In the commit of the approval that completes the quorum. */
+function approvedEvent(
+  { requestId, requestedBy }: StandingRequest,
+  {
+    deliveredBy: by,
+    deliveredAt: at,
+    capability,
+  }: { deliveredBy: string; deliveredAt: string; capability: string },
+  key: SigningKey,
+): AuditEventRow {
+  return auditEvent(
+    {
+      type: 'approval_request.approved',
+      route: 'POST /approvals',
+      by,
+      at,
+      reason: 'As many humans as the policy asks for have approved the request.',
+      capability,
+      detail: { requestId, submittedBy: requestedBy },
+    },
+    key,
+  )
 }
 
 function untimely({ payload }: SignedApproval, now: Date): Failure | undefined {

@@ -67,6 +67,8 @@ export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch):
 const followed: { readonly [type: string]: EventType | undefined } = {
   'intent.in_doubt': 'execution.in_doubt',
   'confirmation.contradicts': 'confirmation.contradicts',
+  'approval_request.approved': 'approval_request.approved',
+  'approval_request.expired': 'approval_request.expired',
 }
 
 function markOf({ type, body }: AuditEventRow): Pick<QueuedEntry, 'event' | 'owner'> {

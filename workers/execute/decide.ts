@@ -106,11 +106,12 @@ export function evaluateVersion(
 
 /** Undefined: approved. */
 export function failureOfEvaluation(
-  { kind, reason }: Evaluation,
+  { kind, reason, mismatches }: Evaluation,
   businessTransactionId: string,
 ): Failure | undefined {
   if (kind === 'approved') return undefined
+  const approvals = mismatches.some(({ source }) => source === 'approval')
   return kind === 'denied'
-    ? failures.policyDenied(reason, businessTransactionId)
+    ? failures.policyDenied(reason, businessTransactionId, { approvals })
     : failures.executionRejected(reason, businessTransactionId)
 }

@@ -3,6 +3,7 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
+import { useApprovalRequests } from '../../src/core/tables/approval-requests.ts'
 import { consumeApprovals } from '../../src/core/tables/approvals.ts'
 import { isClaimed } from '../../src/core/tables/business-transactions.ts'
 import { takeLocks } from '../../src/core/tables/sql.ts'
@@ -91,7 +92,10 @@ async function admitOne(
     consumedBy: businessTransactionId,
     consumedAt: now.toISOString(),
   })
+  const requests = [...new Set(consumes.flatMap(({ requestHash = [] }) => requestHash))]
+  const ended = await useApprovalRequests(sql, requests)
   // Cannot be, under the lock; if it is, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
+  if (ended !== requests.length) throw new Error('an approval request was closed')
   return gated
 }

@@ -109,7 +109,10 @@ function lower(value: unknown): unknown {
 }
 
 /** `submittedBy` is who authenticated, whatever the body claims. */
-function attributed(transaction: BusinessTransactionInput, callerId: string): BusinessTransactionInput {
+export function attributed(
+  transaction: BusinessTransactionInput,
+  callerId: string,
+): BusinessTransactionInput {
   return { ...transaction, metadata: { ...transaction.metadata, submittedBy: callerId } }
 }
 

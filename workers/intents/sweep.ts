@@ -8,6 +8,7 @@ import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intent
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
+import { expireOverdue } from '../approval-requests/expire.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import { Finished, type InFlight } from '../in-flight.ts'
 
@@ -17,11 +18,12 @@ const BATCH_MAX = 100
 type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
 /**
- * Sweeps once for all requests of the batch.
+ * Sweeps once for all requests of the batch, and ends approval requests whose time is over.
  * @returns {noticed} in the answer to the first request alone
  */
 export async function sweepIntents(batch: readonly InFlight[], tools: SweepWith): Promise<Finished[]> {
   const noticed = await sweep(tools)
+  await expireOverdue(tools)
   return batch.map(
     ({ request }, i) => new Finished(request, { body: JSON.stringify({ noticed: i === 0 ? noticed : 0 }) }),
   )

@@ -1,10 +1,11 @@
 // `{ by: approval, quorum }`: that as many distinct humans approved this very action (decisions §7). What it finds is used up by the
 // execution that it releases, in the same commit.
+import { requestProblem } from '../../src/core/approval-requests/request-problem.ts'
 import { Canonical, type Json } from '../../src/core/json/canonical.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { APPROVERS_IN_EFFECT } from '../../src/core/tables/approvers.ts'
-import { readUsableApprovals, type UsableApproval } from '../../src/core/tables/approvals.ts'
+import { approvalLock, readUsableApprovals, type UsableApproval } from '../../src/core/tables/approvals.ts'
 import { scopeCovers } from '../../src/core/verifier/scope.ts'
 import type { SignalCheck, StateVerifier } from './verifier.ts'
 
@@ -13,7 +14,7 @@ type Approval = Extract<SignalVerifier, { by: 'approval' }>
 export const approval: StateVerifier<Approval> = {
   when: 'with the claim',
   locks: ({ accepted: { transaction } }) => [
-    { key: JSON.stringify(['approval', transaction.intent.action, transaction.intent.target]) },
+    approvalLock({ capability: transaction.intent.action, target: transaction.intent.target }),
     APPROVERS_IN_EFFECT,
   ],
 
@@ -31,31 +32,84 @@ export const approval: StateVerifier<Approval> = {
       usable.filter((row) => !taken.has(row.approvalId)),
       check,
     )
-    if (chosen.length < check.verifier.quorum) return { value: false }
-    for (const { approver } of chosen) approvers.learn(approver)
+    if (chosen === undefined) return { value: false }
+    for (const { approver } of chosen.approvals) approvers.learn(approver)
     return {
       value: true,
-      evidence: { approvals: chosen.map(({ body }) => new Canonical(body)) },
-      consumes: chosen.map(({ approvalId, approver }) => ({ approvalId, approverId: approver.approverId })),
+      evidence: {
+        approvals: chosen.approvals.map(({ body }) => new Canonical(body)),
+        ...(chosen.request === undefined ? {} : { request: new Canonical(chosen.request.body) }),
+      },
+      consumes: chosen.approvals.map(({ approvalId, approver, request }) => ({
+        approvalId,
+        approverId: approver.approverId,
+        ...(request === null ? {} : { requestHash: request.requestHash }),
+      })),
     }
   },
 }
 
+interface Chosen {
+  readonly approvals: readonly UsableApproval[]
+  /** What those of version 2 are for: all for the same one. */
+  readonly request?: UsableApproval['request'] & object
+}
+
+/**
+ * Tries one open request after the other, each with the approvals that are for none, and these alone at last: approvals of two requests
+ * make no quorum together.
+ */
+function choose(usable: readonly UsableApproval[], check: SignalCheck<Approval>): Chosen | undefined {
+  const { quorum } = check.verifier
+  const forNone = usable.filter((row) => row.request === null && covers(row, check))
+  const forRequests = Map.groupBy(
+    usable.filter((row) => row.request !== null),
+    (row) => row.request!.requestHash,
+  )
+  for (const some of forRequests.values()) {
+    const request = some[0]!.request!
+    if (!isRequested(request.body, check)) continue
+    const approvals = firstOfEach([...some, ...forNone], check)
+    if (approvals.length === quorum && approvals.some((row) => row.request !== null))
+      return { approvals, request }
+  }
+  const approvals = firstOfEach(forNone, check)
+  return approvals.length === quorum ? { approvals } : undefined
+}
+
 /** The first of each human, as many as the quorum asks for; never of whoever proposed or submitted it. */
-function choose(
+function firstOfEach(
   usable: readonly UsableApproval[],
   { accepted, verifier }: SignalCheck<Approval>,
 ): UsableApproval[] {
-  const { authority, intent } = accepted.transaction
-  const involved = new Set([authority.principalId, accepted.request.caller.callerId])
+  const involved = new Set([accepted.transaction.authority.principalId, accepted.request.caller.callerId])
   const byApprover = new Map<string, UsableApproval>()
   for (const row of usable) {
     const { approverId } = row.approver
-    if (byApprover.has(approverId) || involved.has(approverId)) continue
-    const { payload } = JSON.parse(row.body) as { payload: { version: number; scope: Json } }
-    // Version 2 counts for the execution that its request asked for, and for no other one.
-    if (payload.version !== 1) continue
-    if (scopeCovers(payload.scope, intent.parameters as Json, sha256Hex)) byApprover.set(approverId, row)
+    if (!byApprover.has(approverId) && !involved.has(approverId)) byApprover.set(approverId, row)
   }
   return [...byApprover.values()].slice(0, verifier.quorum)
+}
+
+function covers({ body }: UsableApproval, { accepted }: SignalCheck<Approval>): boolean {
+  const { payload } = JSON.parse(body) as { payload: { scope: Json } }
+  return scopeCovers(payload.scope, accepted.transaction.intent.parameters as Json, sha256Hex)
+}
+
+/** Whether an open request asked for this execution. Its approvals were delivered for the action that it names. */
+function isRequested(body: string, { accepted, decision, now }: SignalCheck<Approval>): boolean {
+  const { authority, intent, policy, signals } = accepted.transaction
+  const problem = requestProblem(JSON.parse(body) as Json, {
+    capability: intent.action,
+    target: intent.target,
+    parameters: intent.parameters,
+    signals,
+    // What was asked for is what is declared: nothing is filled in here.
+    verified: [],
+    policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
+    principalId: authority.principalId,
+    requestedBy: accepted.request.caller.callerId,
+    evaluatedAt: now.toISOString(),
+  })
+  return problem === undefined
 }

@@ -32,6 +32,8 @@ export interface Verified {
 export interface ConsumedApproval {
   readonly approvalId: string
   readonly approverId: string
+  /** Of the approval request that it is for, which is used up with it. */
+  readonly requestHash?: string
 }
 
 export interface VerifyWith {

@@ -12,6 +12,7 @@ interface Selected {
   /** The columns that repeat members of the payload. */
   readonly columns: Readonly<Record<string, string>>
   readonly parametersHash: string | null
+  readonly requestHash: string | null
   readonly issuedAt: Date
   readonly expiresAt: Date
   readonly body: string
@@ -47,7 +48,7 @@ export const approvals = tableCheck<Selected, Item, Row>({
     SELECT a.approval_id AS key,
       json_build_object('approvalId', a.approval_id, 'nonce', a.nonce, 'approverId', a.approver_id, 'keyId', a.key_id,
         'capability', a.capability, 'target', a.target) AS columns,
-      a.parameters_hash AS "parametersHash", a.issued_at AS "issuedAt", a.expires_at AS "expiresAt", a.body,
+      a.parameters_hash AS "parametersHash", a.request_hash AS "requestHash", a.issued_at AS "issuedAt", a.expires_at AS "expiresAt", a.body,
       a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval.delivered' AND e.occurred_at = a.delivered_at
         AND strpos(e.body, to_json(a.approval_id)::text) > 0
@@ -77,11 +78,12 @@ export const approvals = tableCheck<Selected, Item, Row>({
         ],
         [
           'columns differ from the body',
-          ({ columns, parametersHash, issuedAt, expiresAt, payload }) => {
+          ({ columns, parametersHash, requestHash, issuedAt, expiresAt, payload }) => {
             const signed = payload()
             return (
               Object.entries(columns).every(([name, value]) => signed[name] === value) &&
               hashIn(signed['scope']) === parametersHash &&
+              (signed['requestHash'] ?? null) === requestHash &&
               issuedAt.getTime() === instantMs(string(signed['issuedAt'])) &&
               expiresAt.getTime() === instantMs(string(signed['expiresAt']))
             )

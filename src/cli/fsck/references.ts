@@ -79,6 +79,13 @@ const REFERENCES: readonly Reference[] = [
     named: 'approvers AS n WHERE n.approver_id = c.approver_id AND n.key_id = c.key_id',
     problem: "the approver's key is missing",
   },
+  {
+    table: 'approvals',
+    key: 'c.approval_id',
+    named: 'approval_requests AS n WHERE n.request_hash = c.request_hash',
+    where: 'c.request_hash IS NOT NULL',
+    problem: 'the approval request is missing',
+  },
 ]
 
 /** `completed` and what comes after it in pg-boss's order of states: no job that is run again. */

@@ -2,6 +2,7 @@
 import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
+import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
 import { approvers, eventEndpoints, externalConnectors, policyVersions, webhookRules } from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
@@ -32,6 +33,8 @@ export const CHECKS: readonly Check[] = [
   batchSignatures,
   refusals,
   approvals,
+  approvalRequests,
+  approvalRequestCloses,
   auditEvents,
   intentTransitions,
   providerConfirmations,

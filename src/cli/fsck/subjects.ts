@@ -7,7 +7,8 @@ import type { Tools } from './tools.ts'
 interface Subject {
   readonly types: readonly string[]
   /** A member of the event's detail; `eventId` is the event's own id, unless its detail has a `deliveryKey`. */
-  readonly member: 'businessTransactionId' | 'changeId' | 'confirmationId' | 'approvalId' | 'eventId'
+  readonly member:
+    'businessTransactionId' | 'changeId' | 'confirmationId' | 'approvalId' | 'requestId' | 'eventId'
   /** Selects the ids in $1 that exist. */
   readonly standing: string
   readonly what: string
@@ -37,6 +38,18 @@ const SUBJECTS: readonly Subject[] = [
     member: 'approvalId',
     standing: `SELECT approval_id AS id FROM approvals WHERE approval_id = ANY($1::text[])`,
     what: 'approval',
+  },
+  {
+    types: [
+      'approval_request.opened',
+      'approval_request.approved',
+      'approval_request.declined',
+      'approval_request.withdrawn',
+      'approval_request.expired',
+    ],
+    member: 'requestId',
+    standing: `SELECT request_id AS id FROM approval_requests WHERE request_id = ANY($1::uuid[])`,
+    what: 'approval request',
   },
   {
     types: ['webhook.processed'],

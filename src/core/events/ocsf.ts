@@ -35,6 +35,22 @@ const mapped: Readonly<Record<EventType, Mapped>> = {
     INFORMATIONAL,
     'A change was approved or rejected.',
   ),
+  'approval_request.opened': of(
+    'requestApproval',
+    CREATE,
+    SUCCESS,
+    INFORMATIONAL,
+    'An approval was asked for.',
+  ),
+  'approval_request.approved': of(
+    'approve',
+    UPDATE,
+    SUCCESS,
+    INFORMATIONAL,
+    'What was asked for is approved.',
+  ),
+  'approval_request.declined': of('decline', UPDATE, FAILURE, INFORMATIONAL, 'A human declined an approval.'),
+  'approval_request.expired': of('expire', UPDATE, FAILURE, INFORMATIONAL, 'Nobody approved in time.'),
 }
 
 function of(operation: string, activity: number, status: number, severity: number, message: string): Mapped {
@@ -50,7 +66,7 @@ export function ocsfEvent(
   { version, logName }: { readonly version: string; readonly logName: string },
 ): Readonly<Record<string, Json>> {
   const { operation, activity, status, severity, message } = mapped[event.type]
-  const { eventId, type, occurredAt, entry, businessTransactionId, changeId, callerId, by } = event
+  const { eventId, type, occurredAt, entry, businessTransactionId, changeId, requestId, callerId, by } = event
   const who = callerId ?? by ?? 'unknown'
   const attestation = { authority_uid: logName, chain_uid: `${logName}/log/${entry.log}` }
   const unsealed = {
@@ -75,9 +91,11 @@ export function ocsfEvent(
     src_endpoint: { uid: who },
     api: { operation, service: { name: 'countersign' } },
     resources: [
-      businessTransactionId === undefined
-        ? { uid: changeId ?? eventId, type: 'change' }
-        : { uid: businessTransactionId, type: 'business transaction' },
+      businessTransactionId !== undefined
+        ? { uid: businessTransactionId, type: 'business transaction' }
+        : requestId !== undefined
+          ? { uid: requestId, type: 'approval request' }
+          : { uid: changeId ?? eventId, type: 'change' },
     ],
     unmapped: JSON.parse(JSON.stringify(event)) as Json,
   }

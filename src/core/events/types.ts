@@ -11,6 +11,10 @@ const codes = {
   'confirmation.contradicts': 7,
   'change.proposed': 8,
   'change.resolved': 9,
+  'approval_request.opened': 10,
+  'approval_request.approved': 11,
+  'approval_request.declined': 12,
+  'approval_request.expired': 13,
 } as const
 
 export type EventType = keyof typeof codes
@@ -29,6 +33,7 @@ const byKind: { readonly [kind in string]?: EventType } = {
   refusal: 'execution.refused',
   'intent-transition': 'execution.closed',
   'provider-confirmation': 'confirmation.received',
+  'approval-request': 'approval_request.opened',
 }
 
 /**

@@ -33,6 +33,10 @@ export const artifactEntry = {
   intentTransition: hashed('intent-transition'),
   /** Of the `confirmation`. */
   providerConfirmation: hashed('provider-confirmation'),
+  /** Of the `request`. */
+  approvalRequest: hashed('approval-request'),
+  /** Of how it was closed: the members of `closed` without `signature`. */
+  approvalRequestClose: hashed('approval-request-close'),
   /** Of a signed approval's `payload`. */
   approval: hashed('approval'),
   /** By the SHA-256 of the body as it was received. */

@@ -15,6 +15,8 @@ export const idKinds = {
   transition: 'intent-transition',
   confirmation: 'provider-confirmation',
   webhook: 'webhook',
+  'approval-request': 'approval-request',
+  'approval-request-close': 'approval-request-close',
 } as const
 export type IdKind = keyof typeof idKinds
 

@@ -1,7 +1,7 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
 import type { ApproverRow } from './approvers.ts'
 import type { LogPosition } from './log-queue.ts'
-import type { Sql } from './sql.ts'
+import type { AdvisoryLock, Sql } from './sql.ts'
 
 interface ApprovalRow extends LogPosition {
   readonly approvalId: string
@@ -12,6 +12,8 @@ interface ApprovalRow extends LogPosition {
   readonly target: string
   /** Null: its scope is limits. */
   readonly parametersHash: string | null
+  /** Of version 2: of the approval request that it is for. */
+  readonly requestHash: string | null
   /** ISO 8601. */
   readonly issuedAt: string
   readonly expiresAt: string
@@ -25,10 +27,10 @@ interface ApprovalRow extends LogPosition {
 export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolean> {
   const result = await sql.query({
     text: `
-      INSERT INTO approvals (approval_id, nonce, approver_id, key_id, capability, target, parameters_hash,
+      INSERT INTO approvals (approval_id, nonce, approver_id, key_id, capability, target, parameters_hash, request_hash,
         issued_at, expires_at, body, delivered_by, delivered_at, log_batch, log_ordinal)
-      VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text,
-        $8::timestamptz, $9::timestamptz, $10::text, $11::text, $12::timestamptz, $13::uuid, $14::smallint)
+      VALUES ($1::text, $2::text, $3::text, $4::text, $5::text, $6::text, $7::text, $8::text,
+        $9::timestamptz, $10::timestamptz, $11::text, $12::text, $13::timestamptz, $14::uuid, $15::smallint)
       ON CONFLICT DO NOTHING`,
     values: [
       row.approvalId,
@@ -38,6 +40,7 @@ export async function insertApproval(sql: Sql, row: ApprovalRow): Promise<boolea
       row.capability,
       row.target,
       row.parametersHash,
+      row.requestHash,
       row.issuedAt,
       row.expiresAt,
       row.body,
@@ -54,15 +57,22 @@ export interface UsableApproval {
   readonly approvalId: string
   readonly body: string
   readonly approver: ApproverRow
+  /** The open request that it is for: its hash and its content, canonical. Null: it is for none. */
+  readonly request: { readonly requestHash: string; readonly body: string } | null
+}
+
+/** Held by who reads usable approvals of an action until they are used up, and by who closes a request for it. */
+export function approvalLock({ capability, target }: { capability: string; target: string }): AdvisoryLock {
+  return { key: JSON.stringify(['approval', capability, target]) }
 }
 
 /** At most this many approvals of one scope are read. */
 const USABLE_MAX = 500
 
 /**
- * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked. Exact ones come first, then those
- * that end soonest. The caller checks their limits against the parameters, and holds the advisory lock of this action and target and
- * APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
+ * Reads the approvals that may allow an action now: unused, valid at `at`, by a key that is not revoked, and for no request or one that is
+ * open. Those for a request come first, then exact ones, then those that end soonest. The caller checks requests and limits against the
+ * execution, and holds `approvalLock` and APPROVERS_IN_EFFECT, so that what is read here is still unused when it is consumed.
  */
 export async function readUsableApprovals(
   sql: Sql,
@@ -75,21 +85,26 @@ export async function readUsableApprovals(
     keyId: string
     publicKeyPem: string
     enrolledAt: Date
+    requestHash: string | null
+    request: string | null
   }>({
     name: 'approvals_usable',
     text: `
       SELECT a.approval_id AS "approvalId", a.body, k.approver_id AS "approverId", k.key_id AS "keyId",
-        k.public_key_pem AS "publicKeyPem", k.enrolled_at AS "enrolledAt"
+        k.public_key_pem AS "publicKeyPem", k.enrolled_at AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
       FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+        LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash AND r.status = 'OPEN' AND r.expires_at > $4::timestamptz
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
         AND (a.parameters_hash = $3::text OR a.parameters_hash IS NULL)
         AND a.issued_at <= $4::timestamptz AND a.expires_at > $4::timestamptz AND k.revoked_at IS NULL
-      ORDER BY a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
+        AND (a.request_hash IS NULL OR r.request_hash IS NOT NULL)
+      ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX],
   })
-  return result.rows.map(({ approvalId, body, enrolledAt, ...key }) => ({
+  return result.rows.map(({ approvalId, body, enrolledAt, requestHash, request, ...key }) => ({
     approvalId,
     body,
+    request: requestHash === null || request === null ? null : { requestHash, body: request },
     approver: { ...key, enrolledAt: enrolledAt.toISOString(), revokedAt: null },
   }))
 }

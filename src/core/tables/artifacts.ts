@@ -49,6 +49,14 @@ export const artifactTables: readonly ArtifactTable[] = [
     },
   },
   {
+    table: 'approval_requests',
+    key: ['request_id', 'uuid'],
+    columns: ['c.request_id::text', 'c.body'],
+    artifacts: ([id, body]) => [
+      { ...artifactEntry.approvalRequest(body, sha256Hex), id, streams: requestStreams(body) },
+    ],
+  },
+  {
     table: 'approvals',
     key: ['approval_id', 'text'],
     columns: ['c.approval_id', 'c.capability', 'c.approver_id', 'c.body'],
@@ -57,6 +65,12 @@ export const artifactTables: readonly ArtifactTable[] = [
       const entry = artifactEntry.approval(canonicalize(payload), sha256Hex)
       return [{ ...entry, id, streams: { approver }, named: { capability } }]
     },
+  },
+  {
+    table: 'approval_request_closes',
+    key: ['close_id', 'uuid'],
+    columns: ['c.close_id::text', 'c.body'],
+    artifacts: ([id, body]) => [{ ...artifactEntry.approvalRequestClose(body, sha256Hex), id, streams: {} }],
   },
   {
     table: 'webhook_events',
@@ -145,6 +159,19 @@ export function confirmationStreams(of: {
 }): QueuedEntry['streams'] {
   const { caller, transaction, isReleased } = of
   return isReleased ? { caller, capability: streamsOf(caller, transaction).capability } : { caller }
+}
+
+/**
+ * What an approval request is counted in: it is opened only for a policy that governs the action.
+ * @param body of the request
+ */
+export function requestStreams(body: string): QueuedEntry['streams'] {
+  const { requestedBy, capability, policy } = JSON.parse(body) as {
+    requestedBy: string
+    capability: string
+    policy: { name: string }
+  }
+  return { caller: requestedBy, capability, policy: policy.name }
 }
 
 /** @param transaction the body of the business transaction */

@@ -124,12 +124,13 @@ const audited: Read = {
     SELECT event_id AS id, NULL AS "callerId", body FROM audit_events WHERE event_id = ANY ($1::uuid[])`,
   details(row) {
     const { occurredAt, detail = {} } = parsed(row)
-    const { businessTransactionId, submittedBy, confirmationId, provider, says } = detail
+    const { businessTransactionId, submittedBy, confirmationId, provider, says, requestId } = detail
     return {
       occurredAt: occurredAt!,
       businessTransactionId,
       callerId: submittedBy,
       auditEventId: row.id,
+      requestId,
       confirmationId,
       provider,
       says,
@@ -174,6 +175,43 @@ const confirmation: Read = {
   },
 }
 
+const request: Read = {
+  name: 'approval_requests',
+  text: `
+    SELECT request_id AS id, requested_by AS "callerId",
+      json_build_object('requestHash', request_hash, 'createdAt', body::json ->> 'createdAt', 'expiresAt', body::json ->> 'expiresAt')::text AS body
+    FROM approval_requests WHERE request_id = ANY ($1::uuid[])`,
+  details(row) {
+    const { requestHash, createdAt, expiresAt } = parsed(row)
+    return {
+      occurredAt: createdAt!,
+      callerId: row.callerId ?? undefined,
+      requestId: row.id,
+      requestHash,
+      expiresAt,
+    }
+  },
+}
+
+const requestClose: Read = {
+  name: 'approval_request_closes',
+  text: `
+    SELECT c.close_id AS id, r.requested_by AS "callerId", c.body
+    FROM approval_request_closes AS c JOIN approval_requests AS r USING (request_id)
+    WHERE c.close_id = ANY ($1::uuid[])`,
+  details(row) {
+    const { requestId, requestHash, by, closedAt } = parsed(row)
+    return {
+      occurredAt: closedAt!,
+      callerId: row.callerId ?? undefined,
+      requestId,
+      requestHash,
+      closeId: row.id,
+      by,
+    }
+  },
+}
+
 /** A change has two events: the first is of what was proposed, even when it is read after the second. */
 const change = (name: string, body: string): Read => ({
   name,
@@ -204,4 +242,8 @@ const kinds: Readonly<Record<EventType, Read>> = {
   'confirmation.contradicts': audited,
   'change.proposed': change('changes_proposed', 'body'),
   'change.resolved': change('changes_resolved', 'coalesce(resolved_body, body)'),
+  'approval_request.opened': request,
+  'approval_request.approved': audited,
+  'approval_request.declined': requestClose,
+  'approval_request.expired': audited,
 }

@@ -16,6 +16,8 @@ export type LoggedKind =
   | 'provider-confirmation'
   | 'approval'
   | 'webhook'
+  | 'approval-request'
+  | 'approval-request-close'
 
 /** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'

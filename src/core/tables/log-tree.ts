@@ -48,6 +48,10 @@ const FIND: Readonly<Record<LoggedKind, string>> = {
     ${POSITION} FROM provider_confirmations AS evidence JOIN business_transactions AS t USING (business_transaction_id)
     WHERE evidence.confirmation_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
   approval: byId('approvals', 'approval_id = $1::text', 'evidence.delivered_by'),
+  'approval-request': byId('approval_requests', 'request_id = $1::uuid', 'evidence.requested_by'),
+  'approval-request-close': `
+    ${POSITION} FROM approval_request_closes AS evidence JOIN approval_requests AS r USING (request_id)
+    WHERE evidence.close_id = $1::uuid AND ($2::text IS NULL OR r.requested_by = $2::text)`,
   webhook: byId('webhook_events', 'event_key = $1::uuid', NOBODY),
 }
 

@@ -27,6 +27,23 @@ export function insertRefusals(rows: readonly (SealedRow & LogPosition)[]): Step
   return stepsOf(insert, rows)
 }
 
+/** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */
+export async function readRefusedTransaction(
+  sql: Sql,
+  id: string,
+  callerId: string,
+): Promise<{ readonly refusal: string; readonly transaction: string } | null> {
+  const result = await sql.query<{ refusal: string; transaction: string }>({
+    name: 'refusal_records_with_transaction',
+    text: `
+      SELECT f.body AS refusal, t.body AS transaction
+      FROM refusal_records AS f JOIN business_transactions AS t USING (business_transaction_id)
+      WHERE f.business_transaction_id = $1::uuid AND t.caller_id = $2::text`,
+    values: [id, callerId],
+  })
+  return result.rows[0] ?? null
+}
+
 /** A refusal; null when there is none or `callerId` (null: anyone) does not own it. */
 export async function readRefusal(sql: Sql, id: string, callerId: string | null): Promise<Sealed | null> {
   const result = await sql.query<Sealed>({

@@ -37,6 +37,8 @@ const iso = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-
 /** SQL of when a row was made, as text. */
 const CREATED_AT: Readonly<Record<string, string>> = {
   pending_changes: `coalesce(substring(c.resolved_body from '"resolvedAt":"([^"]*)"'), ${iso('c.proposed_at')})`,
+  approval_requests: iso('c.created_at'),
+  approval_request_closes: iso('c.closed_at'),
   approvals: iso('c.delivered_at'),
   webhook_events: iso('c.received_at'),
   execution_intents: iso('t.created_at'),

@@ -43,6 +43,8 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   'sign-events': { lane: 'background', countMax: 4, bytesMax: Infinity, ...ONE },
 
   'deliver-approval': { lane: 'administration', ...COMPUTED },
+  'open-approval-request': { lane: 'background', ...COMPUTED },
+  'close-approval-request': { lane: 'administration', ...COMPUTED },
   'propose-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-change': { lane: 'administration', ...COMPUTED, countMax: 1 },
   'resolve-intent': { lane: 'administration', ...COMPUTED },

@@ -1,4 +1,5 @@
 // What a scrape asks the database: bounded, over a connection for reads, and never for longer than a scrape may wait.
+import { countOpenRequests } from '../../core/tables/approval-requests.ts'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/tables/sql.ts'
@@ -14,11 +15,13 @@ interface DatabaseState {
   readonly up: boolean
   /** Undefined: not known. */
   readonly inDoubt: number | undefined
+  /** Approval requests that are open; undefined: not known. */
+  readonly approvalRequests: number | undefined
   /** Undefined also where there is none. */
   readonly log: LogStatus | undefined
 }
 
-const AWAY: DatabaseState = { up: false, inDoubt: undefined, log: undefined }
+const AWAY: DatabaseState = { up: false, inDoubt: undefined, approvalRequests: undefined, log: undefined }
 
 /** Never rejects, and answers within half a second. A query without an answer yet is not sent a second time. */
 export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
@@ -26,8 +29,17 @@ export function openDatabaseProbe(sql: Sql): () => Promise<DatabaseState> {
   let known: { readonly state: DatabaseState; readonly atMs: number } | undefined
 
   async function ask(): Promise<DatabaseState> {
-    const state = await Promise.all([countInDoubt(sql, COUNT_MAX), readLogStatus(sql)]).then(
-      ([inDoubt, log]): DatabaseState => ({ up: true, inDoubt, log }),
+    const state = await Promise.all([
+      countInDoubt(sql, COUNT_MAX),
+      countOpenRequests(sql, null),
+      readLogStatus(sql),
+    ]).then(
+      ([inDoubt, { all: approvalRequests }, log]): DatabaseState => ({
+        up: true,
+        inDoubt,
+        approvalRequests,
+        log,
+      }),
       () => AWAY,
     )
     known = { state, atMs: performance.now() }

@@ -124,6 +124,10 @@ function databaseMetrics({ gauge }: Makers) {
       '1 while the database refuses to store evidence and no execution is admitted.',
     ),
     inDoubt: gauge('executions_in_doubt', 'Executions that a human has to close; absent while not known.'),
+    approvalRequests: gauge(
+      'approval_requests_open',
+      'Approval requests that are neither used, closed nor expired; absent while not known.',
+    ),
     databaseUp: gauge('database_up', '1 where the database answered a query in time.'),
     logEntries: gauge(
       'log_entries',

@@ -42,10 +42,13 @@ export function openScrape(
   async function scrape(): Promise<string> {
     const [database, reports] = await Promise.all([probe(), threads.ask(scraped.dispatcher.threads())])
     look(instruments, scraped)
-    const { databaseUp, inDoubt, poolConnections, poolWaiting, loopLag, loopUtilization } = instruments
+    const { databaseUp, inDoubt, approvalRequests, poolConnections, poolWaiting, loopLag, loopUtilization } =
+      instruments
     databaseUp.set(Number(database.up))
     if (database.inDoubt === undefined) inDoubt.remove()
     else inDoubt.set(database.inDoubt)
+    if (database.approvalRequests === undefined) approvalRequests.remove()
+    else approvalRequests.set(database.approvalRequests)
     setLog(instruments, database.log)
 
     // What is not said anew is not so any more: a thread may have been replaced.

@@ -1,6 +1,13 @@
 // The named schemas of the document, in the order of interface §2, and the conversion of a TypeBox schema to plain JSON Schema.
 import type { TSchema } from 'typebox'
 import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
+import {
+  ApprovalRequest,
+  ApprovalRequestClose,
+  ApprovalRequestContent,
+  ApprovalRequestPage,
+} from '../../core/schemas/approval-request.ts'
+import { ApprovalRequestBody, ApprovalRequestDecline } from '../../core/schemas/approval-request-body.ts'
 import { Approver, ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
 import {
   AuditEvent,
@@ -130,6 +137,12 @@ const named: Readonly<Record<string, TSchema>> = {
   SignedApproval,
   Approval,
   ApprovalPage,
+  ApprovalRequest,
+  ApprovalRequestContent,
+  ApprovalRequestClose,
+  ApprovalRequestPage,
+  ApprovalRequestBody,
+  ApprovalRequestDecline,
   Error: ErrorBody,
   PolicyVersion,
   PolicyValidity,

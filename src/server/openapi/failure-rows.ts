@@ -15,6 +15,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   policyDenied: failures.policyDenied(
     'declared signals do not match independently verified state (<signal>=<declared> != verified <signal>=<verified>).',
     '<id>',
+    { approvals: true },
   ),
   nonHumanCaller: failures.nonHumanCaller(),
   sameActor: failures.sameActor(),
@@ -48,6 +49,10 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   changeNotFound: failures.changeNotFound(),
   approvalNotFound: failures.approvalNotFound(),
   intentNotFound: failures.intentNotFound(),
+  approvalRequestNotFound: failures.approvalRequestNotFound(),
+  notAnEligibleApprover: failures.notAnEligibleApprover('<missing>'),
+  notApprovable: failures.notApprovable('<reason>'),
+  tooManyApprovalRequests: failures.tooManyApprovalRequests('<bound>'),
   conflict: failures.conflict('<contradiction>'),
   eventEndpointNotFound: failures.eventEndpointNotFound(),
   refusalNotFound: failures.refusalNotFound(),

@@ -41,13 +41,13 @@ export const headers: Readonly<Record<string, { description: string; schema: obj
   },
   Link: {
     description:
-      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`).',
-    schema: text('^<[^>]+>; rel="(next|refusal)"$'),
+      'What belongs to it: the next page of a list (`rel="next"`, absent on the last one), or the signed Refusal Record of an execution that its policy refused (`rel="refusal"`) and, where that lacked approvals, where to ask for them (`rel="approval-request"`).',
+    schema: text('^<[^>]+>; rel="(next|refusal)"(, </approval-requests>; rel="approval-request")?$'),
     example: '</trust-records?pageSize=25&cursor=…>; rel="next"',
   },
   Location: {
-    description: 'Where what exists already is read.',
-    schema: text('^/trust-records/'),
+    description: 'Where what exists is read.',
+    schema: text('^/(trust-records|approval-requests)/'),
     example: '/trust-records/938ec07b-1041-456a-8ca2-c3b3567616ef',
   },
   'Server-Timing': {

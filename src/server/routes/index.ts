@@ -1,4 +1,5 @@
 // The route table: every path and method of the service, in the order of interface §4. The first row that fits a request is its route.
+import { approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
 import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
@@ -49,6 +50,7 @@ export const routes: readonly Route[] = [
   ...externalConnectors,
   ...eventEndpoints,
   ...approvals,
+  ...approvalRequests,
   ...executionIntents,
   ...events,
   ...sandbox,

@@ -93,6 +93,8 @@ const ARTICLES: Readonly<Record<IdKind, 'a' | 'an'>> = {
   transition: 'a',
   confirmation: 'a',
   webhook: 'a',
+  'approval-request': 'an',
+  'approval-request-close': 'an',
 }
 
 /** As writers put it into the log. */

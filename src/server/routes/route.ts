@@ -12,6 +12,7 @@ import type { OpenApiOperation } from '../openapi/operation.ts'
 import type { PublishedLogKeys } from '../../core/signing/log-keys.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
 import type { IssueReceipt } from '../cose-receipts.ts'
+import type { ApprovalRequestWatch } from '../approval-request-watch.ts'
 import type { EventWatch } from '../event-watch.ts'
 import type { LogProofs } from '../log-proofs.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
@@ -47,6 +48,8 @@ export interface Service {
   readonly issueReceipt: IssueReceipt
   /** Wakes those who wait for events. */
   readonly eventWatch: EventWatch
+  /** Wakes those who wait for an approval request to change. */
+  readonly approvalRequestWatch: ApprovalRequestWatch
   readonly dispatcher: Dispatcher
   /** The policies, approvers and external connectors in effect. */
   readonly authority: AuthorityWatch

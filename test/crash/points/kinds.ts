@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { canonicalize } from '../../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../../src/core/signing/sha256.ts'
+import { insertApprovalRequest } from '../../../src/core/tables/approval-requests.ts'
 import { insertApproval } from '../../../src/core/tables/approvals.ts'
 import { enrolApprover } from '../../../src/core/tables/approvers.ts'
 import { registerExternalConnector } from '../../../src/core/tables/external-connectors.ts'
@@ -123,11 +124,18 @@ function anUpdate(policy: string, { target = aDealId('done'), signals = {} } = {
   })
 }
 
-/** An approval of exactly this, as if it had been delivered. */
-async function approve({ pool }: TestDatabase, { intent }: Sent): Promise<void> {
-  const parametersHash = sha256Hex(canonicalize(intent.parameters))
-  const { target } = intent
-  const approval = aSignedApproval(alice, { capability: DEAL, target, scope: { parametersHash } })
+/** An approval of a request for exactly this, as if both had been delivered. */
+async function approve({ pool }: TestDatabase, sent: Sent): Promise<void> {
+  const { target, parameters } = sent.intent
+  const parametersHash = sha256Hex(canonicalize(parameters))
+  const requestHash = await ask(pool, sent)
+  const approval = aSignedApproval(alice, {
+    version: 2,
+    capability: DEAL,
+    target,
+    scope: { parametersHash },
+    requestHash,
+  })
   const { approvalId, nonce, issuedAt, expiresAt } = approval.payload as Readonly<Record<string, string>>
   const { approverId, keyId } = alice
   await insertApproval(pool, {
@@ -138,6 +146,7 @@ async function approve({ pool }: TestDatabase, { intent }: Sent): Promise<void> 
     capability: DEAL,
     target,
     parametersHash,
+    requestHash,
     issuedAt: issuedAt ?? '',
     expiresAt: expiresAt ?? '',
     body: canonicalize(approval),
@@ -145,6 +154,42 @@ async function approve({ pool }: TestDatabase, { intent }: Sent): Promise<void> 
     deliveredAt: new Date().toISOString(),
     ...unlogged,
   })
+}
+
+/** @returns the hash of the request */
+async function ask(
+  pool: TestDatabase['pool'],
+  { authority, intent, policy, signals }: Sent,
+): Promise<string> {
+  const { name, version } = policy
+  const { rows } = await pool.query<{ contentHash: string }>(
+    'SELECT content_hash AS "contentHash" FROM policy_versions WHERE name = $1 AND version = $2',
+    [name, version],
+  )
+  const shared = {
+    requestId: randomUUID(),
+    requestedBy: 'tester',
+    principalId: authority.principalId,
+    quorum: 1,
+  }
+  const times = {
+    createdAt: new Date(Date.now() - 60_000).toISOString(),
+    expiresAt: new Date(Date.now() + 600_000).toISOString(),
+  }
+  const body = canonicalize({
+    ...shared,
+    ...times,
+    capability: intent.action,
+    target: intent.target,
+    parameters: intent.parameters,
+    signals,
+    policy: { name, version, contentHash: rows[0]!.contentHash },
+    note: '',
+  })
+  const requestHash = sha256Hex(body)
+  const row = { ...shared, ...times, requestHash, askedHash: requestHash, body, seal: '{}', ...unlogged }
+  await insertApprovalRequest(pool, row)
+  return requestHash
 }
 
 function rules(when: string) {

@@ -29,6 +29,20 @@ export const never: Readonly<Record<string, readonly string[]>> = {
 
   'Other operations than an execution: what is stored is read, verified, approved, listed, swept, or closed by hand.':
     [
+      ...[
+        'closeApprovalRequest:1',
+        'closeApprovalRequest:2',
+        'countOpenRequests:1',
+        'expireApprovalRequests:1',
+        'findOpenRequest:1',
+        'insertApprovalRequest:1',
+        'lockApprovalRequest:1',
+        'lockForClosing:1',
+        'lockOpening:1',
+        'readApprovalRequest:1',
+        'readApproversBut:1',
+        'readRequestStates:1',
+      ].map((place) => `src/core/tables/approval-requests.ts:${place}`),
       'src/core/tables/approvals.ts:insertApproval:1',
       'src/core/tables/approvals.ts:listApprovals:1',
       'src/core/tables/approvals.ts:readApproval:1',

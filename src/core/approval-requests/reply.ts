@@ -1,0 +1,31 @@
+// The ApprovalRequest of the routes: the signed content as it is stored, and how it stands now.
+import type { ApprovalRequestContent } from '../schemas/approval-request.ts'
+import { sha256Hex } from '../signing/sha256.ts'
+import type { StandingRequest } from '../tables/approval-requests.ts'
+import { actionCode } from './action-code.ts'
+
+/** How long a caller that does not wait should leave between two looks. */
+const INTERVAL_SECONDS = 5
+
+/** @returns JSON; what is signed in it is spliced and never rendered again */
+export function approvalRequestText(row: StandingRequest): string {
+  const { requestId, requestHash, quorum, status, approvals, approvers, body, seal } = row
+  const content = JSON.parse(body) as ApprovalRequestContent
+  const signed = new Set(approvals.map(({ approverId }) => approverId))
+  const standing = JSON.stringify({
+    requestHash,
+    actionCode: actionCode(content, sha256Hex),
+    status,
+    missing: Math.max(quorum - approvals.length, 0),
+    intervalSeconds: INTERVAL_SECONDS,
+    expiresAt: content.expiresAt,
+    url: `/approval-requests/${requestId}`,
+    eligible: approvers.filter((approverId) => !signed.has(approverId)),
+    approvals,
+  })
+  return `{"request":${body},${standing.slice(1, -1)}${closedText(row)},"signature":${seal}}`
+}
+
+function closedText({ closeBody, closeSeal }: StandingRequest): string {
+  return closeBody === null ? '' : `,"closed":${closeBody.slice(0, -1)},"signature":${closeSeal}}`
+}

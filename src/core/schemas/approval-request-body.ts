@@ -1,0 +1,51 @@
+// What the routes of approval requests take.
+import { Type } from 'typebox'
+import { closed } from './approval.ts'
+import { NOTE_MAX } from './approval-request.ts'
+import { AnyKey, SubmittedTransaction } from './business-transaction.ts'
+import { Uuid } from './primitives.ts'
+
+export const EXPIRES_IN_SECONDS_DEFAULT = 3_600
+const [EXPIRES_IN_SECONDS_MIN, EXPIRES_IN_SECONDS_MAX] = [60, 86_400]
+
+const members = {
+  fromRefusal: Type.Optional(
+    Type.String({
+      ...Uuid,
+      description:
+        'a UUID, version 1 to 5: the businessTransactionId of an execution of yours that lacked approvals',
+    }),
+  ),
+  note: Type.Optional(
+    Type.String({ maxLength: NOTE_MAX, description: `a text of at most ${NOTE_MAX} characters` }),
+  ),
+  expiresInSeconds: Type.Optional(
+    Type.Integer({
+      minimum: EXPIRES_IN_SECONDS_MIN,
+      maximum: EXPIRES_IN_SECONDS_MAX,
+      default: EXPIRES_IN_SECONDS_DEFAULT,
+      description: `a whole number from ${EXPIRES_IN_SECONDS_MIN} to ${EXPIRES_IN_SECONDS_MAX}`,
+    }),
+  ),
+}
+
+/** Either `transaction` or `fromRefusal`. */
+export const ApprovalRequestBody = closed({
+  transaction: Type.Optional(SubmittedTransaction),
+  ...members,
+})
+
+/** As it is read: what is wrong with the transaction is said as POST /execute says it. */
+export const ApprovalRequestRead = closed({
+  transaction: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: 'an object' })),
+  ...members,
+})
+
+export const ApprovalRequestDecline = closed({
+  reason: Type.String({
+    minLength: 1,
+    maxLength: NOTE_MAX,
+    pattern: '\\S',
+    description: `a text of 1 to ${NOTE_MAX} characters`,
+  }),
+})

@@ -1,0 +1,299 @@
+// approval_requests and approval_request_closes: what callers ask humans to approve, each signed, and how it was closed.
+import type { ApprovalRequestStatus } from '../schemas/approval-request.ts'
+import type { Sealed } from '../sealed.ts'
+import { approvalLock } from './approvals.ts'
+import type { LogPosition } from './log-queue.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
+import { takeLocks, type Sql } from './sql.ts'
+
+export interface ApprovalRequestRow extends Sealed, LogPosition {
+  readonly requestId: string
+  /** Lowercase hex, as `askedHash`. */
+  readonly requestHash: string
+  /** Of the content without its id and times. */
+  readonly askedHash: string
+  readonly requestedBy: string
+  readonly principalId: string
+  readonly quorum: number
+  /** ISO 8601, as `expiresAt`. */
+  readonly createdAt: string
+  readonly expiresAt: string
+}
+
+/** Requests are opened one after the other: how many are open is exact, and the same one is opened once. */
+export async function lockOpening(sql: Sql): Promise<void> {
+  await takeLocks(sql, [{ key: 'approval requests' }])
+}
+
+const OPEN = `status = 'OPEN' AND expires_at > now()`
+
+/** The caller's open request of the same content, under `lockOpening`; undefined where there is none. */
+export async function findOpenRequest(
+  sql: Sql,
+  { requestedBy, askedHash }: Pick<ApprovalRequestRow, 'requestedBy' | 'askedHash'>,
+): Promise<string | undefined> {
+  const { rows } = await sql.query<{ id: string }>({
+    text: `
+      SELECT request_id AS id FROM approval_requests
+      WHERE ${OPEN} AND requested_by = $1::text AND asked_hash = $2::text`,
+    values: [requestedBy, askedHash],
+  })
+  return rows[0]?.id
+}
+
+/** How many requests are open: those of a caller, if one is given, and all. Exact under `lockOpening`. */
+export async function countOpenRequests(
+  sql: Sql,
+  requestedBy: string | null,
+): Promise<{ readonly own: number; readonly all: number }> {
+  const { rows } = await sql.query<{ own: number; all: number }>({
+    text: `
+      SELECT count(*) FILTER (WHERE requested_by = $1::text)::integer AS own, count(*)::integer AS all
+      FROM approval_requests WHERE ${OPEN}`,
+    values: [requestedBy],
+  })
+  return rows[0]!
+}
+
+/** Approvers with a key in effect, but for those that are involved. */
+export async function readApproversBut(sql: Sql, involved: readonly string[]): Promise<string[]> {
+  const { rows } = await sql.query<{ id: string }>({
+    text: `
+      SELECT DISTINCT approver_id AS id FROM approvers
+      WHERE revoked_at IS NULL AND approver_id <> ALL ($1::text[]) ORDER BY approver_id`,
+    values: [involved],
+  })
+  return rows.map(({ id }) => id)
+}
+
+export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): Promise<void> {
+  await sql.query({
+    text: `
+      INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum,
+        created_at, expires_at, status, body, seal, log_batch, log_ordinal)
+      VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer,
+        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint)`,
+    values: [
+      row.requestId,
+      row.requestHash,
+      row.askedHash,
+      row.requestedBy,
+      row.principalId,
+      row.quorum,
+      row.createdAt,
+      row.expiresAt,
+      row.body,
+      row.seal,
+      row.logBatch,
+      row.logOrdinal,
+    ],
+  })
+}
+
+/** A request as it stands now. */
+export interface StandingRequest extends Sealed {
+  readonly requestId: string
+  readonly requestHash: string
+  readonly requestedBy: string
+  readonly principalId: string
+  readonly quorum: number
+  readonly status: ApprovalRequestStatus
+  /** Of its open time those that count, of a used one those that were used up; one of each approver, oldest first. */
+  readonly approvals: readonly {
+    readonly approvalId: string
+    readonly approverId: string
+    readonly keyId: string
+    /** ISO 8601. */
+    readonly approvedAt: string
+  }[]
+  /** approverIds that may sign it, whether or not they have; none once it is not open. */
+  readonly approvers: readonly string[]
+  readonly closeBody: string | null
+  readonly closeSeal: string | null
+}
+
+/** Approvals for the request `item` that count now, or were used up. */
+const APPROVALS = `
+  approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+  WHERE a.request_hash = item.request_hash
+    AND (a.consumed_by IS NOT NULL OR (a.expires_at > now() AND k.revoked_at IS NULL))`
+
+const STATUS = `
+  CASE WHEN item.status <> 'OPEN' THEN item.status WHEN item.expires_at <= now() THEN 'EXPIRED'
+    WHEN (SELECT count(DISTINCT a.approver_id) FROM ${APPROVALS}) >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
+
+/** Enrolled, and neither the caller nor the principal: as the execution will choose them. */
+const MAY_SIGN = `k.revoked_at IS NULL AND k.approver_id NOT IN (item.requested_by, item.principal_id)`
+
+const COLUMNS = `
+  item.request_id AS "requestId", item.request_hash AS "requestHash", item.requested_by AS "requestedBy",
+  item.principal_id AS "principalId", item.quorum, item.body, item.seal, ${STATUS} AS status,
+  (SELECT coalesce(json_agg(json_build_object('approvalId', a.approval_id, 'approverId', a.approver_id, 'keyId', a.key_id,
+    'approvedAt', to_char(a.issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+    ORDER BY a.delivered_at, a.approval_id), '[]') FROM ${APPROVALS}) AS approvals,
+  (SELECT coalesce(json_agg(DISTINCT k.approver_id), '[]') FROM approvers AS k
+    WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND item.expires_at > now()) AS approvers,
+  (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
+  (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
+
+/**
+ * @param which by its id, or by the hash that approvals name
+ * @param owner the caller whose it must be; null: anyone's
+ */
+export async function readApprovalRequest(
+  sql: Sql,
+  which: { readonly requestId: string } | { readonly requestHash: string },
+  owner: string | null = null,
+): Promise<StandingRequest | null> {
+  const [condition, value] =
+    'requestId' in which
+      ? ['item.request_id = $1::uuid', which.requestId]
+      : ['item.request_hash = $1::text', which.requestHash]
+  const { rows } = await sql.query<StandingRequest>({
+    text: `
+      SELECT ${COLUMNS} FROM approval_requests AS item
+      WHERE ${condition} AND ($2::text IS NULL OR item.requested_by = $2::text)`,
+    values: [value, owner],
+  })
+  return rows[0] ?? null
+}
+
+/**
+ * Locks a request: who closes it, and who delivers an approval for it, waits here for the other.
+ * @returns whether there is such a request
+ */
+export async function lockApprovalRequest(sql: Sql, requestHash: string): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    text: `SELECT FROM approval_requests WHERE request_hash = $1::text FOR UPDATE`,
+    values: [requestHash],
+  })
+  return rowCount === 1
+}
+
+interface ListedRequests {
+  /** Null: everybody's. */
+  readonly owner: string | null
+  readonly status: ApprovalRequestStatus | null
+  /** Only those that are pending and that this approver may sign and has not; null: all. */
+  readonly waitingFor: string | null
+}
+
+/** A page, newest first. */
+export function listApprovalRequests(
+  sql: Sql,
+  range: PageRange,
+  { owner, status, waitingFor }: ListedRequests,
+): Promise<Page<StandingRequest>> {
+  return readPageOf(
+    sql,
+    {
+      table: 'approval_requests',
+      time: 'created_at',
+      id: 'request_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: COLUMNS,
+      where: `($5::text IS NULL OR item.requested_by = $5::text)
+        AND ($6::text IS NULL OR ${STATUS} = $6::text)
+        AND ($7::text IS NULL OR (${STATUS} = 'PENDING'
+          AND EXISTS (SELECT FROM approvers AS k WHERE ${MAY_SIGN} AND k.approver_id = $7::text)
+          AND NOT EXISTS (SELECT FROM ${APPROVALS} AND a.approver_id = $7::text)))`,
+    },
+    range,
+    { values: [owner, status, waitingFor] },
+  )
+}
+
+/** How many of the requests that somebody waits for have changed. */
+export interface RequestState {
+  readonly requestId: string
+  readonly status: ApprovalRequestStatus
+  /** How many approvals count. */
+  readonly approved: number
+}
+
+/** Looks at several requests at once, by their ids. */
+export async function readRequestStates(sql: Sql, requestIds: readonly string[]): Promise<RequestState[]> {
+  const { rows } = await sql.query<RequestState>({
+    name: 'approval_requests_states',
+    text: `
+      SELECT item.request_id AS "requestId", ${STATUS} AS status,
+        (SELECT count(DISTINCT a.approver_id)::integer FROM ${APPROVALS}) AS approved
+      FROM approval_requests AS item WHERE item.request_id = ANY ($1::uuid[])`,
+    values: [requestIds],
+  })
+  return rows
+}
+
+interface CloseRow extends Sealed, LogPosition {
+  readonly closeId: string
+  readonly requestId: string
+  readonly status: 'DECLINED' | 'WITHDRAWN'
+  /** ISO 8601. */
+  readonly closedAt: string
+}
+
+/**
+ * Waits for every execution that may be using approvals of this action up: after it, the request is used or can be closed.
+ * @param action of the request
+ */
+export async function lockForClosing(
+  sql: Sql,
+  action: { readonly capability: string; readonly target: string },
+): Promise<void> {
+  await takeLocks(sql, [approvalLock(action)])
+}
+
+/** Under `lockForClosing` and `lockApprovalRequest`, of a request that is open. */
+export async function closeApprovalRequest(sql: Sql, row: CloseRow): Promise<void> {
+  await sql.query({
+    text: `
+      INSERT INTO approval_request_closes (close_id, request_id, closed_at, body, seal, log_batch, log_ordinal)
+      VALUES ($1::uuid, $2::uuid, $3::timestamptz, $4::text, $5::text, $6::uuid, $7::smallint)`,
+    values: [row.closeId, row.requestId, row.closedAt, row.body, row.seal, row.logBatch, row.logOrdinal],
+  })
+  await sql.query({
+    text: `UPDATE approval_requests SET status = $2::text WHERE request_id = $1::uuid AND status = 'OPEN'`,
+    values: [row.requestId, row.status],
+  })
+}
+
+/**
+ * Marks requests as used, in the transaction that uses their approvals up.
+ * @returns how many this call marked. If fewer than `requestHashes`, one was closed, and the caller must roll back
+ */
+export async function useApprovalRequests(sql: Sql, requestHashes: readonly string[]): Promise<number> {
+  if (requestHashes.length === 0) return 0
+  const { rowCount } = await sql.query({
+    name: 'approval_requests_use',
+    text: `
+      UPDATE approval_requests SET status = 'USED' WHERE request_hash = ANY ($1::text[]) AND status = 'OPEN'`,
+    values: [requestHashes],
+  })
+  return rowCount ?? 0
+}
+
+/** An execution that has found a request in time has this long to mark it as used. */
+const EXPIRY_GRACE = `interval '15 s'`
+
+export interface ExpiredRequest {
+  readonly requestId: string
+  readonly requestedBy: string
+  /** ISO 8601. */
+  readonly expiresAt: string
+  readonly body: string
+}
+
+/** Marks requests whose time is over, the first ones first; `limit` at most. Those that somebody has locked are left for the next time. */
+export async function expireApprovalRequests(sql: Sql, limit: number): Promise<ExpiredRequest[]> {
+  const { rows } = await sql.query<Omit<ExpiredRequest, 'expiresAt'> & { expiresAt: Date }>({
+    name: 'approval_requests_expire',
+    text: `
+      UPDATE approval_requests SET status = 'EXPIRED' WHERE request_id = ANY (ARRAY(
+        SELECT request_id FROM approval_requests
+        WHERE status = 'OPEN' AND expires_at <= now() - ${EXPIRY_GRACE}
+        ORDER BY expires_at LIMIT $1::integer FOR UPDATE SKIP LOCKED))
+      RETURNING request_id AS "requestId", requested_by AS "requestedBy", expires_at AS "expiresAt", body`,
+    values: [limit],
+  })
+  return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }))
+}

@@ -1,0 +1,235 @@
+// Approval requests: a caller asks humans to approve one exact execution (docs/handbook/approving.md).
+import { Type } from 'typebox'
+import { approvalRequestText } from '../../core/approval-requests/reply.ts'
+import { readableOwner } from '../../core/callers.ts'
+import { Failure, failures } from '../../core/errors.ts'
+import {
+  ApprovalRequest,
+  ApprovalRequestPage,
+  approvalRequestStatuses,
+} from '../../core/schemas/approval-request.ts'
+import { ApprovalRequestBody, ApprovalRequestDecline } from '../../core/schemas/approval-request-body.ts'
+import { NoMembers } from '../../core/schemas/execution-intent.ts'
+import { isUuid, NonEmptyText } from '../../core/schemas/primitives.ts'
+import {
+  listApprovalRequests,
+  readApprovalRequest,
+  type StandingRequest,
+} from '../../core/tables/approval-requests.ts'
+import example from '../openapi/examples/approval-request.json' with { type: 'json' }
+import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
+import { linkedPaging, listFailures } from '../openapi/parameters.ts'
+import { waitMsOf } from './log.ts'
+import { pageHeaders, readChoice, readRange } from './paging.ts'
+import {
+  humanPost,
+  post,
+  type Answer,
+  type Handler,
+  type Route,
+  type RouteRequest,
+  type Service,
+} from './route.ts'
+import { submitted } from './submitted.ts'
+
+const WAIT_SECONDS_MAX = 20
+
+/** The very action of the example request, in the example transaction's place. */
+const { capability, target, parameters, policy, signals, note } = example.pending.request
+const posted = {
+  transaction: {
+    ...transaction,
+    intent: { ...transaction.intent, action: capability, target, parameters },
+    policy: { ...transaction.policy, name: policy.name, version: policy.version },
+    signals,
+  },
+  note,
+}
+
+const idOf = ({ request: { requestId } }: { request: { requestId: string } }) => ({
+  id: { schema: NonEmptyText, description: 'its requestId', example: requestId },
+})
+
+export const approvalRequests = [
+  {
+    ...post,
+    path: '/approval-requests',
+    cost: 'compute',
+    operationId: 'requestApproval',
+    tag: 'Approvals',
+    summary: 'Ask humans to approve an execution',
+    description:
+      'The transaction is judged as `POST /sandbox/evaluate` does, with its approvals taken as given; its id is not used. Who asks for the same while it is open gets the same request again, 200. Then execute the very same content under a new id.',
+    body: { schema: ApprovalRequestBody, example: posted },
+    answers: {
+      200: {
+        description: 'The caller has asked for this before, and it is open.',
+        schema: ApprovalRequest,
+        example: example.pending,
+        headers: ['Location'],
+      },
+      201: {
+        description: 'Approvers are asked.',
+        schema: ApprovalRequest,
+        example: example.pending,
+        headers: ['Location'],
+      },
+    },
+    failures: [
+      'malformedJson',
+      'invalidField',
+      'principalOutsideScope',
+      'capabilityOutsideScope',
+      'policyNotFound',
+      'refusalNotFound',
+      'notApprovable',
+      'tooManyApprovalRequests',
+      'overloaded',
+    ],
+    readsDatabase: true,
+    handle: submitted('open-approval-request'),
+  },
+  {
+    method: 'GET',
+    path: '/approval-requests',
+    operationId: 'listApprovalRequests',
+    tag: 'Approvals',
+    summary: 'Approval requests',
+    description: "A caller's own; everybody's for humans and auditors.",
+    query: {
+      ...linkedPaging,
+      status: {
+        schema: Type.Enum([...approvalRequestStatuses]),
+        description: 'Only requests that stand so now.',
+      },
+      waitingFor: {
+        schema: Type.Enum(['me']),
+        description:
+          'Only requests that are pending, and that the approver named by the `approverId` of this caller could sign and has not.',
+      },
+    },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: ApprovalRequestPage,
+        example: { requests: [example.pending] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: [...listFailures, 'notAnEligibleApprover'],
+    readsDatabase: true,
+    handle: list,
+  },
+  {
+    method: 'GET',
+    path: '/approval-requests/{id}',
+    operationId: 'getApprovalRequest',
+    tag: 'Approvals',
+    summary: 'One approval request as it stands',
+    description: `For who asked, humans and auditors. With \`Prefer: wait=N\` the reply waits for a change while the request is pending, ${WAIT_SECONDS_MAX} seconds at most.`,
+    params: idOf(example.pending),
+    answers: {
+      200: { description: 'As it stands now.', schema: ApprovalRequest, example: example.pending },
+    },
+    failures: ['approvalRequestNotFound', 'overloaded'],
+    readsDatabase: true,
+    fromHead: (given, header) => ({
+      ...given,
+      waitMs: `${waitMsOf(header('prefer'), WAIT_SECONDS_MAX)}`,
+    }),
+    handle: readOne,
+  },
+  {
+    ...humanPost,
+    path: '/approval-requests/{id}/decline',
+    operationId: 'declineApprovalRequest',
+    tag: 'Approvals',
+    summary: 'Say no to an approval request',
+    description:
+      'For humans whose `approverId` could sign it. Final: approvals that were given for it count no more.',
+    params: idOf(example.declined),
+    body: { schema: ApprovalRequestDecline, example: { reason: example.declined.closed.reason } },
+    answers: {
+      200: { description: 'Declined, and signed so.', schema: ApprovalRequest, example: example.declined },
+    },
+    failures: [
+      'malformedJson',
+      'invalidField',
+      'notAnEligibleApprover',
+      'approvalRequestNotFound',
+      'conflict',
+    ],
+    readsDatabase: true,
+    handle: close('decline'),
+  },
+  {
+    ...post,
+    path: '/approval-requests/{id}/withdraw',
+    cost: 'compute',
+    operationId: 'withdrawApprovalRequest',
+    tag: 'Approvals',
+    summary: 'Take an approval request back',
+    description: 'For who asked. Final: approvals that were given for it count no more.',
+    params: idOf(example.withdrawn),
+    body: { schema: NoMembers, example: {} },
+    answers: {
+      200: { description: 'Withdrawn, and signed so.', schema: ApprovalRequest, example: example.withdrawn },
+    },
+    failures: ['malformedJson', 'invalidField', 'approvalRequestNotFound', 'conflict', 'overloaded'],
+    readsDatabase: true,
+    handle: close('withdraw'),
+  },
+] as const satisfies readonly Route[]
+
+async function list({ query, caller }: RouteRequest, { pool }: Service): Promise<Answer | Failure> {
+  const range = readRange(query)
+  if (range instanceof Failure) return range
+  const status = readChoice(query, 'status', approvalRequestStatuses)
+  if (status instanceof Failure) return status
+  const waiting = readChoice(query, 'waitingFor', ['me'])
+  if (waiting instanceof Failure) return waiting
+  const approverId = caller?.approverId
+  if (waiting !== null && approverId === undefined)
+    return failures.notAnEligibleApprover(
+      'waitingFor=me needs an approverId of this caller in SERVICE_API_KEYS, which says which approver a human is.',
+    )
+  const waitingFor = waiting === null ? null : (approverId ?? null)
+  const page = await listApprovalRequests(pool, range, { owner: readableOwner(caller), status, waitingFor })
+  return {
+    status: 200,
+    ...pageHeaders('/approval-requests', query, page.next),
+    body: `{"requests":[${page.rows.map(approvalRequestText).join(',')}]}`,
+  }
+}
+
+async function readOne(
+  { params: { id = '', waitMs }, caller, client }: RouteRequest,
+  { pool, approvalRequestWatch }: Service,
+): Promise<Answer | Failure> {
+  const owner = readableOwner(caller)
+  const read = () =>
+    isUuid(id) ? readApprovalRequest(pool, { requestId: id }, owner) : Promise.resolve(null)
+  let found = await read()
+  if (found?.status === 'PENDING' && Number(waitMs) > 0) {
+    await approvalRequestWatch.wait(stateOf(found), { client, ms: Number(waitMs) })
+    found = await read()
+  }
+  return found === null
+    ? failures.approvalRequestNotFound()
+    : { status: 200, body: approvalRequestText(found) }
+}
+
+function stateOf({ requestId, status, approvals }: StandingRequest) {
+  return { requestId, status, approved: approvals.length }
+}
+
+function close(action: 'decline' | 'withdraw'): Handler {
+  return ({ body, callerIndex, client, params: { id = '' } }, { dispatcher }) =>
+    dispatcher.submit({
+      operation: 'close-approval-request',
+      client,
+      callerIndex,
+      body,
+      params: { id, action },
+    })
+}

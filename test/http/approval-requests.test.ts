@@ -1,0 +1,724 @@
+// Approval requests: an agent asks, approvers look and sign, the agent goes on. One request, one execution.
+import { createHash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import {
+  aHuman,
+  anApprovalOf,
+  anApprover,
+  aSignedApproval,
+  enrolled,
+  putInEffect,
+  type Approver,
+} from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+
+const maker = aHuman('maker', { approverId: 'alice' })
+const checker = aHuman('checker', { approverId: 'bob' })
+const guest = aHuman('guest')
+const auditor = aCaller('auditor', { readAll: true })
+const bot = aCaller('bot', { allowedPrincipalIds: ['tester', 'bot', 'alice'] })
+const limited = aCaller('limited', { allowedCapabilities: ['vendor:pay'] })
+const alice = anApprover('alice')
+const bob = anApprover('bob')
+const policyDir = aPolicyFolder()
+const oneOf = (version: string) => ({
+  name: 'by-one',
+  version,
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+})
+addPolicy(policyDir, oneOf('1.0.0'))
+addPolicy(policyDir, {
+  ...oneOf('1.0.0'),
+  name: 'by-two',
+  verify: { approved: { by: 'approval', quorum: 2 } },
+})
+addPolicy(policyDir, {
+  ...oneOf('1.0.0'),
+  name: 'by-three',
+  verify: { approved: { by: 'approval', quorum: 3 } },
+})
+
+let database: TestDatabase
+let service: TestService
+let other: TestService
+/** Of each test its own, so that no approval or request of another stands beside it. */
+let target: string
+let targets = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const options = {
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry, guest.entry, auditor.entry, bot.entry, limited.entry],
+    env: { POLICY_DIR: policyDir },
+  }
+  service = await startService(options)
+  other = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
+  for (const approver of [alice, bob]) await enrolled(service, { maker, checker }, approver)
+})
+
+beforeEach(() => {
+  target = `target-${targets++}`
+})
+
+afterAll(async () => {
+  expect(await other.stop()).toBe(0)
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+const anAction = (more: object = {}) =>
+  aTransaction({ intent: { target, parameters: { amount: 42 } }, policy: { name: 'by-one' }, ...more })
+const byTwo = () => anAction({ policy: { name: 'by-two' } })
+
+const ask = (transaction: object, more: object = {}, options: object = {}) =>
+  service.post('/approval-requests', { transaction, ...more }, options)
+
+async function asked(transaction: object = anAction(), more: object = {}): Promise<ApprovalRequest> {
+  const { status, text, body } = await ask(transaction, more)
+  expect(status, text).toBe(201)
+  return body as ApprovalRequest
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+async function approve(approver: Approver, request: ApprovalRequest): Promise<void> {
+  const { status, text } = await service.post('/approvals', anApprovalOf(approver, request))
+  expect(status, text).toBe(201)
+}
+
+async function read({ url }: ApprovalRequest, options: object = {}): Promise<ApprovalRequest> {
+  const { status, text, body } = await service.get(url, options)
+  expect(status, text).toBe(200)
+  return body as ApprovalRequest
+}
+
+const decline = (
+  { url }: ApprovalRequest,
+  human: { key: string } = checker,
+  reason: unknown = 'Not this one.',
+) => service.post(`${url}/decline`, { reason }, human)
+const withdraw = ({ url }: ApprovalRequest, caller: { key: string } = service) =>
+  service.post(`${url}/withdraw`, {}, caller)
+
+/** As if its time had passed. The stored content says otherwise: only the service is asked here. */
+async function expire({ request: { requestId } }: ApprovalRequest): Promise<void> {
+  await database.pool.query(
+    `UPDATE approval_requests SET expires_at = now() - interval '1 minute' WHERE request_id = $1::uuid`,
+    [requestId],
+  )
+}
+
+const eventsOf = async (type: string, { request }: ApprovalRequest) => {
+  const { body } = await service.get(`/audit/events?type=${type}&pageSize=100`, maker)
+  const events = (body.events as { event: { detail: { requestId: string } } }[]).map(({ event }) => event)
+  return events.filter(({ detail }) => detail.requestId === request.requestId)
+}
+
+describe('POST /approval-requests 201', () => {
+  test('says what is asked, of whom, and how an approver can compare it', async () => {
+    const transaction = anAction()
+    const { status, headers, body } = await ask(transaction, { note: 'Order 7', expiresInSeconds: 60 })
+    expect(status).toBe(201)
+    const { request } = body as ApprovalRequest
+    expect(headers.get('location')).toBe(`/approval-requests/${request.requestId}`)
+    expect(request).toEqual({
+      requestId: expect.any(String) as string,
+      requestedBy: 'tester',
+      principalId: 'tester',
+      capability: 'sandbox:echo',
+      target,
+      parameters: { amount: 42 },
+      signals: transaction.signals,
+      policy: {
+        name: 'by-one',
+        version: '1.0.0',
+        contentHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      },
+      quorum: 1,
+      note: 'Order 7',
+      createdAt: expect.any(String) as string,
+      expiresAt: expect.any(String) as string,
+    })
+    expect(Date.parse(request.expiresAt) - Date.parse(request.createdAt)).toBe(60_000)
+    expect(body).toMatchObject({
+      requestHash: sha256(canonicalize(request as unknown as Json)),
+      actionCode: expect.stringMatching(/^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}$/) as string,
+      status: 'PENDING',
+      missing: 1,
+      eligible: ['alice', 'bob'],
+      approvals: [],
+    })
+    expect(await eventsOf('approval_request.opened', body as ApprovalRequest)).toHaveLength(1)
+  })
+
+  test('asks for what was refused, and the refusal says where', async () => {
+    const transaction = anAction()
+    const refused = await service.post('/execute', transaction)
+    expect(refused.status).toBe(403)
+    expect(refused.headers.get('link')).toBe(
+      `</refusal/${transaction.businessTransactionId}>; rel="refusal", </approval-requests>; rel="approval-request"`,
+    )
+    const { status, text, body } = await service.post('/approval-requests', {
+      fromRefusal: transaction.businessTransactionId,
+    })
+    expect(status, text).toBe(201)
+    expect((body as ApprovalRequest).request).toMatchObject({ target, note: '' })
+    await approve(alice, body as ApprovalRequest)
+    expect((await service.post('/execute', anAction())).status).toBe(200)
+  })
+
+  test('uses no id up: the very transaction that was asked with is executed', async () => {
+    const transaction = anAction()
+    await approve(alice, await asked(transaction))
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+  })
+})
+
+describe('POST /approval-requests 200', () => {
+  test('who asks again while it is open gets the same request; two at once make one', async () => {
+    const first = await asked()
+    const again = await ask(anAction(), { expiresInSeconds: 600 })
+    expect(again.status).toBe(200)
+    expect(again.body).toEqual(first)
+    expect((await ask(anAction(), { note: 'another' })).status).toBe(201)
+    const replies = await Promise.all(
+      Array.from({ length: 6 }, (_, i) =>
+        (i % 2 === 0 ? service : other).post('/approval-requests', { transaction: byTwo() }),
+      ),
+    )
+    expect(new Set(replies.map(({ body }) => (body as ApprovalRequest).requestHash)).size).toBe(1)
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)
+  })
+
+  test('after it was closed or used it is asked anew', async () => {
+    const withdrawn = await asked()
+    await withdraw(withdrawn)
+    const used = await asked()
+    await approve(alice, used)
+    await service.post('/execute', anAction())
+    expect((await asked()).requestHash).not.toBe(used.requestHash)
+  })
+})
+
+describe('POST /approval-requests 400 invalidField', () => {
+  const given = aTransaction({ policy: { name: 'by-one' } })
+  const without = (name: string) => Object.fromEntries(Object.entries(given).filter(([key]) => key !== name))
+  test.each<[string, unknown, string]>([
+    ['a list', [], 'the body must be an object.'],
+    ['nothing', {}, 'transaction or fromRefusal is required.'],
+    ['the transaction itself', given, 'businessTransactionId is not a member that is known here.'],
+    [
+      'both at once',
+      { transaction: given, fromRefusal: given.businessTransactionId },
+      'transaction and fromRefusal cannot be given together.',
+    ],
+    ['a text as transaction', { transaction: 'x' }, 'transaction must be an object.'],
+    [
+      'an empty transaction',
+      { transaction: {} },
+      'transaction.businessTransactionId must be a UUID of version 1 to 5.',
+    ],
+    ['no metadata', { transaction: without('metadata') }, 'transaction.metadata is required.'],
+    [
+      'a blank target',
+      { transaction: aTransaction({ intent: { target: ' ' } }) },
+      'transaction.intent.target is required.',
+    ],
+    [
+      'a signal that is a text',
+      { transaction: { ...given, signals: { approved: 'yes' } } },
+      'transaction.signals.approved must be a boolean or a number.',
+    ],
+    [
+      'the approval not claimed',
+      { transaction: { ...given, signals: { approved: false } } },
+      'transaction.signals.approved must be true: it claims the approval that is asked for.',
+    ],
+    ['a refusal that is no UUID', { fromRefusal: 'x' }, 'fromRefusal must be'],
+    ['a long note', { transaction: given, note: 'x'.repeat(1_001) }, 'note must be a text of at most'],
+    [
+      'an hour in words',
+      { transaction: given, expiresInSeconds: '1h' },
+      'expiresInSeconds must be a whole number from 60 to 86400.',
+    ],
+    [
+      'two days',
+      { transaction: given, expiresInSeconds: 172_800 },
+      'expiresInSeconds must be a whole number from 60 to 86400.',
+    ],
+  ])('%s', async (_title, body, error) => {
+    const { status, body: answered } = await service.post('/approval-requests', body)
+    expect([status, answered.error]).toEqual([400, expect.stringContaining(error)])
+  })
+
+  test('what is not JSON', async () => {
+    expect((await service.post('/approval-requests', '{')).status).toBe(400)
+  })
+})
+
+describe('what POST /execute would refuse', () => {
+  test('another principal, an unknown policy and a refusal of somebody else', async () => {
+    expect((await ask(anAction({ authority: { principalId: 'mallory' } }))).status).toBe(403)
+    expect((await ask(anAction({ policy: { name: 'none' } }))).status).toBe(404)
+    expect((await ask(anAction({ authority: { principalId: 'limited' } }), {}, limited)).body.error).toBe(
+      'Caller is not permitted to invoke this capability.',
+    )
+    const { businessTransactionId } = anAction()
+    const ofNobody = await service.post('/approval-requests', { fromRefusal: businessTransactionId })
+    expect(reply(ofNobody)).toEqual({ status: 404, body: { error: 'Refusal Record not found.' } })
+    const refused = anAction()
+    await service.post('/execute', refused)
+    const foreign = { fromRefusal: refused.businessTransactionId }
+    for (const who of [bot, maker])
+      expect((await service.post('/approval-requests', foreign, who)).status).toBe(404)
+  })
+})
+
+describe('POST /approval-requests 409 notApprovable', () => {
+  test.each<[string, object, string]>([
+    [
+      'a policy that asks nobody',
+      { policy: { name: 'sandbox-echo' } },
+      "No approval would help: Policy 'sandbox-echo' version '1.0.0' lets this through without one.",
+    ],
+    [
+      'an action that it does not govern',
+      { intent: { action: 'vendor:pay' } },
+      "No approval would help: Policy 'by-one' version '1.0.0' does not govern action 'vendor:pay'.",
+    ],
+    [
+      'more approvers than there are',
+      { policy: { name: 'by-three' } },
+      'No approval would help: The policy asks for 3 approvals, and the enrolled approvers who are not the caller or the principal are 2.',
+    ],
+    [
+      'a target that no approval can name',
+      { intent: { target: 'x'.repeat(600) } },
+      'No approval would help: An approval names its action and target by 1 to 129 and 1 to 512 characters on one line.',
+    ],
+  ])('%s', async (_title, more, error) => {
+    expect(reply(await ask(anAction(more)))).toEqual({ status: 409, body: { error, code: 'NOT_APPROVABLE' } })
+  })
+
+  test('an execution that was refused for another reason', async () => {
+    const rejected = anAction({ signals: { approved: false } })
+    expect((await service.post('/execute', rejected)).status).toBe(500)
+    const { body } = await service.post('/approval-requests', { fromRefusal: rejected.businessTransactionId })
+    expect(body).toEqual({
+      error: 'No approval would help: The execution was not refused for want of approvals.',
+      code: 'NOT_APPROVABLE',
+    })
+  })
+})
+
+describe('POST /approval-requests 429 tooManyApprovalRequests', () => {
+  // proves abuse: Flooding an approver
+  test('a caller has 100 open at most, and everybody together 1,000', async () => {
+    const first = await asked(anAction(), { note: 'the pattern of the others' })
+    const copies = (count: number, requestedBy: string) =>
+      database.pool.query(
+        `INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum, created_at, expires_at, status, body, seal)
+         SELECT gen_random_uuid(), $3 || n, 'x', $1, principal_id, quorum, created_at, expires_at, 'OPEN', body, seal
+         FROM approval_requests, generate_series(1, $2::integer) AS n WHERE request_hash = $4`,
+        [requestedBy, count, `${requestedBy}-`, first.requestHash],
+      )
+    try {
+      await copies(100, 'tester')
+      const own = await ask(anAction(), { note: 'one more' })
+      expect([own.status, own.body.code, own.headers.get('retry-after')]).toEqual([
+        429,
+        'TOO_MANY_APPROVAL_REQUESTS',
+        '60',
+      ])
+      expect((await ask(anAction({ authority: { principalId: 'bot' } }), {}, bot)).status).toBe(201)
+      await copies(900, 'others')
+      const all = await ask(anAction({ authority: { principalId: 'bot' } }), { note: 'more' }, bot)
+      expect([all.status, all.body.error]).toEqual([
+        429,
+        '1000 approval requests wait for the approvers: try again when some are decided.',
+      ])
+    } finally {
+      await database.pool.query(`DELETE FROM approval_requests WHERE asked_hash = 'x'`)
+    }
+  })
+})
+
+describe('GET /approval-requests/{id} 200', () => {
+  test('follows the approvals until it is used', async () => {
+    const request = await asked(byTwo())
+    expect(request).toMatchObject({ status: 'PENDING', missing: 2 })
+    await approve(alice, request)
+    expect(await read(request)).toMatchObject({
+      status: 'PENDING',
+      missing: 1,
+      eligible: ['bob'],
+      approvals: [{ approverId: 'alice', keyId: 'k1' }],
+    })
+    expect(await eventsOf('approval_request.approved', request)).toEqual([])
+    await approve(bob, request)
+    expect(await read(request)).toMatchObject({ status: 'APPROVED', missing: 0, eligible: [] })
+    expect(await eventsOf('approval_request.approved', request)).toHaveLength(1)
+    const { status, body } = await service.post('/execute', byTwo())
+    expect(status).toBe(200)
+    expect(body.executions[0].decision.verifiedSignals.approved.request).toEqual(request.request)
+    expect(body.verifications[0].status).toBe('VERIFIED')
+    expect(await read(request)).toMatchObject({ status: 'USED', missing: 0, eligible: [] })
+  })
+
+  test('waits for a change where it is asked to', async () => {
+    const request = await asked(byTwo())
+    const waiting = read(request, { headers: { Prefer: 'wait=20' } })
+    await approve(alice, request)
+    expect(await waiting).toMatchObject({ status: 'PENDING', missing: 1 })
+    const longer = read(request, { headers: { Prefer: 'wait=20' } })
+    await approve(bob, request)
+    expect((await longer).status).toBe('APPROVED')
+    expect((await read(request, { headers: { Prefer: 'wait=20' } })).status).toBe('APPROVED')
+  })
+
+  test('is for who asked, humans and auditors', async () => {
+    const request = await asked()
+    for (const who of [service, maker, guest, auditor])
+      expect((await read(request, who)).status).toBe('PENDING')
+  })
+})
+
+describe('GET /approval-requests/{id} 404 approvalRequestNotFound', () => {
+  test("another caller's, an unknown one and what is no id", async () => {
+    const { url } = await asked()
+    const notFound = {
+      status: 404,
+      body: { error: 'Approval request not found.', code: 'APPROVAL_REQUEST_NOT_FOUND' },
+    }
+    expect(reply(await service.get(url, bot))).toEqual(notFound)
+    for (const id of ['00000000-0000-4000-8000-000000000000', 'x', '%00'])
+      expect(reply(await service.get(`/approval-requests/${id}`))).toEqual(notFound)
+    expect(reply(await service.post(`${url}/withdraw`, {}, maker))).toEqual(notFound)
+    expect(reply(await service.post('/approval-requests/x/decline', { reason: 'No.' }, maker))).toEqual(
+      notFound,
+    )
+  })
+})
+
+const idsOf = ({ body }: { body: { requests: ApprovalRequest[] } }) =>
+  body.requests.map(({ request }) => request.requestId)
+
+describe('GET /approval-requests 200', () => {
+  test('newest first, by status, and what waits for me', async () => {
+    const first = await asked()
+    const second = await asked(byTwo())
+    const own = await ask(anAction({ authority: { principalId: 'alice' } }), { note: 'of alice' }, bot)
+    expect(own.status, own.text).toBe(201)
+    const { requestId } = (own.body as ApprovalRequest).request
+    expect(idsOf(await service.get('/approval-requests?pageSize=2'))).toEqual([
+      second.request.requestId,
+      first.request.requestId,
+    ])
+    expect(idsOf(await service.get('/approval-requests', bot))[0]).toBe(requestId)
+    const inbox = async (who: { key: string }) =>
+      idsOf(await service.get('/approval-requests?waitingFor=me&pageSize=100', who))
+    expect(await inbox(maker)).toEqual(expect.arrayContaining([first.request.requestId]))
+    // Neither what its own principal asks for, nor what it has signed.
+    expect(await inbox(maker)).not.toContain(requestId)
+    expect(await inbox(checker)).toContain(requestId)
+    await approve(alice, second)
+    expect(await inbox(maker)).not.toContain(second.request.requestId)
+    expect(await inbox(checker)).toContain(second.request.requestId)
+    await approve(alice, first)
+    expect(await inbox(checker)).not.toContain(first.request.requestId)
+    expect(idsOf(await service.get('/approval-requests?status=APPROVED&pageSize=100'))).toContain(
+      first.request.requestId,
+    )
+    const page = await service.get('/approval-requests?pageSize=1&status=PENDING', maker)
+    expect(page.headers.get('link')).toMatch(/rel="next"/)
+  })
+
+  test.each([
+    ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, USED, WITHDRAWN.'],
+    ['?waitingFor=bob', 'waitingFor must be one of me.'],
+    ['?pageSize=0', 'pageSize must be a whole number from 1 to 100.'],
+  ])('%s is 400', async (query, error) => {
+    expect(reply(await service.get(`/approval-requests${query}`))).toEqual({ status: 400, body: { error } })
+  })
+})
+
+describe('POST /approval-requests/{id}/decline 200', () => {
+  // proves abuse: A declined request executed
+  test('ends it: what was approved before counts no more, and the reason is signed', async () => {
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    await approve(bob, request)
+    const { status, body } = await decline(request)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      status: 'DECLINED',
+      eligible: [],
+      closed: {
+        requestId: request.request.requestId,
+        requestHash: request.requestHash,
+        status: 'DECLINED',
+        by: 'checker',
+        reason: 'Not this one.',
+      },
+    })
+    expect((await service.post('/execute', byTwo())).status).toBe(403)
+    expect(await eventsOf('approval_request.declined', request)).toMatchObject([{ reason: 'Not this one.' }])
+    expect(reply(await service.post('/approvals', anApprovalOf(alice, request)))).toEqual({
+      status: 409,
+      body: { error: 'The approval request is DECLINED already.', code: 'CONFLICT' },
+    })
+  })
+
+  test('needs a reason', async () => {
+    const request = await asked()
+    for (const body of [{}, { reason: ' ' }, { reason: 7 }, { why: 'No.' }]) {
+      const { status, body: answered } = await service.post(`${request.url}/decline`, body, checker)
+      expect([status, answered.error]).toEqual([400, expect.stringMatching(/^(reason|why) /)])
+    }
+    expect((await service.post(`${request.url}/withdraw`, { reason: 'x' })).body.error).toMatch(/^reason /)
+    for (const path of ['decline', 'withdraw'])
+      expect((await service.post(`${request.url}/${path}`, '{', checker)).status).toBe(400)
+    expect((await read(request)).status).toBe('PENDING')
+  })
+
+  // proves abuse: A declined request executed
+  test('races with an execution: one of them has the request', async () => {
+    const request = await asked()
+    await approve(alice, request)
+    const [declined, executed] = await Promise.all([decline(request), other.post('/execute', anAction())])
+    expect([
+      [200, 403],
+      [409, 200],
+    ]).toContainEqual([declined.status, executed.status])
+    expect((await read(request)).status).toBe(declined.status === 200 ? 'DECLINED' : 'USED')
+  })
+})
+
+describe('POST /approval-requests/{id}/decline 403 notAnEligibleApprover', () => {
+  test('a human who is no approver, or whose own principal asks', async () => {
+    const request = await asked()
+    expect(reply(await decline(request, guest))).toEqual({
+      status: 403,
+      body: {
+        error: 'This caller has no approverId in SERVICE_API_KEYS, which says which approver a human is.',
+        code: 'NOT_AN_ELIGIBLE_APPROVER',
+      },
+    })
+    expect((await decline(request, bot)).body.code).toBe('NON_HUMAN_CALLER_DENIED')
+    expect((await service.get('/approval-requests?waitingFor=me', guest)).body.error).toMatch(
+      /^waitingFor=me needs an approverId of this caller/,
+    )
+    const own = await ask(anAction({ authority: { principalId: 'alice' } }), { note: 'mine' }, bot)
+    expect((await decline(own.body as ApprovalRequest, maker)).body.error).toBe(
+      "Approver 'alice' has no key in effect, or is who asked for this approval.",
+    )
+  })
+})
+
+describe('POST /approval-requests/{id}/withdraw 200', () => {
+  test('ends it for its caller; a second time is 409', async () => {
+    const request = await asked()
+    await approve(alice, request)
+    const { status, body } = await withdraw(request)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ status: 'WITHDRAWN', closed: { by: 'tester', reason: '' } })
+    expect(reply(await withdraw(request))).toEqual({
+      status: 409,
+      body: { error: 'The approval request is WITHDRAWN already.', code: 'CONFLICT' },
+    })
+    expect((await service.post('/execute', anAction())).status).toBe(403)
+  })
+})
+
+describe('an approval of a request', () => {
+  // proves abuse: An approval bought under one request and used under another
+  test.each<[string, (more: object) => object]>([
+    ['other parameters', (more) => anAction({ ...more, intent: { target, parameters: { amount: 43 } } })],
+    ['another policy', (more) => anAction({ ...more, policy: { name: 'by-two' } })],
+    ['other signals', (more) => anAction({ ...more, signals: { approved: true, extra: 1 } })],
+  ])('does not count for %s', async (_title, act) => {
+    await approve(alice, await asked())
+    expect((await service.post('/execute', act({}))).status).toBe(403)
+    expect((await service.post('/execute', anAction())).status).toBe(200)
+  })
+
+  // proves abuse: An approval bought under one request and used under another
+  test('does not count for another caller or another principal', async () => {
+    await approve(alice, await asked())
+    expect((await service.post('/execute', anAction(), bot)).status).toBe(403)
+    const { body } = await ask(anAction({ authority: { principalId: 'bot' } }), {}, bot)
+    await approve(alice, body as ApprovalRequest)
+    expect((await service.post('/execute', anAction(), bot)).status).toBe(403)
+    expect(
+      (await service.post('/execute', anAction({ authority: { principalId: 'bot' } }), bot)).status,
+    ).toBe(200)
+  })
+
+  // proves abuse: An approval bought under one request and used under another
+  test('makes no quorum with one of another request', async () => {
+    await approve(alice, await asked(byTwo(), { note: 'one' }))
+    await approve(bob, await asked(byTwo(), { note: 'two' }))
+    expect((await service.post('/execute', byTwo())).status).toBe(403)
+  })
+
+  // proves abuse: Two approvers at once
+  test('two that come at once: the request lets one execution through', async () => {
+    const request = await asked()
+    const delivered = await Promise.all([
+      service.post('/approvals', anApprovalOf(alice, request)),
+      other.post('/approvals', anApprovalOf(bob, request)),
+    ])
+    expect(delivered.map(({ status }) => status)).toEqual([201, 201])
+    expect(await eventsOf('approval_request.approved', request)).toHaveLength(1)
+    const executed = await Promise.all([
+      service.post('/execute', anAction()),
+      other.post('/execute', anAction()),
+    ])
+    expect(executed.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403])
+    expect((await service.post('/execute', anAction())).status).toBe(403)
+  })
+
+  // proves abuse: Expired while signing
+  test('signed while the request expired is refused, and what was delivered before counts no more', async () => {
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    await expire(request)
+    const late = await service.post('/approvals', anApprovalOf(bob, request))
+    expect([late.status, late.body.error]).toEqual([409, 'The approval request is EXPIRED already.'])
+    expect((await decline(request)).body.error).toBe('The approval request is EXPIRED already.')
+    expect(await read(request)).toMatchObject({ status: 'EXPIRED', eligible: [] })
+    await until(
+      async () => (await eventsOf('approval_request.expired', request)).length === 1,
+      'the sweep to tell the audit',
+    )
+  })
+
+  test('that expired in time does not let the execution through', async () => {
+    const request = await asked()
+    await approve(alice, request)
+    await expire(request)
+    expect((await service.post('/execute', anAction())).status).toBe(403)
+  })
+
+  // proves abuse: A request changed after it was shown
+  test('of a request that was changed after it was shown is refused by the hash', async () => {
+    const request = await asked()
+    const shown = { ...request.request, parameters: { amount: 1 } }
+    const { status, body } = await service.post(
+      '/approvals',
+      anApprovalOf(alice, {
+        ...request,
+        request: shown,
+        requestHash: sha256(canonicalize(shown)),
+      }),
+    )
+    expect([status, body.error]).toEqual([
+      400,
+      'payload.requestHash must be the hash of an approval request.',
+    ])
+  })
+
+  test.each<[string, (request: ApprovalRequest) => Readonly<Record<string, Json>>, string]>([
+    [
+      'capability',
+      () => ({ capability: 'vendor:pay' }),
+      'payload.capability must be that of the approval request.',
+    ],
+    ['target', () => ({ target: 'elsewhere' }), 'payload.target must be that of the approval request.'],
+    [
+      'parameters',
+      () => ({ scope: { parametersHash: '0'.repeat(64) } }),
+      'payload.scope.parametersHash must be the hash of the parameters of the approval request.',
+    ],
+  ])('of another %s is refused by name', async (_member, members, error) => {
+    const request = await asked()
+    const { status, body } = await service.post('/approvals', anApprovalOf(alice, request, members(request)))
+    expect([status, body.error]).toEqual([400, error])
+  })
+
+  test('by who asked is refused, and so is a second one of the same approver', async () => {
+    const { body } = await ask(anAction({ authority: { principalId: 'alice' } }), {}, bot)
+    const own = await service.post('/approvals', anApprovalOf(alice, body as ApprovalRequest))
+    expect([own.status, own.body.error]).toEqual([
+      400,
+      'payload.approverId must not be who asked for the approval.',
+    ])
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    const again = await service.post('/approvals', anApprovalOf(alice, request))
+    expect([again.status, again.body.error]).toEqual([
+      409,
+      "Approver 'alice' has approved this request already.",
+    ])
+  })
+
+  // proves abuse: A policy version that changed in between
+  test('does not count under another version of the policy', async () => {
+    await approve(alice, await asked())
+    const { body } = await service.get('/policies/by-one/1.0.0')
+    const proposedContent = { ...body.document, policyVersion: '1.0.1' }
+    await putInEffect(service, { maker, checker }, '/policies/by-one/1.0.1/pending-changes', {
+      reason: 'test',
+      proposedContent,
+    })
+    const underAnother = anAction({ policy: { name: 'by-one', version: '1.0.1' } })
+    expect((await service.post('/execute', underAnother)).status).toBe(403)
+    expect((await service.post('/execute', anAction())).status).toBe(200)
+  })
+
+  test('leaves approvals without a request as they were: both kinds make a quorum', async () => {
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    const limits = aSignedApproval(bob, { target })
+    expect((await service.post('/approvals', limits)).status).toBe(201)
+    const { status, body } = await service.post('/execute', byTwo())
+    expect(status).toBe(200)
+    expect(body.verifications[0].status).toBe('VERIFIED')
+    expect((await read(request)).status).toBe('USED')
+  })
+})
+
+describe('the feed and the log', () => {
+  test('have every request, its approval, its decline and its expiry, for whose it is', async () => {
+    const approved = await asked(anAction(), { note: 'approved' })
+    await approve(alice, approved)
+    const declined = await asked(anAction(), { note: 'declined' })
+    const { body } = await decline(declined)
+    const { closeId } = (body as ApprovalRequest).closed!
+    const overdue = await asked(anAction(), { note: 'overdue' })
+    await expire(overdue)
+    const requestIds = [approved, declined, overdue].map(({ request }) => request.requestId)
+    const about = async (key: string) => {
+      const types = ['opened', 'approved', 'declined', 'expired'].map((one) => `approval_request.${one}`)
+      const { body: page } = await service.get(`/events?limit=1000&types=${types.join(',')}`, { key })
+      const events = page.events as { type: string; requestId: string }[]
+      return events.filter(({ requestId }) => requestIds.includes(requestId))
+    }
+    const events = await until(async () => {
+      const found = await about(service.key)
+      return found.length === 6 ? found : undefined
+    }, 'the events')
+    const typesOf = ({ request: { requestId } }: ApprovalRequest) =>
+      events.filter((event) => event.requestId === requestId).map(({ type }) => type)
+    expect(typesOf(approved)).toEqual(['approval_request.opened', 'approval_request.approved'])
+    expect(typesOf(declined)).toEqual(['approval_request.opened', 'approval_request.declined'])
+    expect(typesOf(overdue)).toEqual(['approval_request.opened', 'approval_request.expired'])
+    expect(events).toContainEqual(expect.objectContaining({ closeId, by: 'checker', callerId: 'tester' }))
+    expect(await about(maker.key)).toEqual(events)
+    expect(await about(bot.key)).toEqual([])
+    for (const path of [
+      `approval-request/${declined.request.requestId}`,
+      `approval-request-close/${closeId}`,
+    ])
+      expect((await service.get(`/log/proofs/${path}`, { headers: { Prefer: 'wait=10' } })).status).toBe(200)
+  })
+})

@@ -1,0 +1,149 @@
+// POST /approval-requests/{id}/decline and /withdraw: an approver says no, or the caller takes the question back. Both are final.
+import { randomUUID } from 'node:crypto'
+import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import type { ApprovalRequestClose, ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
+import { ApprovalRequestDecline } from '../../src/core/schemas/approval-request-body.ts'
+import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
+import { isUuid } from '../../src/core/schemas/primitives.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import {
+  closeApprovalRequest,
+  lockApprovalRequest,
+  lockForClosing,
+  readApprovalRequest,
+  readApproversBut,
+  type StandingRequest,
+} from '../../src/core/tables/approval-requests.ts'
+import type { Transaction } from '../../src/core/tables/transaction.ts'
+import { allOrNothing } from '../all-or-nothing.ts'
+import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
+
+type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
+
+const bodies = { decline: bodyOf(ApprovalRequestDecline), withdraw: bodyOf(NoMembers) }
+type Action = keyof typeof bodies
+
+export function closeApprovalRequests(batch: readonly InFlight[], thread: CloseWith): Promise<Finished[]> {
+  return answerEach(batch, (request) => closeOne(request, thread))
+}
+
+async function closeOne({ caller, body, params }: WorkerRequest, thread: CloseWith) {
+  const action = params['action'] as Action
+  const given: { reason?: string } | Failure = bodies[action](body)
+  if (given instanceof Failure) return given
+  const { pool } = thread
+  const id = (params['id'] ?? '').toLowerCase()
+  // Withdrawn by nobody else, whoever may read it.
+  const owner = action === 'withdraw' ? caller.callerId : null
+  const found = isUuid(id) ? await readApprovalRequest(pool, { requestId: id }, owner) : null
+  if (found === null) return failures.approvalRequestNotFound()
+  return allOrNothing(pool, async (sql) => {
+    const content = JSON.parse(found.body) as ApprovalRequestContent
+    // In this order everywhere: executions take the first, deliveries of approvals the second.
+    await lockForClosing(sql, content)
+    await lockApprovalRequest(sql, found.requestHash)
+    const refused =
+      (action === 'decline' ? await ineligible(caller, found, sql) : undefined) ??
+      notOpen(await readApprovalRequest(sql, { requestId: id }))
+    if (refused !== undefined) return refused
+    await store({ action, caller, reason: given.reason ?? '', content, found }, { ...thread, sql })
+    const closed = await readApprovalRequest(sql, { requestId: id })
+    return { body: approvalRequestText(closed!) }
+  })
+}
+
+/** Who could have signed may decline, whether or not they have signed. */
+async function ineligible(
+  { approverId }: ScopedCaller,
+  { requestedBy, principalId }: StandingRequest,
+  sql: Transaction,
+): Promise<Failure | undefined> {
+  if (approverId === undefined)
+    return failures.notAnEligibleApprover(
+      'This caller has no approverId in SERVICE_API_KEYS, which says which approver a human is.',
+    )
+  if ((await readApproversBut(sql, [requestedBy, principalId])).includes(approverId)) return undefined
+  return failures.notAnEligibleApprover(
+    `Approver '${approverId}' has no key in effect, or is who asked for this approval.`,
+  )
+}
+
+function notOpen(request: StandingRequest | null): Failure | undefined {
+  if (request?.status === 'PENDING' || request?.status === 'APPROVED') return undefined
+  return failures.conflict(`The approval request is ${request?.status} already.`)
+}
+
+const DONE = {
+  decline: {
+    status: 'DECLINED',
+    type: 'approval_request.declined',
+    route: 'POST /approval-requests/{id}/decline',
+  },
+  withdraw: {
+    status: 'WITHDRAWN',
+    type: 'approval_request.withdrawn',
+    route: 'POST /approval-requests/{id}/withdraw',
+  },
+} as const
+
+async function store(
+  {
+    action,
+    caller,
+    reason,
+    content,
+    found,
+  }: {
+    action: Action
+    caller: ScopedCaller
+    reason: string
+    content: ApprovalRequestContent
+    found: StandingRequest
+  },
+  { sql, key, startLogBatch }: Omit<CloseWith, 'pool'> & { sql: Transaction },
+): Promise<void> {
+  const { requestId, requestHash, requestedBy } = found
+  const { status, type, route } = DONE[action]
+  const close: ApprovalRequestClose = {
+    closeId: randomUUID(),
+    requestId,
+    requestHash,
+    status,
+    by: caller.callerId,
+    reason,
+    closedAt: new Date().toISOString(),
+  }
+  const { closeId, closedAt } = close
+  const body = canonicalize({ ...close })
+  const seal = canonicalize({ ...signEd25519('approval-request-close', body, key), signedAt: closedAt })
+  const log = startLogBatch()
+  const position = log.add(() => ({
+    ...artifactEntry.approvalRequestClose(body, sha256Hex),
+    id: closeId,
+    streams: {},
+    owner: requestedBy,
+    event: status === 'DECLINED' ? 'approval_request.declined' : 'none',
+  }))
+  await closeApprovalRequest(sql, { closeId, requestId, status, closedAt, body, seal, ...position })
+  const event = auditEvent(
+    {
+      type,
+      route,
+      by: caller.callerId,
+      at: closedAt,
+      reason: reason === '' ? 'The caller withdrew the request.' : reason,
+      capability: content.capability,
+      detail: { requestId, closeId },
+    },
+    key,
+  )
+  await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+}

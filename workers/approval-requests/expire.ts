@@ -1,0 +1,42 @@
+// Tells of approval requests whose time is over: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { expireApprovalRequests, type ExpiredRequest } from '../../src/core/tables/approval-requests.ts'
+import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+
+/** Of one transaction. */
+const BATCH_MAX = 100
+
+/** Marks all requests whose time is over, and tells the audit of each once. */
+export async function expireOverdue({
+  pool,
+  key,
+  startLogBatch,
+}: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>): Promise<void> {
+  for (let count = BATCH_MAX; count === BATCH_MAX;)
+    count = await inTransaction(pool, async (sql) => {
+      const expired = await expireApprovalRequests(sql, BATCH_MAX)
+      const log = startLogBatch()
+      const events = expired.map((request) => eventOf(request, key))
+      sql.runLast([...storeAuditEvents(events, log), ...log.steps()])
+      return expired.length
+    })
+}
+
+function eventOf(
+  { requestId, requestedBy, expiresAt, body }: ExpiredRequest,
+  key: SigningKey,
+): AuditEventRow {
+  return auditEvent(
+    {
+      type: 'approval_request.expired',
+      route: 'service',
+      reason: 'The approval request was not used in its time.',
+      capability: (JSON.parse(body) as { capability: string }).capability,
+      detail: { requestId, expiresAt, submittedBy: requestedBy },
+    },
+    key,
+  )
+}

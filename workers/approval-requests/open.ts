@@ -1,0 +1,203 @@
+// POST /approval-requests: judged, compared with what is open, signed and stored.
+import { randomUUID } from 'node:crypto'
+import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
+import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
+import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { Failure, failures } from '../../src/core/errors.ts'
+import { bodyOf } from '../../src/core/json/shape.ts'
+import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
+import {
+  ApprovalRequestRead,
+  EXPIRES_IN_SECONDS_DEFAULT,
+} from '../../src/core/schemas/approval-request-body.ts'
+import type { Sealed } from '../../src/core/sealed.ts'
+import type { SigningKey } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { signEd25519 } from '../../src/core/signing/signature.ts'
+import {
+  countOpenRequests,
+  findOpenRequest,
+  insertApprovalRequest,
+  lockOpening,
+  readApprovalRequest,
+  readApproversBut,
+} from '../../src/core/tables/approval-requests.ts'
+import { requestStreams } from '../../src/core/tables/artifacts.ts'
+import { readRefusedTransaction } from '../../src/core/tables/refusal-records.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Transaction } from '../../src/core/tables/transaction.ts'
+import { allOrNothing } from '../all-or-nothing.ts'
+import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import { judge, type Approvable } from './judge.ts'
+
+type OpenWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'>
+
+/** Open ones of a caller: a loop that asks anew, with another note each time, floods nobody. */
+const OPEN_MAX_OF_CALLER = 100
+/** Open ones at all, since every one of them waits for every approver: more than a human can look at. */
+const OPEN_MAX = 1_000
+
+const read = bodyOf(ApprovalRequestRead)
+
+export function openApprovalRequests(batch: readonly InFlight[], thread: OpenWith): Promise<Finished[]> {
+  return answerEach(batch, (request) => open(request, thread))
+}
+
+async function open({ caller, body }: WorkerRequest, thread: OpenWith) {
+  const given = read(body)
+  if (given instanceof Failure) return given
+  const { note = '', expiresInSeconds = EXPIRES_IN_SECONDS_DEFAULT } = given
+  const posted = await postedOf(given, caller, thread.pool)
+  if (posted instanceof Failure) return posted
+  const now = new Date()
+  const approvable = judge(posted.transaction, { ...posted, ...thread, caller, now })
+  if (approvable instanceof Failure) return approvable
+  const content: ApprovalRequestContent = {
+    requestId: randomUUID(),
+    ...contentOf(approvable, caller),
+    note,
+    createdAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + expiresInSeconds * 1000).toISOString(),
+  }
+  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, sql }))
+}
+
+/** What is to be judged, and where it stands in the body; or why there is none. */
+async function postedOf(
+  { transaction, fromRefusal }: { transaction?: unknown; fromRefusal?: string },
+  { callerId }: ScopedCaller,
+  sql: Sql,
+): Promise<{ readonly transaction: unknown; readonly path: string } | Failure> {
+  if (fromRefusal === undefined)
+    return transaction === undefined
+      ? failures.invalidField('transaction or fromRefusal is required.')
+      : { transaction, path: 'transaction' }
+  if (transaction !== undefined)
+    return failures.invalidField('transaction and fromRefusal cannot be given together.')
+  // Of one's own, also for humans and auditors: the request is for an execution by whoever asks.
+  const refused = await readRefusedTransaction(sql, fromRefusal, callerId)
+  if (refused === null) return failures.refusalNotFound()
+  const { mismatches } = JSON.parse(refused.refusal) as { mismatches: { source: string }[] }
+  return mismatches.some(({ source }) => source === 'approval')
+    ? { transaction: JSON.parse(refused.transaction) as unknown, path: 'fromRefusal' }
+    : failures.notApprovable('The execution was not refused for want of approvals.')
+}
+
+function contentOf(
+  { transaction, policyContentHash: contentHash, quorum }: Approvable,
+  { callerId: requestedBy }: ScopedCaller,
+) {
+  const { authority, intent, policy, signals } = transaction
+  return {
+    requestedBy,
+    principalId: authority.principalId,
+    capability: intent.action,
+    target: intent.target,
+    parameters: intent.parameters,
+    signals,
+    policy: { name: policy.name, version: policy.version, contentHash },
+    quorum,
+  }
+}
+
+async function store(
+  content: ApprovalRequestContent,
+  { sql, key, startLogBatch, connectors }: Omit<OpenWith, 'pool' | 'policies'> & { sql: Transaction },
+) {
+  const { requestId, createdAt, expiresAt, requestedBy, principalId, quorum, capability } = content
+  const askedHash = hashOfAsked(content)
+  await lockOpening(sql)
+  const openId = await findOpenRequest(sql, { requestedBy, askedHash })
+  if (openId !== undefined) return opened(openId, sql, 200)
+  const refused =
+    tooMany(await countOpenRequests(sql, requestedBy)) ??
+    tooFew(await readApproversBut(sql, [requestedBy, principalId]), quorum) ??
+    withoutConnector(content, connectors)
+  if (refused !== undefined) return refused
+
+  const sealed = signRequest(content, key)
+  const log = startLogBatch()
+  const position = log.add(() => ({
+    ...artifactEntry.approvalRequest(sealed.body, sha256Hex),
+    id: requestId,
+    streams: requestStreams(sealed.body),
+  }))
+  const event = auditEvent(
+    {
+      type: 'approval_request.opened',
+      route: 'POST /approval-requests',
+      by: requestedBy,
+      at: createdAt,
+      reason: 'A caller asked for an approval.',
+      capability,
+      detail: { requestId },
+    },
+    key,
+  )
+  await insertApprovalRequest(sql, {
+    requestId,
+    requestHash: requestHash(content, sha256Hex),
+    askedHash,
+    requestedBy,
+    principalId,
+    quorum,
+    createdAt,
+    expiresAt,
+    ...sealed,
+    ...position,
+  })
+  await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+  return opened(requestId, sql, 201)
+}
+
+async function opened(requestId: string, sql: Sql, status: 200 | 201) {
+  const request = await readApprovalRequest(sql, { requestId })
+  if (request === null) throw new Error('the request that was just stored is not there')
+  return {
+    status,
+    headers: { Location: `/approval-requests/${requestId}` },
+    body: approvalRequestText(request),
+  }
+}
+
+/** Of what is asked, whenever it is asked. */
+function hashOfAsked({ requestId: _id, createdAt: _at, expiresAt: _end, ...asked }: ApprovalRequestContent) {
+  return sha256Hex(canonicalize(asked as unknown as Json))
+}
+
+function tooMany({ own, all }: { own: number; all: number }): Failure | undefined {
+  if (own >= OPEN_MAX_OF_CALLER)
+    return failures.tooManyApprovalRequests(
+      `${OPEN_MAX_OF_CALLER} approval requests of this caller are open: withdraw some, or wait until they are decided.`,
+    )
+  if (all >= OPEN_MAX)
+    return failures.tooManyApprovalRequests(
+      `${OPEN_MAX} approval requests wait for the approvers: try again when some are decided.`,
+    )
+  return undefined
+}
+
+function tooFew(approvers: readonly string[], quorum: number): Failure | undefined {
+  if (approvers.length >= quorum) return undefined
+  return failures.notApprovable(
+    `The policy asks for ${quorum} approvals, and the enrolled approvers who are not the caller or the principal are ${approvers.length}.`,
+  )
+}
+
+function withoutConnector(
+  { capability, policy }: ApprovalRequestContent,
+  connectors: OpenWith['connectors'],
+): Failure | undefined {
+  if (connectors.find(capability, policy.name) !== undefined) return undefined
+  return failures.notApprovable(failures.noConnector(capability).message)
+}
+
+function signRequest(content: ApprovalRequestContent, key: SigningKey): Sealed {
+  const body = canonicalize(content as unknown as Json)
+  const signature = { ...signEd25519('approval-request', body, key), signedAt: content.createdAt }
+  return { body, seal: canonicalize(signature) }
+}
