@@ -1,7 +1,7 @@
 // A run of the tests that is interrupted ends everything that it has started.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { executablePath } from '../browser/chromium.ts'
@@ -18,10 +18,9 @@ test.each([
 ] as const)(
   '%s: no process is left, nor its folder',
   async (_, signal, toGroup) => {
+    // A socket of the browser is below it: a folder between them, and its path would be too long.
     const folder = aFolder({ mode: 0o777 })
-    const temporary = join(folder, 'tmp')
     const told = join(folder, 'started')
-    mkdirSync(temporary)
     const runner = spawn(
       process.execPath,
       [
@@ -32,14 +31,14 @@ test.each([
       ],
       {
         cwd: ROOT,
-        env: { ...baseEnvironment, HOME: folder, TMPDIR: temporary, STARTED: told },
+        env: { ...baseEnvironment, HOME: folder, TMPDIR: folder, STARTED: told },
         detached: true,
         stdio: 'ignore',
       },
     )
     const ended = once(runner, 'exit')
     await until(() => existsSync(told), 'the services and the browser', 120_000)
-    const programs = processesOf(temporary).map((pid) => argumentsOf(pid))
+    const programs = processesOf(folder).map((pid) => argumentsOf(pid))
     // A connection's process has the server's arguments until it says what it serves.
     expect(new Set(programs.filter((program) => program.includes('/postgres\0-D'))).size).toBe(2)
     expect(programs.filter((program) => program.includes('src/server/main.ts'))).toHaveLength(2)
@@ -48,7 +47,7 @@ test.each([
     process.kill(toGroup ? -(runner.pid as number) : (runner.pid as number), signal)
     await ended
     await until(() => processesOf(folder).length === 0, 'its processes to end')
-    const itsFolders = () => readdirSync(temporary).filter((name) => name.startsWith('countersign-'))
+    const itsFolders = () => readdirSync(folder).filter((name) => name.startsWith('countersign-'))
     await until(() => itsFolders().length === 0, 'its folder to go')
   },
   300_000,
