@@ -1,11 +1,10 @@
 // The transitions of execution intents among the published vectors (decisions §8): `{transition, signature}`.
-import { batchForgeries } from './batches.ts'
-import { Cases, forgeries, type Case } from './case.ts'
-import { at, drop, put, type Json, type Members } from './edit.ts'
+import { Cases, type Case } from './case.ts'
+import { put, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, humans, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { addMembers, addShapesAndSignatures } from './signed-artifact.ts'
 
-const SIGNATURE = 'transition signature'
 const TRANSITION = 'transition'
 
 function aTransition(change: Members): Members {
@@ -113,65 +112,14 @@ export function transitionCases(): Case[] {
   for (const [id, what, change] of illegal)
     all.add(`signed-${id}`, `${what} The right key signed it.`, signed(aTransition(change)), [TRANSITION])
 
-  for (const member of Object.keys(resolved)) {
-    const meaning = ['from', 'to', 'by', 'resolution'].includes(member) ? [TRANSITION] : []
-    all.add(`changed-${member}`, `${member} was changed.`, put(whole, `transition.${member}`, ''), [
-      SIGNATURE,
-      ...meaning,
-    ])
-    all.add(`missing-${member}`, `${member} was removed.`, drop(whole, `transition.${member}`), [
-      SIGNATURE,
-      ...meaning,
-    ])
-  }
-  all.add('added-member', 'A member was added.', put(whole, 'transition.more', 1), [SIGNATURE])
-  for (const [id, value] of [
-    ['null', null],
-    ['list', [resolved]],
-    ['text', canonical(resolved)],
-    ['empty', {}],
-  ] as [string, Json][])
-    all.add(`transition-${id}`, `The transition is ${id}.`, put(whole, 'transition', value), [
-      SIGNATURE,
-      TRANSITION,
-    ])
-  for (const member of ['algorithm', 'keyId', 'value'])
-    all.add(
-      `signature-without-${member}`,
-      `The signature has no ${member}.`,
-      drop(whole, `signature.${member}`),
-      [SIGNATURE],
-    )
-  const other = signed(aTransition(FINALIZED))
-  all.add(
-    'signature-of-other',
-    'It carries the signature of another.',
-    put(whole, 'signature', at(other, 'signature')),
-    [SIGNATURE],
-  )
-  all.add('by-approver', 'A human signed it in place of the service.', signed(resolved, humans.aliceStepUp), [
-    SIGNATURE,
-  ])
-  all.add(
-    'by-ml-dsa-65',
-    'ML-DSA-65 signed it, and transitions are always Ed25519.',
-    signed(resolved, keys.mlDsa65),
-    [SIGNATURE],
-  )
-  for (const [id, what, forgery] of [
-    ...forgeries('intent-transition'),
-    ...batchForgeries('intent-transition'),
-  ])
-    all.addForged(id, what, signed(resolved, keys.ed25519, forgery), [SIGNATURE], forgery)
-  all.addUnusable(
-    'unusable-alone',
-    'It is the transition without its signature.',
-    JSON.stringify({ transition: resolved }),
-  )
-  all.addUnusable(
-    'unusable-two-kinds',
-    'It is an audit event too.',
-    JSON.stringify({ ...whole, event: { eventId: uuid('event') } }),
-  )
+  const artifact = {
+    kind: 'intent-transition',
+    member: TRANSITION,
+    payload: resolved,
+    signed,
+    other: signed(aTransition(FINALIZED)),
+  } as const
+  addMembers(all, artifact, (name) => ['from', 'to', 'by', 'resolution'].includes(name))
+  addShapesAndSignatures(all, artifact)
   return all.cases
 }

@@ -1,11 +1,10 @@
 // Confirmations of payment providers among the published vectors: `{confirmation, signature}`.
-import { batchForgeries } from './batches.ts'
-import { Cases, forgeries, type Case } from './case.ts'
-import { at, drop, put, type Json, type Members } from './edit.ts'
+import { Cases, type Case } from './case.ts'
+import { put, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
-import { canonical, humans, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { canonical, keys, sha256, sign, type Forgery, type Key } from './keys.ts'
+import { addMembers, addShapesAndSignatures } from './signed-artifact.ts'
 
-const SIGNATURE = 'confirmation signature'
 const CONFIRMATION = 'confirmation'
 const EXPRESSION = 'payload.amount == transaction.intent.parameters.amount'
 
@@ -78,64 +77,16 @@ export function confirmationCases(): Case[] {
   for (const [id, what, change] of wrong)
     all.add(`signed-${id}`, `${what} The right key signed it.`, signed(members(change)), [CONFIRMATION])
 
-  for (const member of Object.keys(executed)) {
-    all.add(`changed-${member}`, `${member} was changed.`, put(whole, `confirmation.${member}`, ''), [
-      SIGNATURE,
-      CONFIRMATION,
-    ])
-    all.add(`missing-${member}`, `${member} was removed.`, drop(whole, `confirmation.${member}`), [
-      SIGNATURE,
-      CONFIRMATION,
-    ])
-  }
-  all.add('changed-says-other', 'It says the opposite.', put(whole, 'confirmation.says', 'not_executed'), [
-    SIGNATURE,
-  ])
-  all.add('added-member', 'A member was added.', put(whole, 'confirmation.more', 1), [SIGNATURE])
-  for (const [id, value] of [
-    ['null', null],
-    ['list', [executed]],
-    ['text', canonical(executed)],
-    ['empty', {}],
-  ] as [string, Json][])
-    all.add(`confirmation-${id}`, `The confirmation is ${id}.`, put(whole, 'confirmation', value), [
-      SIGNATURE,
-      CONFIRMATION,
-    ])
-  for (const member of ['algorithm', 'keyId', 'value'])
-    all.add(
-      `signature-without-${member}`,
-      `The signature has no ${member}.`,
-      drop(whole, `signature.${member}`),
-      [SIGNATURE],
-    )
-  const other = at(aConfirmation({ says: 'pending' }), 'signature')
-  all.add('signature-of-other', 'It carries the signature of another.', put(whole, 'signature', other), [
-    SIGNATURE,
-  ])
-  all.add('by-approver', 'A human signed it in place of the service.', signed(executed, humans.aliceStepUp), [
-    SIGNATURE,
-  ])
-  all.add(
-    'by-ml-dsa-65',
-    'ML-DSA-65 signed it, and confirmations are always Ed25519.',
-    signed(executed, keys.mlDsa65),
-    [SIGNATURE],
-  )
-  for (const [id, what, forgery] of [
-    ...forgeries('provider-confirmation'),
-    ...batchForgeries('provider-confirmation'),
-  ])
-    all.addForged(id, what, signed(executed, keys.ed25519, forgery), [SIGNATURE], forgery)
-  all.addUnusable(
-    'unusable-alone',
-    'It is the confirmation without its signature.',
-    JSON.stringify({ confirmation: executed }),
-  )
-  all.addUnusable(
-    'unusable-two-kinds',
-    'It is an audit event too.',
-    JSON.stringify({ ...whole, event: { eventId: uuid('event') } }),
-  )
+  const artifact = {
+    kind: 'provider-confirmation',
+    member: CONFIRMATION,
+    payload: executed,
+    signed,
+    other: aConfirmation({ says: 'pending' }),
+  } as const
+  addMembers(all, artifact)
+  const opposite = put(whole, 'confirmation.says', 'not_executed')
+  all.add('changed-says-other', 'It says the opposite.', opposite, [`${CONFIRMATION} signature`])
+  addShapesAndSignatures(all, artifact)
   return all.cases
 }
