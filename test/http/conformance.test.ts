@@ -1,12 +1,12 @@
 // Statements of the contract that span routes (interface §4.2, §5, §7, §8) and that no route's own tests prove: docs/conformance.md.
 import { hash, randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { addPolicy } from '../policies.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 /** Approves an action that no connector carries out. */
 const payer = { name: 'payer', version: '1.0.0' }
@@ -14,23 +14,10 @@ const limited = aCaller('limited', { allowedPrincipalIds: ['tester'], allowedCap
 
 let database: TestDatabase
 let service: TestService
-let policyDir: string
 
-beforeAll(async () => {
-  policyDir = aPolicyFolder()
-  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [limited.entry],
-    env: { POLICY_DIR: policyDir },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [limited.entry],
+  addPolicies: (folder) => addPolicy(folder, { ...payer, capability: 'vendor:pay' }),
 })
 
 const aPayment = (changes: object = {}) =>

@@ -1,12 +1,12 @@
 // POST /execute where nothing is executed (interface §7, decisions §3): one describe per failure, in the order of checks.
 // Bad bodies stand in execute-bodies.test.ts.
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { describe, expect, test } from 'vitest'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { addPolicy } from '../policies.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const payer = { name: 'payer', version: '1.0.0' }
 const limited = aCaller('limited', { allowedPrincipalIds: ['alice'], allowedCapabilities: ['vendor:pay'] })
@@ -15,21 +15,12 @@ let database: TestDatabase
 let service: TestService
 let policyDir: string
 
-beforeAll(async () => {
-  policyDir = aPolicyFolder()
-  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [limited.entry],
-    env: { POLICY_DIR: policyDir },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [limited.entry],
+  addPolicies(folder) {
+    policyDir = folder
+    addPolicy(folder, { ...payer, capability: 'vendor:pay' })
+  },
 })
 
 const execute = (body: unknown, options = {}) => service.post('/execute', body, options)

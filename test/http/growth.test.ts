@@ -2,15 +2,16 @@
 // and takes a bounded number of each. Whatever is stored, every read answers.
 import { randomUUID } from 'node:crypto'
 import type { QueryConfig } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import change from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
 import trustRecord from '../../src/server/openapi/examples/trust-record.json' with { type: 'json' }
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { APPENDED_MAX, listTrustRecords, readTrustRecord } from '../../src/core/tables/trust-records.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, until, type TestService } from '../service.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, reply, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const { transaction } = trustRecord
 const PAGE_BYTES_MAX = 4 * 1024 * 1024
@@ -27,17 +28,8 @@ const auditor = aCaller('auditor', { readAll: true })
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [large, busy, wide, bob, human, auditor].map(({ entry }) => entry),
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [large, busy, wide, bob, human, auditor].map(({ entry }) => entry),
 })
 
 type Caller = { key: string }

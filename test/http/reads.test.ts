@@ -1,10 +1,10 @@
 // Reading back what a caller submitted (interface §4.2, §4.3, decisions §2 "owner-scoped", §5 paging).
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
+import { aCaller, reply, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const PAGES = 30
 /** Immutable, or with an ETag of what has been added: a browser may keep it and ask whether it is still that. */
@@ -16,18 +16,16 @@ const bob = aCaller('bob')
 const human = aCaller('human', { credentialHolderType: 'USER' })
 const auditor = aCaller('auditor', { readAll: true })
 
-let database: TestDatabase
 let service: TestService
 /** What alice submitted: one executed, one rejected. */
 let record: { businessTransactionId: string; transaction: { createdAt: string } }
 let rejectedId: string
 
+withService((made) => ({ service } = made), {
+  callers: [alice, aliceRotated, bob, human, auditor].map(({ entry }) => entry),
+})
+
 beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [alice, aliceRotated, bob, human, auditor].map(({ entry }) => entry),
-  })
   // Text that fits into Latin-1 and is not ASCII: a listener may write a string of it in another encoding than UTF-8.
   const transaction = aTransaction({ intent: { target: 'Zürich' } })
   record = (await service.post('/execute', transaction, alice)).body
@@ -36,11 +34,6 @@ beforeAll(async () => {
   rejectedId = rejected.businessTransactionId
   for (let i = 0; i < PAGES; i++)
     await service.post('/execute', aTransaction({ intent: { target: String(i) } }))
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
 })
 
 const get = (path: string, { key }: { key: string }) => service.get(path, { key })

@@ -1,12 +1,13 @@
 // POST /receipt and GET /receipt/latest/{id} (interface §2.4, §3, §4.3): a new signed receipt where the latest verification is
 // VERIFIED, and still true. What fails to verify gets none: test/http/verify.test.ts.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { withSharedSignatures } from '../../src/core/tables/batch-signatures.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const bob = aCaller('bob')
 const human = aCaller('human', { credentialHolderType: 'USER' })
@@ -15,17 +16,8 @@ const auditor = aCaller('auditor', { readAll: true })
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [bob, human, auditor].map(({ entry }) => entry),
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [bob, human, auditor].map(({ entry }) => entry),
 })
 
 const receipt = (businessTransactionId: unknown, options = {}) =>

@@ -1,9 +1,10 @@
 // POST /replay (interface §2.5, §4.3): whether the record's signature still holds. It executes, evaluates and stores nothing.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, reply, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const bob = aCaller('bob')
 const human = aCaller('human', { credentialHolderType: 'USER' })
@@ -14,18 +15,12 @@ let service: TestService
 /** Nobody changes this one. */
 let record: { businessTransactionId: string; trustRecordHash: string }
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [bob, human, auditor].map(({ entry }) => entry),
-  })
-  record = await aRecord()
+withService((made) => ({ database, service } = made), {
+  callers: [bob, human, auditor].map(({ entry }) => entry),
 })
 
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+beforeAll(async () => {
+  record = await aRecord()
 })
 
 const replay = (businessTransactionId: unknown, options = {}) =>

@@ -1,13 +1,14 @@
 // POST /sandbox/evaluate (decisions §9): the decision and every problem of a transaction, of any JSON at all, and nothing changes.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import evaluation from '../../src/server/openapi/examples/sandbox-evaluation.json' with { type: 'json' }
 import { badTransactions, changed } from '../bad-transactions.ts'
-import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database.ts'
-import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { rowsOfEveryTable, type TestDatabase } from '../database.ts'
+import { addPolicy } from '../policies.ts'
 import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const narrow = aCaller('narrow', { allowedPrincipalIds: ['alice'], allowedCapabilities: ['vendor:pay'] })
 const payer = { name: 'payer', version: '1.0.0' }
@@ -17,22 +18,13 @@ let database: TestDatabase
 let service: TestService
 let policyDir: string
 
-beforeAll(async () => {
-  policyDir = aPolicyFolder()
-  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
-  addVerifyingPolicy(policyDir)
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [narrow.entry],
-    env: { POLICY_DIR: policyDir },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [narrow.entry],
+  addPolicies(folder) {
+    policyDir = folder
+    addPolicy(folder, { ...payer, capability: 'vendor:pay' })
+    addVerifyingPolicy(folder)
+  },
 })
 
 function addVerifyingPolicy(folder: string): void {

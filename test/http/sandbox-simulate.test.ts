@@ -6,12 +6,13 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import document from '../../src/server/openapi/examples/simulated-policy.json' with { type: 'json' }
-import { createDatabase, rowsOfEveryTable, type TestDatabase } from '../database.ts'
-import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, reply, startService, type CallOptions, type TestService } from '../service.ts'
+import { rowsOfEveryTable, type TestDatabase } from '../database.ts'
+import { addPolicy } from '../policies.ts'
+import { aCaller, reply, type CallOptions, type TestService } from '../service.ts'
 import { aMismatchedTransaction, aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 
 const other = aCaller('other')
@@ -23,26 +24,15 @@ const payer = { name: 'payer', version: '1.0.0' }
 
 let database: TestDatabase
 let service: TestService
-let policyDir: string
 
-beforeAll(async () => {
-  policyDir = aPolicyFolder()
-  addPolicy(policyDir, { ...payer, capability: 'vendor:pay' })
-  mkdirSync(join(policyDir, 'refund', '1.0.0'), { recursive: true })
-  // JSON is YAML.
-  writeFileSync(join(policyDir, 'refund', '1.0.0', 'policy.yaml'), JSON.stringify(refund))
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [other, auditor, newcomer, bulk, refunder].map(({ entry }) => entry),
-    env: { POLICY_DIR: policyDir },
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
-  rmSync(policyDir, { recursive: true })
+withService((made) => ({ database, service } = made), {
+  callers: [other, auditor, newcomer, bulk, refunder].map(({ entry }) => entry),
+  addPolicies(folder) {
+    addPolicy(folder, { ...payer, capability: 'vendor:pay' })
+    mkdirSync(join(folder, 'refund', '1.0.0'), { recursive: true })
+    // JSON is YAML.
+    writeFileSync(join(folder, 'refund', '1.0.0', 'policy.yaml'), JSON.stringify(refund))
+  },
 })
 
 /** Asks for a human's approval. */

@@ -1,12 +1,13 @@
 // POST /verify and GET /verification/{id} (interface §3, §4.3, decisions §4 "Verification"): recomputed from the bytes that are
 // stored now. What an intruder with the database in hand could change is changed here, one thing at a time.
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
-import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
+import { rowsOf, type TestDatabase } from '../database.ts'
+import { aCaller, reply, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
 
 const bob = aCaller('bob')
 const human = aCaller('human', { credentialHolderType: 'USER' })
@@ -15,17 +16,8 @@ const auditor = aCaller('auditor', { readAll: true })
 let database: TestDatabase
 let service: TestService
 
-beforeAll(async () => {
-  database = await createDatabase()
-  service = await startService({
-    databaseUrl: database.url,
-    callers: [bob, human, auditor].map(({ entry }) => entry),
-  })
-})
-
-afterAll(async () => {
-  expect(await service.stop()).toBe(0)
-  await database.drop()
+withService((made) => ({ database, service } = made), {
+  callers: [bob, human, auditor].map(({ entry }) => entry),
 })
 
 const verify = (businessTransactionId: unknown, options = {}) =>
