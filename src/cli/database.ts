@@ -1,7 +1,7 @@
 // The database of a command that works beside services: that of DATABASE_URL, or the embedded one of a service that runs.
 import type { Pool } from 'pg'
 import { dataDir } from '../core/folders.ts'
-import { openPool } from '../core/tables/sql.ts'
+import { COMMAND_PATIENCE, openPool } from '../core/tables/sql.ts'
 import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { requireSchema } from './fsck/schema.ts'
@@ -23,7 +23,7 @@ export function databaseUrl(env: Env): string {
  * @throws Error where its schema is not that of this release
  */
 export async function onDatabase<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool(databaseUrl(env), 2)
+  const pool = openPool(databaseUrl(env), 2, COMMAND_PATIENCE)
   try {
     await requireSchema(pool)
     return await work(pool)

@@ -14,7 +14,7 @@ import {
   type WaitingWebhook,
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
-import { openPool } from '../core/tables/sql.ts'
+import { COMMAND_PATIENCE, openPool } from '../core/tables/sql.ts'
 import {
   DEAD_WEBHOOK_QUEUE,
   joinWebhookQueue,
@@ -171,7 +171,7 @@ async function withQueue<T>(
 
 /** Throws a sentence where no service with a provider ever ran on this database. */
 async function onDatabase<T>(env: Env, work: (pool: Pool) => Promise<T>): Promise<T> {
-  const pool = openPool(databaseUrl(env), 2)
+  const pool = openPool(databaseUrl(env), 2, COMMAND_PATIENCE)
   try {
     return await work(pool)
   } catch (error) {

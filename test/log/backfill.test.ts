@@ -9,9 +9,9 @@ import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { parseEntry } from '../../src/core/log/entry.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { freezeLog, readLogStatus } from '../../src/core/tables/log-state.ts'
-import { openPool } from '../../src/core/tables/sql.ts'
 import { createDatabase } from '../database.ts'
 import { checked, startMixed } from '../fsck/mix.ts'
+import { patientPool } from '../patient-pool.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { startService, until } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -222,7 +222,7 @@ describe('with many rows', () => {
   // proves fault: A backfill is killed
   test('a row that somebody has locked is left for later, and waits for nobody', async () => {
     const running = tickOn()
-    const pool = openPool(log.database.url, 1)
+    const pool = patientPool(log.database.url, 1)
     const other = await pool.connect()
     await other.query('SET idle_in_transaction_session_timeout = 0')
     await other.query('BEGIN')

@@ -7,9 +7,10 @@ import type { EventType } from '../../src/core/events/types.ts'
 import { Failure } from '../../src/core/errors.ts'
 import { startLogBatch, type QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { freezeLog, insertLog } from '../../src/core/tables/log-state.ts'
-import { openPool, type Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { watchEvents } from '../../src/server/event-watch.ts'
+import { patientPool } from '../patient-pool.ts'
 import { until } from '../service.ts'
 import { aLog, anEntry, NAME, queue, settle, type TestLog } from './log.ts'
 
@@ -61,7 +62,7 @@ const refused = async (after: string) => {
 describe('a reader that goes on from its cursor', () => {
   test('misses nothing and sees nothing twice, with three instances that sequence and writers that commit late', async () => {
     const instances = [log.work, log.instance().work, log.instance().work]
-    const writers = openPool(log.database.url, 6)
+    const writers = patientPool(log.database.url, 6)
     const committed = { busy: new Set<string>(), quiet: new Set<string>() }
     const writing = new Set([0, 1, 2, 3, 4, 5])
     const write = async (seed: number) => {

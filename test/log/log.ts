@@ -23,11 +23,11 @@ import { readBundle } from '../../src/core/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { startLogBatch, type QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { openNewestLog, readLogStatus } from '../../src/core/tables/log-state.ts'
-import { openPool } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { openLogWork, type LogWork } from '../../workers/log/index.ts'
 import type { RunSizes } from '../../workers/log/runs.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { patientPool } from '../patient-pool.ts'
 import { rootOfLeaves } from './tree.ts'
 
 export const NAME = 'log.example'
@@ -55,13 +55,6 @@ export interface TestLog {
   }
   readonly close: () => Promise<void>
 }
-
-/**
- * Connections for what sequences and writes within this process, which also computes what is expected: on a busy machine it comes back to a
- * transaction after seconds, and PostgreSQL is not to end that one as idle (`openPool`).
- */
-export const patientPool = (url: string, connectionsMax: number): Pool =>
-  openPool(url, connectionsMax, { statementMs: 60_000, lockMs: 60_000 })
 
 /** @param runSizes smaller runs of ids */
 export async function aLog(runSizes?: RunSizes): Promise<TestLog> {

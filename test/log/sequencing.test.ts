@@ -15,12 +15,12 @@ import { readConsistency, readEntriesWithPaths } from '../../src/core/tables/log
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { openGuard } from '../../workers/log/guard.ts'
 import { openSequencer } from '../../workers/log/sequence.ts'
+import { patientPool } from '../patient-pool.ts'
 import {
   aLog,
   anEntry,
   expectWhole,
   hex,
-  patientPool,
   queue,
   readEntries,
   settle,

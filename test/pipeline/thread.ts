@@ -7,7 +7,7 @@ import { readPolicies } from '../../src/core/policy/load.ts'
 import { generateKeys, readPublicKeys, readSigningKeys, type Algorithm } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
-import { openPool } from '../../src/core/tables/sql.ts'
+import { COMMAND_PATIENCE, openPool } from '../../src/core/tables/sql.ts'
 import { openApprovers } from '../../workers/approvers.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
 import { openSemaphores } from '../../workers/execute/prove-and-admit.ts'
@@ -61,7 +61,8 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
 
 export function openThread(databaseUrl: string, receiptAlgorithms?: readonly Algorithm[]): ExecutionContext {
   const steps = openSteps(receiptAlgorithms)
-  const pool = openPool(databaseUrl, 4)
+  // It gets as little of a busy machine as a command does.
+  const pool = openPool(databaseUrl, 4, COMMAND_PATIENCE)
   const storeFault = openStoreFault()
   const count = new Int32Array(new SharedArrayBuffer(4))
   const pendingEvidence = openPendingEvidence({ ...steps, pool, count, fault: storeFault })

@@ -4,15 +4,16 @@ import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkIntentsUsable, closeIntents } from '../../src/core/tables/execution-intents.ts'
-import { openPool, type Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { patientPool } from '../patient-pool.ts'
 
 let database: TestDatabase
 let pool: Pool
 beforeAll(async () => {
   database = await createDatabase()
-  pool = openPool(database.url, 1)
+  pool = patientPool(database.url, 1)
 })
 afterAll(async () => {
   await pool.end()

@@ -7,16 +7,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendStatements, type Step } from '../../src/core/tables/statement-batch.ts'
 import { WireMessages, type Parameter } from '../../src/core/tables/wire-messages.ts'
 import { stepsOf, type RowsStatement } from '../../src/core/tables/rows.ts'
-import { isTaken, openPool } from '../../src/core/tables/sql.ts'
+import { isTaken } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { patientPool } from '../patient-pool.ts'
 
 let database: TestDatabase
 let pool: Pool
 beforeAll(async () => {
   database = await createDatabase()
   await database.pool.query('CREATE TABLE said (id uuid PRIMARY KEY, text text, number integer)')
-  pool = openPool(database.url, 2)
+  pool = patientPool(database.url, 2)
 })
 afterAll(async () => {
   await pool.end()
@@ -133,7 +134,7 @@ describe('a transaction', () => {
   const failing = stepOf('SELECT 1 / $1::integer', 0)
 
   test('takes one round trip for what is sent with its COMMIT, two for what it waits for', async () => {
-    const counted = openPool(database.url, 1)
+    const counted = patientPool(database.url, 1)
     let trips = 0
     counted.on('connect', (client) => {
       const { connection } = client as unknown as { connection: EventEmitter }

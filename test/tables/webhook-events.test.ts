@@ -4,7 +4,6 @@ import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
-import { openPool } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import {
   insertWebhookEvents,
@@ -21,6 +20,7 @@ import {
 } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
+import { patientPool } from '../patient-pool.ts'
 
 let database: TestDatabase
 let pool: Pool
@@ -31,7 +31,7 @@ const fail = (error: unknown) => {
 }
 beforeAll(async () => {
   database = await createDatabase()
-  pool = openPool(database.url, 2)
+  pool = patientPool(database.url, 2)
   boss = await openWebhookQueue(pool, { onError: fail, onWarning: fail })
   jobs = await openWebhookJobs(pool)()
 })

@@ -101,6 +101,8 @@ interface Patience {
   readonly statementMs: number
   /** For a lock that somebody else holds, such as an ALTER TABLE by hand: less, so that requests do not pile up behind it. */
   readonly lockMs: number
+  /** For a connection. Without it: two seconds, since callers wait. */
+  readonly connectMs?: number
   /** How long a connection is used, however busy. Without it: until it breaks or refuses a statement. */
   readonly connectionSeconds?: number
 }
@@ -109,6 +111,9 @@ const PATIENCE: Patience = { statementMs: 10_000, lockMs: 3_000 }
 
 /** A write finds out that its server was demoted; a connection that only reads would go on with what that server last knew. */
 export const READERS_PATIENCE: Patience = { ...PATIENCE, connectionSeconds: 20 }
+
+/** Nobody waits for a command: where a machine is busy, PostgreSQL may start a connection after seconds. */
+export const COMMAND_PATIENCE: Patience = { ...PATIENCE, connectMs: 30_000 }
 
 /** A thread that is short of the processor comes back to its transaction this late, and is not to lose it for that. */
 const IDLE_MS_MIN = 2_400
@@ -133,7 +138,7 @@ function withSessionOptions(connectionString: string): string {
 export function openPool(
   connectionString: string,
   connectionsMax: number,
-  { statementMs, lockMs, connectionSeconds = 0 }: Patience = PATIENCE,
+  { statementMs, lockMs, connectMs = 2_000, connectionSeconds = 0 }: Patience = PATIENCE,
 ): Pool {
   const reach = {
     connectionString: withSessionOptions(connectionString),
@@ -144,7 +149,7 @@ export function openPool(
   const pool = new Pool({
     ...reach,
     max: connectionsMax,
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: connectMs,
     statement_timeout: statementMs,
     lock_timeout: lockMs,
     // For a server that cannot report the timeout on this connection and still answers on others.

@@ -2,12 +2,12 @@
 import { openCrypto } from '../../../src/core/signing/crypto.ts'
 import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
 import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
-import { openPool } from '../../../src/core/tables/sql.ts'
 import { readWebhookRulesInEffect } from '../../../src/core/tables/webhook-rules.ts'
 import type { DueWebhooks, ProcessedWebhooks } from '../../../src/core/thread-messages.ts'
 import { deliveriesIn, openWebhookJobs, WEBHOOK_BATCH_QUEUE } from '../../../src/core/webhooks/queue.ts'
 import { processWebhooks } from '../../../workers/webhooks/process.ts'
 import { openWebhookRules } from '../../../workers/webhooks/rules.ts'
+import { patientPool } from '../../patient-pool.ts'
 import { aRequest } from '../request.ts'
 
 export async function processWaiting({
@@ -17,7 +17,7 @@ export async function processWaiting({
   readonly url: string
   readonly keyDir: string
 }): Promise<ProcessedWebhooks> {
-  const pool = openPool(url, 4)
+  const pool = patientPool(url, 4)
   const { rows: jobs } = await pool.query<DueWebhooks['jobs'][number]>(
     `SELECT id AS "jobId", ${deliveriesIn('job')} AS deliveries FROM pgboss.job
      WHERE name = '${WEBHOOK_BATCH_QUEUE}' ORDER BY created_on, id`,

@@ -23,10 +23,10 @@ recordProcess()
 const { openLogWork } = await import('../../../workers/log/index.ts')
 const { readLogKeys } = await import('../../../src/core/signing/log-keys.ts')
 const { readLogStatus } = await import('../../../src/core/tables/log-state.ts')
-const { openPool } = await import('../../../src/core/tables/sql.ts')
+const { patientPool } = await import('../../patient-pool.ts')
 
 let { nowMs } = work
-const pool = openPool(work.url, 4)
+const pool = patientPool(work.url, 4)
 const log = openLogWork({
   pool,
   keys: readLogKeys(work.keyDir),
