@@ -222,7 +222,7 @@ test("a human's change is answered before the 210 simulations of one caller that
   const statuses = new Set(await Promise.all(simulations))
   // What its budget does not pay for is refused; nobody waits for it.
   expect([...statuses].filter((status) => ![200, 400, 429].includes(status))).toEqual([])
-}, 120_000)
+})
 
 // The last one: what it has delivered is processed for a while.
 // proves abuse: A payload against the rules

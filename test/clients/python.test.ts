@@ -45,7 +45,7 @@ function expectPassed({ status, stderr }: Ran): void {
 }
 
 describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3.9 here)' : ''}`, () => {
-  test('passes its own tests', { timeout: 120_000 }, async () => {
+  test('passes its own tests', async () => {
     expectPassed(await python(['-m', 'unittest', 'discover', '-s', 'tests']))
   })
 
@@ -106,7 +106,7 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
         expect(await rowsOf(database)).toMatchObject({ trust_records: 1 })
       })
 
-      test('executes, reads and verifies offline', { timeout: 120_000 }, async () => {
+      test('executes, reads and verifies offline', async () => {
         const ran = await python([join(import.meta.dirname, 'python_service.py')], {
           COUNTERSIGN_URL: service.url,
           COUNTERSIGN_API_KEY: service.key,
@@ -187,20 +187,16 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
       }
     }
 
-    test(
-      'proposes, approves and rejects, delivers approvals, asks the sandbox and closes intents',
-      { timeout: 120_000 },
-      async () => {
-        const ran = await python([join(import.meta.dirname, 'python_authority.py')], {
-          COUNTERSIGN_URL: service.url,
-          COUNTERSIGN_API_KEY: service.key,
-          COUNTERSIGN_MAKER_KEY: maker.key,
-          COUNTERSIGN_CHECKER_KEY: checker.key,
-          COUNTERSIGN_PREPARED: JSON.stringify(await prepare()),
-        })
-        expectPassed(ran)
-      },
-    )
+    test('proposes, approves and rejects, delivers approvals, asks the sandbox and closes intents', async () => {
+      const ran = await python([join(import.meta.dirname, 'python_authority.py')], {
+        COUNTERSIGN_URL: service.url,
+        COUNTERSIGN_API_KEY: service.key,
+        COUNTERSIGN_MAKER_KEY: maker.key,
+        COUNTERSIGN_CHECKER_KEY: checker.key,
+        COUNTERSIGN_PREPARED: JSON.stringify(await prepare()),
+      })
+      expectPassed(ran)
+    })
   })
 })
 

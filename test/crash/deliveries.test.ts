@@ -69,7 +69,7 @@ beforeAll(async () => {
   after = await stateOf(copy)
   await copy.drop()
   marks = new Map([[BATCH, readMarks(readFileSync(list, 'utf8'))]])
-}, 120_000)
+})
 
 afterAll(async () => {
   await database.drop()

@@ -97,7 +97,7 @@ beforeAll(async () => {
       return [kind, readMarks(readFileSync(list, 'utf8'))]
     }),
   )
-}, 120_000)
+})
 
 afterAll(async () => {
   receiver.close()

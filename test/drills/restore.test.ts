@@ -187,14 +187,10 @@ describeWithPostgres('a restored service', () => {
     await expectKinds(service)
 
     // Released when the backup was made: in doubt, whatever its connector has done since.
-    await until(
-      async () => {
-        const listed = await unfinalized(service)
-        return [...stored.inDoubt].every((id) => listed.has(id))
-      },
-      'what was released to be listed in doubt',
-      60_000,
-    )
+    await until(async () => {
+      const listed = await unfinalized(service)
+      return [...stored.inDoubt].every((id) => listed.has(id))
+    }, 'what was released to be listed in doubt')
     expect((await service.post('/execute', hanging)).status).toBe(409)
 
     // From before, and taken back: used, and nothing of theirs is run.

@@ -73,5 +73,5 @@ describeWithPostgres('a damaged page', () => {
     expect((await service.get(`/trust-records/${lost.id}`)).status).toBe(200)
     expect((await service.get(`/execution-intents/${lost.id}`)).body).toMatchObject({ state: 'FINALIZED' })
     expect(await execute()).toMatchObject({ status: 200, effects: 1 })
-  }, 60_000)
+  })
 })

@@ -64,7 +64,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     await server.run(
       `UPDATE receipts SET body = replace(body, '"ed25519"', '"ed25518"') WHERE business_transaction_id = '${tampered}'`,
     )
-  }, 60_000)
+  })
   afterAll(() => rmSync(signingKeyDir, { recursive: true }))
 
   // proves fault: A bit of a table
@@ -96,7 +96,7 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     expect(summary.rows['audit_events']).toBe(healthy.rows['audit_events'])
     // The page, and the row of each of three tables that names a record in it.
     expect(summary.unreadable).toBe(1 + 3 * damaged.length)
-  }, 60_000)
+  })
 
   // proves fault: A bit of an index
   test('of an index: the index, and every row is checked without it', async () => {
@@ -122,5 +122,5 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
     )
     const { summary: repaired } = await check()
     expect(repaired.unreadable).toBe(0)
-  }, 60_000)
+  })
 })

@@ -81,7 +81,7 @@ describe('a hundred records of 270 KB', () => {
       )
       ids.push(...records.map(({ businessTransactionId }) => businessTransactionId))
     }
-  }, 120_000)
+  })
 
   // proves abuse: A hundred records of 270
   test.each(['/trust-records', '/transactions'])(
@@ -191,7 +191,7 @@ describe('a record with 50,000 verifications', () => {
       )
     await grow(id, 'verifications', 50_000)
     await database.pool.query('ANALYZE verifications')
-  }, 60_000)
+  })
 
   // proves abuse: One caller has 50,000 verifications
   test('is read: the newest 100, oldest first, and how many there are', async () => {
@@ -269,7 +269,7 @@ describe('a record with 50,000 verifications', () => {
       [id],
     )
     expect(listed).toEqual(rows.map((row) => row.id))
-  }, 60_000)
+  })
 
   // proves abuse: One caller has 50,000 verifications
   test('takes no more of them, and says so; what it has stays of use', async () => {

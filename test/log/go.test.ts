@@ -49,7 +49,7 @@ describe.skipIf(!hasGo)("Go's note and tlog packages", () => {
       encoding: 'utf8',
     })
     expect(built.status, built.stderr).toBe(0)
-  }, 120_000)
+  })
   afterAll(async () => {
     await log.close()
     rmSync(root, { recursive: true })

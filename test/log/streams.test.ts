@@ -207,7 +207,7 @@ describe('the list of a stream', () => {
     expect((await asked({ stream: { caller: 'only of 200' } })).status).toBe(200)
     await grow(7)
     expect((await asked({ stream: { caller: 'only of 7' } })).status).toBe(503)
-  }, 60_000)
+  })
 
   test('waits while the newest heads are not published, and not for ever', async () => {
     await queue(log.pool, [anEntry({ caller: 'a' })])

@@ -207,7 +207,7 @@ describe('the tables', () => {
       expect(await servedCheckpoint(pool, { required })).toEqual(both)
     }
     expect((await readCosigned(pool)).length).toBeLessThan(12)
-  }, 60_000)
+  })
 })
 
 describe('two services', () => {

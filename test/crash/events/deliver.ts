@@ -1,12 +1,12 @@
 // Delivers the events of a database to its one endpoint, as an instance does, until there are no more or the endpoint is disabled.
 import { readSigningKeys } from '../../../src/core/signing/keys.ts'
 import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
-import { openPool } from '../../../src/core/tables/sql.ts'
 import type { SignedEvents } from '../../../src/core/thread-messages.ts'
 import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
 import { startDelivering } from '../../../src/server/jobs/events.ts'
 import { signEvents } from '../../../workers/events/sign.ts'
 import { recordAuditEvents } from '../../../workers/evidence/audit.ts'
+import { patientPool } from '../../patient-pool.ts'
 import { aRequest } from '../request.ts'
 
 export interface Work {
@@ -15,7 +15,7 @@ export interface Work {
 }
 
 export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
-  const pool = openPool(url, 4)
+  const pool = patientPool(url, 4)
   const tools = { pool, key: readSigningKeys(keyDir, ['ed25519']).ed25519, startLogBatch }
   const ended = Promise.withResolvers<void>()
   /** What a worker thread would do. */
