@@ -1,7 +1,7 @@
 // The entry point of every worker thread, which Piscina loads: `boot` runs once, the function that it returns once for each batch.
 // Holds the private keys and its own database connections.
 import { setPriority } from 'node:os'
-import { parentPort } from 'node:worker_threads'
+import { MessageChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
 import { readableOwner } from '../src/core/callers.ts'
 import { failures, type Failure } from '../src/core/errors.ts'
@@ -60,6 +60,7 @@ import {
   unpackTask,
   type BatchReport,
   type Boot,
+  type Following,
   type Operation,
   type Task,
   type ThreadReplies,
@@ -76,12 +77,14 @@ function boot(given: Boot) {
   if (lane === 'background' && process.platform === 'linux') setPriority(BACKGROUND_NICENESS)
   const lateness = watchLateness()
   const thread = openThread(given)
-  const inEffect = followAuthority(given, (authority) => {
+  const { port1: ours, port2: authorityPort } = new MessageChannel()
+  const inEffect = followAuthority(given.authority, ours, (authority) => {
     thread.policies.replace(authority.policies)
     thread.approvers.replace(authority.approvers)
     thread.connectors.replaceExternal(authority.externalConnectors)
     thread.webhookRules.replace(authority.webhookRules)
   })
+  parentPort?.postMessage({ authorityPort } satisfies Following, [authorityPort])
   if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
   const scopedCallers = given.callers.map(scopedCaller)
   const deferredExecutions = openDeferred(

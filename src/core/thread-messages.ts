@@ -1,4 +1,5 @@
 // The messages between the front end and the worker threads, and how the bodies of requests are packed to cross by transfer.
+import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from './authority-state.ts'
 import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
@@ -24,8 +25,6 @@ export interface Boot {
   readonly evidenceLog: EvidenceLog | undefined
   /** As the database holds it. Given, not read: a thread that replaces one must not need a database to boot. */
   readonly authority: AuthorityState
-  /** Name of the BroadcastChannel on which each later AuthorityState comes. */
-  readonly authorityChannel: string
   /** Shared counter of executions whose evidence is not stored yet. A thread that crashes loses its share. */
   readonly pendingEvidenceCount: Int32Array<SharedArrayBuffer>
   /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/store-fault.ts). */
@@ -47,8 +46,10 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
   return `${name}/log/${Atomics.load(number, 0)}`
 }
 
-/** What a thread sends on the authority channel when it has begun to listen; every later message there is an AuthorityState. */
-export const ASKS_AUTHORITY = 'what is in effect?'
+/** What a thread sends when it has booted: where it takes each later AuthorityState. */
+export interface Following {
+  readonly authorityPort: MessagePort
+}
 
 /** The operations of a thread; each has a handler in workers/thread.ts. */
 export type Operation =

@@ -1,13 +1,11 @@
 // What a thread works by: never less than what was in effect when its batch was sent.
-import { randomUUID } from 'node:crypto'
-import { BroadcastChannel } from 'node:worker_threads'
+import { MessageChannel } from 'node:worker_threads'
 import { afterAll, expect, test } from 'vitest'
 import type { AuthorityState } from '../../src/core/authority-state.ts'
 import { followAuthority } from '../../workers/authority/follow.ts'
 
-const authorityChannel = randomUUID()
-const channel = new BroadcastChannel(authorityChannel)
-afterAll(() => channel.close())
+const { port1: ours, port2: theirs } = new MessageChannel()
+afterAll(() => theirs.close())
 
 const stateOf = (epoch: string): AuthorityState => ({
   epoch,
@@ -19,7 +17,7 @@ const stateOf = (epoch: string): AuthorityState => ({
 
 test('a batch that overtakes a change waits until it is in effect', async () => {
   const taken: string[] = []
-  const inEffect = followAuthority({ authority: stateOf('9'), authorityChannel }, ({ epoch }) => {
+  const inEffect = followAuthority(stateOf('9'), ours, ({ epoch }) => {
     taken.push(epoch)
   })
   await inEffect('9')
@@ -27,8 +25,8 @@ test('a batch that overtakes a change waits until it is in effect', async () => 
 
   const waiting = inEffect('11').then(() => [...taken])
   for (const epoch of ['10', '11'])
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel between threads, not between windows
-    channel.postMessage(stateOf(epoch))
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
+    theirs.postMessage(stateOf(epoch))
   expect(await waiting).toEqual(['10', '11'])
   await inEffect('10')
 })

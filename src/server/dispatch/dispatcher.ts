@@ -1,6 +1,5 @@
 // Hands requests to the worker threads: lanes for executions, one for other work that costs time, one for what humans decide
 // (docs/design-notes.md "Fairness").
-import { randomUUID } from 'node:crypto'
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
 import type { Boot, LaneName, Operation } from '../../core/thread-messages.ts'
@@ -34,7 +33,7 @@ export interface Dispatcher {
 type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsOnDemand'>
 
 interface DispatcherOptions {
-  readonly boot: Omit<Boot, 'authorityChannel' | 'pendingEvidenceCount' | 'lane'>
+  readonly boot: Omit<Boot, 'pendingEvidenceCount' | 'lane'>
   readonly meter: Meter
   readonly onError: (error: unknown) => void
   /** Metrics of every batch; undefined: not recorded. */
@@ -52,7 +51,7 @@ export async function openDispatcher({
   watch,
 }: DispatcherOptions): Promise<Dispatcher> {
   const pendingEvidenceCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  const shared = { ...start, pendingEvidenceCount, authorityChannel: `countersign authority ${randomUUID()}` }
+  const shared = { ...start, pendingEvidenceCount }
   const { workerThreads } = start.config
   const sizes: Record<LaneName, LaneSize> = {
     // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
@@ -66,12 +65,15 @@ export async function openDispatcher({
   // boots with the newest.
   const boots = (Object.keys(sizes) as LaneName[]).map((lane) => ({ ...shared, lane }))
 
-  const broadcast = openAuthorityBroadcast(shared.authorityChannel, boots, start.authority)
+  const broadcast = openAuthorityBroadcast(boots, start.authority)
 
   const opening = await Promise.allSettled(
     boots.map(
       async (boot) =>
-        [boot.lane, await openLane({ boot, ...sizes[boot.lane], meter, onError, watch })] as const,
+        [
+          boot.lane,
+          await openLane({ boot, ...sizes[boot.lane], meter, onFollowing: broadcast.add, onError, watch }),
+        ] as const,
     ),
   )
   const opened = opening.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))

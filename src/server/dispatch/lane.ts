@@ -1,10 +1,12 @@
 // One group of worker threads: Piscina runs them, batches.ts says what they take next, pending.ts who waits for it.
 import { join } from 'node:path'
+import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { failures, type Failure } from '../../core/errors.ts'
 import {
   packTask,
   type Boot,
+  type Following,
   type Operation,
   type ThreadRequest,
   type ThreadReplies,
@@ -39,6 +41,8 @@ export interface LaneOptions extends BatchLimits {
   /** The threads start when they are first needed, not with the lane. */
   readonly startsOnDemand?: true
   readonly meter: Meter
+  /** Called once for each thread. */
+  readonly onFollowing: (port: MessagePort) => void
   readonly onError: (error: unknown) => void
   readonly watch?: BatchWatch | undefined
 }
@@ -77,7 +81,10 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     if (!closing) options.onError(error)
   }
   pool.on('error', failed)
-  pool.on('message', deliverDeferred)
+  pool.on('message', (message: Following | ThreadReplies) => {
+    if ('authorityPort' in message) options.onFollowing(message.authorityPort)
+    else deliverDeferred(message)
+  })
   const expiring = setInterval(() => {
     const nowMs = performance.now()
     for (const { resolve } of batches.expire(nowMs - QUEUED_MAX_MS)) resolve(answerOf(failures.overloaded()))
