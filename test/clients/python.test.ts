@@ -4,10 +4,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/server/routes/index.ts'
-import { aHuman, anApprover, anEnrolment, aSignedApproval, aStepUp, proposed } from '../authority.ts'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import {
+  aHuman,
+  anApprovalOf,
+  anApprover,
+  anEnrolment,
+  aSignedApproval,
+  aStepUp,
+  proposed,
+} from '../authority.ts'
 import { createDatabase, rowsOf, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
 const PACKAGE = join(import.meta.dirname, '..', '..', 'clients', 'python')
@@ -119,7 +128,9 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
   )
 
   describe('with humans', () => {
-    const [maker, checker] = [aHuman('maker'), aHuman('checker')]
+    const maker = aHuman('maker')
+    /** Who is the approver too. */
+    const checker = aHuman('checker', { approverId: 'alice' })
     const alice = anApprover('alice')
     let database: TestDatabase
     let service: TestService
@@ -149,6 +160,17 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
       const { status, text, body } = await service.post('/execute', aTransaction())
       expect(status, text).toBe(200)
       return String(body.businessTransactionId)
+    }
+
+    /** Signs the request that the program makes, which Python's standard library cannot. */
+    async function approveWhenAsked(target: string): Promise<void> {
+      const asked = await until(async () => {
+        const { body } = await service.get('/approval-requests?status=PENDING', { key: checker.key })
+        const { requests } = body as { requests: ApprovalRequest[] }
+        return requests.find(({ request }) => request.target === target)
+      }, 'the program to ask')
+      const delivered = await service.post('/approvals', anApprovalOf(alice, asked))
+      expect(delivered.status, delivered.text).toBe(201)
     }
 
     /** What Python's standard library cannot sign, and what no client can bring about. */
@@ -187,15 +209,16 @@ describe.skipIf(noPython)(`the Python client${noPython ? ' (skipped: no Python 3
       }
     }
 
-    test('proposes, approves and rejects, delivers approvals, asks the sandbox and closes intents', async () => {
-      const ran = await python([join(import.meta.dirname, 'python_authority.py')], {
+    test('proposes, approves and rejects, asks for and delivers approvals, asks the sandbox and closes intents', async () => {
+      const running = python([join(import.meta.dirname, 'python_authority.py')], {
         COUNTERSIGN_URL: service.url,
         COUNTERSIGN_API_KEY: service.key,
         COUNTERSIGN_MAKER_KEY: maker.key,
         COUNTERSIGN_CHECKER_KEY: checker.key,
         COUNTERSIGN_PREPARED: JSON.stringify(await prepare()),
       })
-      expectPassed(ran)
+      await approveWhenAsked('approved-for-python')
+      expectPassed(await running)
     })
   })
 })

@@ -9,15 +9,21 @@ import json
 import os
 import unittest
 import uuid
-from typing import Any
+from typing import Any, Dict, List
 
-from countersign import Client, CountersignError, verify_evidence
+from countersign import Client, CountersignError, NotApproved, deterministic_id, verify_evidence
 
 URL = os.environ["COUNTERSIGN_URL"]
 PREPARED = json.loads(os.environ["COUNTERSIGN_PREPARED"])
 MACHINE = Client(URL, os.environ["COUNTERSIGN_API_KEY"])
 MAKER = Client(URL, os.environ["COUNTERSIGN_MAKER_KEY"])
 CHECKER = Client(URL, os.environ["COUNTERSIGN_CHECKER_KEY"])
+
+
+def _needing(target: str) -> Dict[str, Any]:
+    policy = {"name": "approved-by-two", "version": "1.0.0"}
+    request = {"action": "sandbox:echo", "target": target, "parameters": {"amount": 42}, "policy": policy}
+    return {**request, "signals": {"approved": True}}
 
 
 class Authority(unittest.TestCase):
@@ -77,6 +83,31 @@ class Authority(unittest.TestCase):
         change, step_up = PREPARED["rejected"]["change"], PREPARED["rejected"]["stepUp"]
         rejected = CHECKER.reject_policy_change(change["changeId"], step_up, rejection_reason="Not this one.")
         self.assertEqual((rejected["status"], rejected["rejectionReason"]), ("REJECTED", "Not this one."))
+
+    def test_an_approver_is_asked_and_the_execution_goes_on(self) -> None:
+        asked: List[Any] = []
+        record = MACHINE.execute(_needing("approved-for-python"), on_approval_needed="ask", note="Please.", on_asked=asked.append)
+        request = asked[0]["request"]
+        self.assertEqual((asked[0]["status"], asked[0]["missing"], request["note"]), ("PENDING", 1, "Please."))
+        self.assertEqual(record["businessTransactionId"], deterministic_id(request["requestId"], "execution"))
+        self.assertEqual(record["executions"][0]["decision"]["verifiedSignals"]["approved"]["request"], request)
+        self.assertEqual(MACHINE.approval_request(request["requestId"])["status"], "USED")
+
+    def test_an_approver_who_is_asked_declines(self) -> None:
+        def decline(asked: Any) -> None:
+            self.assertIn(asked, CHECKER.approval_requests(waiting_for="me", status="PENDING"))
+            CHECKER.decline_approval_request(asked["request"]["requestId"], "Too much.")
+
+        with self.assertRaises(NotApproved) as raised:
+            MACHINE.execute(_needing("declined"), on_approval_needed="ask", on_asked=decline)
+        self.assertEqual(str(raised.exception), "The approval request is DECLINED by checker: Too much.")
+        with self.assertRaises(CountersignError) as refused:
+            MACHINE.execute(_needing("not-asked"))
+        self.assertTrue(refused.exception.needs_approval)
+        request_id = MACHINE.request_approval(_needing("withdrawn"), expires_in_seconds=60)["request"]["requestId"]
+        self.assertEqual(MACHINE.wait_for_approval(request_id, timeout_seconds=0.001)["status"], "PENDING")
+        self.assertEqual(MACHINE.withdraw_approval_request(request_id)["status"], "WITHDRAWN")
+        self.assertEqual(MACHINE.wait_for_approval(request_id)["status"], "WITHDRAWN")
 
     def test_an_external_connector_is_registered(self) -> None:
         change, step_up = PREPARED["external-connector"]["change"], PREPARED["external-connector"]["stepUp"]

@@ -1,7 +1,25 @@
 // The TypeScript client in the hands of humans, and of the machines that ask them (decisions §7 to §9), against the real service.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createCountersign, type Countersign, type Schemas } from '../../clients/typescript/src/index.ts'
-import { aHuman, anApprover, anEnrolment, aSignedApproval, aStepUp, type Human } from '../authority.ts'
+import {
+  createCountersign,
+  deterministicId,
+  OtherRequestError,
+  type Countersign,
+  type Schemas,
+} from '../../clients/typescript/src/index.ts'
+import { actionCode } from '../../src/core/approval-requests/action-code.ts'
+import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import {
+  aHuman,
+  anApprovalOf,
+  anApprover,
+  anEnrolment,
+  aSignedApproval,
+  aStepUp,
+  type Human,
+} from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { startService, type TestService } from '../service.ts'
@@ -9,7 +27,8 @@ import { aTransaction, type Changes } from '../transactions.ts'
 import { loseReply, openFlakyNetwork } from './flaky-network.ts'
 
 const maker = aHuman('maker')
-const checker = aHuman('checker')
+/** Who is the approver too. */
+const checker = aHuman('checker', { approverId: 'alice' })
 const alice = anApprover('alice')
 let database: TestDatabase
 let service: TestService
@@ -173,7 +192,75 @@ describe('an execution that needs a human', () => {
       { businessTransactionId: submitted.businessTransactionId, wouldBe: { outcome: 'REJECTED' } },
     ])
   })
+
+  test('asks the human, waits, and is executed under an id that follows from the request', async () => {
+    const asking = aSubmission({
+      policy: { name: document.policyId },
+      intent: { target: 'asked-for' },
+      signals: { amount: undefined },
+    })
+    const asked = Promise.withResolvers<Schemas['ApprovalRequest']>()
+    const executing = machine.execute(asking, {
+      onApprovalNeeded: 'ask',
+      note: 'Please.',
+      onAsked: asked.resolve,
+    })
+    const { request, actionCode: code } = await asked.promise
+    expect(request).toMatchObject({ note: 'Please.', target: 'asked-for', quorum: 1 })
+    const { requests } = await checking.approvalRequests({ waitingFor: 'me', status: 'PENDING' })
+    expect(requests).toMatchObject([
+      { request, actionCode: code, status: 'PENDING', missing: 1, eligible: ['alice'] },
+    ])
+    const approval = anApprovalOf(alice, requests[0] as ApprovalRequest)
+    await machine.deliverApproval(approval as unknown as Schemas['SignedApproval'])
+    const record = await executing
+    expect(record.businessTransactionId).toBe(deterministicId(request.requestId, 'execution'))
+    expect(record.executions[0]?.decision.verifiedSignals).toMatchObject({ approved: { request } })
+    expect(await machine.approvalRequest(request.requestId)).toMatchObject({ status: 'USED' })
+  })
+
+  test('fails where the human declines, where nobody is asked, and is not waited for longer than said', async () => {
+    await expect(machine.execute(needing('not-asked'))).rejects.toMatchObject({
+      status: 403,
+      needsApproval: true,
+    })
+    const declined = machine.execute(needing('declined'), {
+      onApprovalNeeded: 'ask',
+      onAsked: ({ request }) => void checking.declineApprovalRequest(request.requestId, 'Too much.'),
+    })
+    await expect(declined).rejects.toThrow('The approval request is DECLINED by checker: Too much.')
+    const { request } = await machine.requestApproval(needing('withdrawn'), { expiresInSeconds: 60 })
+    const waited = await machine.waitForApproval(request.requestId, { timeoutMs: 1 })
+    expect(waited).toMatchObject({ status: 'PENDING', request })
+    expect(await machine.withdrawApprovalRequest(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
+    expect(await machine.waitForApproval(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
+  })
+
+  // proves abuse: A request changed after it was shown
+  test('a reply that asks for something else than was sent is refused', async () => {
+    const changed = createCountersign({
+      baseUrl: service.url,
+      apiKey: service.key,
+      fetch: async (sent) => {
+        const reply = await fetch(sent)
+        if (!reply.url.endsWith('/approval-requests')) return reply
+        const body = (await reply.json()) as Schemas['ApprovalRequest']
+        const request = { ...body.request, target: 'elsewhere' }
+        return Response.json({
+          ...body,
+          request,
+          requestHash: requestHash(request, sha256Hex),
+          actionCode: actionCode(request, sha256Hex),
+        })
+      },
+    })
+    const asking = aSubmission({ policy: { name: document.policyId }, signals: { amount: undefined } })
+    await expect(changed.requestApproval(asking)).rejects.toBeInstanceOf(OtherRequestError)
+  })
 })
+
+const needing = (target: string) =>
+  aSubmission({ policy: { name: 'needs-a-human' }, intent: { target }, signals: { amount: undefined } })
 
 /** Of a new transaction for the same intent. */
 function ids() {

@@ -1,8 +1,9 @@
 """Countersign: a client of the service, and an offline verifier of its evidence. Python's standard library only."""
 
+from .approval_request import action_code, request_hash
 from .canonical import NotCanonical, canonicalize, parse
 from .client import Client, deterministic_id
-from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError
+from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, LogContradiction, NoRecordError, NotApproved, OtherRequest
 from .key_set import PublicKey, UnusableKeySet, read_key_set
 from .evidence import Check, Unreadable
 from .governance_change import check_governance_change
@@ -24,11 +25,14 @@ __all__ = [
     "LogContradiction",
     "LogError",
     "NoRecordError",
+    "NotApproved",
     "NotCanonical",
+    "OtherRequest",
     "PublicKey",
     "Report",
     "Unreadable",
     "UnusableKeySet",
+    "action_code",
     "canonicalize",
     "check_audit_event",
     "check_evidence",
@@ -41,6 +45,7 @@ __all__ = [
     "evidence_in",
     "parse",
     "read_key_set",
+    "request_hash",
     "verify_evidence",
     "verify_text",
 ]

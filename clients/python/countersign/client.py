@@ -10,9 +10,10 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from urllib.parse import parse_qs, quote, urlsplit
 
 from . import shapes
+from .approval_request import action_code, request_hash
 from .build import build_transaction, is_request
 from .canonical import canonicalize
-from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError
+from .errors import ConnectionLost, CountersignError, IdUsedForAnotherIntent, NoRecordError, NotApproved, OtherRequest
 from .http import Answer, Exchange
 from .witness import LogWitness
 
@@ -166,7 +167,15 @@ class Client:
         """The transaction that ``execute`` sends for a request, with all its linked ids: for ``evaluate``, or to keep it."""
         return build_transaction(request, self._caller)
 
-    def execute(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
+    def execute(
+        self,
+        transaction: Submitted,
+        *,
+        on_approval_needed: str = "fail",
+        note: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+        on_asked: Optional[Callable[[shapes.ApprovalRequest], None]] = None,
+    ) -> shapes.ExecutionTrustRecord:
         """POST /execute: at most one execution, whatever happens to the connection.
 
         Takes what is to be done (``action``, ``target``, ``parameters``, ``policy``, ``signals``, ``key``), or a whole transaction.
@@ -174,10 +183,33 @@ class Client:
         A 429 stored nothing and is repeated. After a lost connection, 502, 503 or 504 the record is read before
         anything is sent again: it is returned where it exists; only a transaction that the service does not know is sent again.
 
-        Raises CountersignError 409 where the id was used before this call (see ``execute_or_read``), and NoRecordError
-        where the transaction turns out to be stored without a record.
+        on_approval_needed  ``"ask"``: where humans must approve, asks them (``note``, ``expires_in_seconds``), waits, and executes under a
+                            new id that follows from the request's. ``"fail"``: their absence is the service's 403
+        on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel
+
+        Raises CountersignError 409 where the id was used before this call (see ``execute_or_read``), NoRecordError
+        where the transaction turns out to be stored without a record, and NotApproved where humans were asked and did not approve.
         """
-        return self._execute("/execute", self._whole(transaction))
+        if on_approval_needed not in ("ask", "fail"):
+            raise ValueError("on_approval_needed must be 'ask' or 'fail'")
+        whole = self._whole(transaction)
+        try:
+            return self._execute("/execute", whole)
+        except CountersignError as error:
+            if on_approval_needed == "fail" or not error.needs_approval:
+                raise
+        asked = self.request_approval(whole, note=note, expires_in_seconds=expires_in_seconds)
+        if on_asked is not None:
+            on_asked(asked)
+        request_id = asked["request"]["requestId"]
+        ended = self.wait_for_approval(request_id)
+        if ended["status"] != "APPROVED":
+            raise NotApproved(ended)
+        # The one execution of this request has one id, whoever repeats it.
+        new_id = deterministic_id(request_id, "execution")
+        metadata = {**whole["metadata"], "businessTransactionId": new_id}
+        again = cast(shapes.BusinessTransaction, {**whole, "businessTransactionId": new_id, "metadata": metadata})
+        return self._execute("/execute", again)
 
     def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
@@ -492,6 +524,82 @@ class Client:
     def approval(self, approval_id: str) -> shapes.Approval:
         """GET /approvals/{id}: for humans."""
         return self._read(f"/approvals/{_part(approval_id)}").value()
+
+    # Asking humans to approve an execution
+
+    def request_approval(
+        self,
+        transaction: Union[Submitted, Mapping[str, str]],
+        *,
+        note: Optional[str] = None,
+        expires_in_seconds: Optional[int] = None,
+    ) -> shapes.ApprovalRequest:
+        """POST /approval-requests: asks humans to approve exactly this execution, whose id is not used.
+
+        Takes what ``execute`` takes, or ``{"fromRefusal": businessTransactionId}`` of one that was refused. The same content while a
+        request is open gets that request, so this is safe to repeat.
+
+        Raises CountersignError 409 NOT_APPROVABLE where no approval would help, and OtherRequest where the reply is not what was sent.
+        """
+        is_refused = "fromRefusal" in transaction
+        whole = None if is_refused else self._whole(cast(Submitted, transaction))
+        asked: Mapping[str, Any] = transaction if whole is None else {"transaction": whole}
+        body = {**asked, **_given({"note": note, "expiresInSeconds": expires_in_seconds})}
+        reply: shapes.ApprovalRequest = self._ask("/approval-requests", body, answers=(200, 201)).value()
+        _require_same(reply, whole, self._caller())
+        return reply
+
+    def approval_request(self, request_id: str) -> shapes.ApprovalRequest:
+        """GET /approval-requests/{id}: as it stands now. APPROVED is advice: the execution checks the approvals again."""
+        return self._read(f"/approval-requests/{_part(request_id)}").value()
+
+    def wait_for_approval(self, request_id: str, *, timeout_seconds: Optional[float] = None) -> shapes.ApprovalRequest:
+        """Waits until a request is no longer PENDING, and answers it as it stands then; after ``timeout_seconds`` it may be PENDING.
+
+        The service holds each reply for up to 20 seconds.
+        """
+        until = None if timeout_seconds is None else time.monotonic() + timeout_seconds
+        while True:
+            began = time.monotonic()
+            left = self._event_wait_seconds if until is None else max(0, int(until - began))
+            request = self._held_request(request_id, min(self._event_wait_seconds, left))
+            now = time.monotonic()
+            if request["status"] != "PENDING" or (until is not None and now >= until):
+                return request
+            # A service that does not hold its replies is not asked without a pause.
+            next_at = began + request["intervalSeconds"]
+            pause_seconds = (next_at if until is None else min(next_at, until)) - now
+            if pause_seconds > 0:
+                self._sleep(pause_seconds)
+
+    def _held_request(self, request_id: str, wait_seconds: int) -> shapes.ApprovalRequest:
+        path = f"/approval-requests/{_part(request_id)}"
+
+        def send() -> Answer:
+            return self._send("GET", path, answers=(200,), prefer=f"wait={wait_seconds}")
+
+        self._check_log()
+        return self._repeat(send, repeatable=_is_passing).value()
+
+    def approval_requests(
+        self,
+        *,
+        status: Optional[str] = None,
+        waiting_for: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+    ) -> List[shapes.ApprovalRequest]:
+        """GET /approval-requests: newest first; of a human ``waiting_for="me"``: what this human could sign."""
+        query = {"status": status, "waitingFor": waiting_for, "page": page, "pageSize": page_size}
+        return self._page("/approval-requests", query, "requests")
+
+    def decline_approval_request(self, request_id: str, reason: str) -> shapes.ApprovalRequest:
+        """POST /approval-requests/{id}/decline: by a human who could sign it; final."""
+        return self._write(f"/approval-requests/{_part(request_id)}/decline", {"reason": reason}).value()
+
+    def withdraw_approval_request(self, request_id: str) -> shapes.ApprovalRequest:
+        """POST /approval-requests/{id}/withdraw: by the caller that asked; final."""
+        return self._write(f"/approval-requests/{_part(request_id)}/withdraw", {}).value()
 
     # Execution intents, decisions §8
 
@@ -816,6 +924,27 @@ class Client:
         if answer.status not in answers:
             raise answer.error()
         return answer
+
+
+def _require_same(reply: Mapping[str, Any], sent: Optional[Mapping[str, Any]], caller_id: str) -> None:
+    """Computes hash and code from what is here, and not from what the service says of it."""
+    request = reply["request"]
+    if request_hash(request) != reply["requestHash"]:
+        raise OtherRequest(reply, "the requestHash is not the hash of its request")
+    if request["requestedBy"] != caller_id:
+        raise OtherRequest(reply, "another caller asks")
+    coded = request
+    if sent is not None:
+        coded = {
+            "capability": sent["intent"]["action"],
+            "target": sent["intent"]["target"],
+            "parameters": sent["intent"].get("parameters") or {},
+            "policy": sent["policy"],
+            "principalId": sent["authority"]["principalId"],
+            "requestedBy": caller_id,
+        }
+    if {action_code(coded), action_code(request)} != {reply["actionCode"]}:
+        raise OtherRequest(reply, "its action code is not that of the action")
 
 
 def _status(error: Exception) -> Optional[int]:

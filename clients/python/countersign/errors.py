@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Mapping, Optional
 
 
@@ -24,6 +25,11 @@ class CountersignError(Exception):
         self.request_id = request_id
         #: Names in lower case.
         self.headers = dict(headers or {})
+
+    @property
+    def needs_approval(self) -> bool:
+        """An execution that humans' approvals would let through: ``request_approval`` asks for them."""
+        return re.search(r';\s*rel="?approval-request"?', self.headers.get("link", "")) is not None
 
 
 class ConnectionLost(Exception):
@@ -66,3 +72,21 @@ class IdUsedForAnotherIntent(Exception):
     def __init__(self, record: Any) -> None:
         super().__init__(f"Business Transaction '{record['businessTransactionId']}' was executed for another intent.")
         self.record = record
+
+
+class NotApproved(Exception):
+    """Approvals were asked for, and the request ended without them: declined, withdrawn, expired, or used up by another execution."""
+
+    def __init__(self, approval_request: Any) -> None:
+        closed = approval_request.get("closed") or {}
+        why = f" by {closed['by']}: {closed['reason']}" if closed.get("reason") else ""
+        super().__init__(f"The approval request is {approval_request['status']}{why}")
+        self.approval_request = approval_request
+
+
+class OtherRequest(Exception):
+    """What the service says it asks approvers for is not what was sent to it. Nobody should approve it."""
+
+    def __init__(self, approval_request: Any, what: str) -> None:
+        super().__init__(f"The service asks approvers for something else than was sent to it: {what}.")
+        self.approval_request = approval_request

@@ -419,6 +419,24 @@ class Approval(_Approval, total=False):
     consumedAt: str
 
 
+class _ApprovalRequest(TypedDict):
+    request: Dict[str, Any]
+    requestHash: str
+    actionCode: str
+    status: str
+    missing: int
+    intervalSeconds: int
+    expiresAt: str
+    url: str
+    eligible: List[str]
+    approvals: List[Dict[str, str]]
+    signature: Dict[str, Any]
+
+
+class ApprovalRequest(_ApprovalRequest, total=False):
+    closed: Dict[str, Any]
+
+
 class _ExecutionIntent(TypedDict):
     businessTransactionId: str
     state: str

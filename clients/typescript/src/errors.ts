@@ -2,6 +2,7 @@
 import type { components } from './schema.ts'
 
 type TrustRecord = components['schemas']['ExecutionTrustRecord']
+type ApprovalRequest = components['schemas']['ApprovalRequest']
 
 /** The service answered, and not with success. */
 export class CountersignError extends Error {
@@ -12,6 +13,8 @@ export class CountersignError extends Error {
   readonly requestId: string | undefined
   /** How long the service asks to wait. */
   readonly retryAfterSeconds: number | undefined
+  /** An execution that humans' approvals would let through: `requestApproval` asks for them. */
+  readonly needsApproval: boolean
 
   constructor(
     message: string,
@@ -20,6 +23,7 @@ export class CountersignError extends Error {
       code?: string | undefined
       requestId?: string | undefined
       retryAfterSeconds?: number | undefined
+      needsApproval?: boolean
     },
   ) {
     super(message)
@@ -27,6 +31,31 @@ export class CountersignError extends Error {
     this.code = more.code
     this.requestId = more.requestId
     this.retryAfterSeconds = more.retryAfterSeconds
+    this.needsApproval = more.needsApproval ?? false
+  }
+}
+
+/** Approvals were asked for, and the request ended without them: declined, withdrawn, expired, or used up by another execution. */
+export class NotApprovedError extends Error {
+  override readonly name = 'NotApprovedError'
+  readonly approvalRequest: ApprovalRequest
+
+  constructor(approvalRequest: ApprovalRequest) {
+    const { status, closed } = approvalRequest
+    const why = closed === undefined || closed.reason === '' ? '' : ` by ${closed.by}: ${closed.reason}`
+    super(`The approval request is ${status}${why}`)
+    this.approvalRequest = approvalRequest
+  }
+}
+
+/** What the service says it asks approvers for is not what was sent to it. Nobody should approve it. */
+export class OtherRequestError extends Error {
+  override readonly name = 'OtherRequestError'
+  readonly approvalRequest: ApprovalRequest
+
+  constructor(approvalRequest: ApprovalRequest, what: string) {
+    super(`The service asks approvers for something else than was sent to it: ${what}.`)
+    this.approvalRequest = approvalRequest
   }
 }
 

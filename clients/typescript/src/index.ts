@@ -1,5 +1,6 @@
 // The client of a Countersign service: one method per route (interface §4), typed by the service's OpenAPI document.
 import createClient, { type Client } from 'openapi-fetch'
+import { approvalMethods, type Asking } from './approvals.ts'
 import { authorityMethods } from './authority.ts'
 import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
 import { CountersignError } from './errors.ts'
@@ -10,12 +11,15 @@ import { isPassing, nothingWasDone, sendRepeatedly, sleep, type Call, type Pacin
 import type { components, paths } from './schema.ts'
 import type { LogWitness } from './witness.ts'
 
+export type { Asking } from './approvals.ts'
 export type { ExecutionRequest } from './build.ts'
 export {
   CountersignError,
   IdUsedForAnotherIntentError,
   InDoubtError,
   LogContradictionError,
+  NotApprovedError,
+  OtherRequestError,
   type Contradiction,
 } from './errors.ts'
 export type { CountersignEvent, EventPage, Following } from './events.ts'
@@ -94,6 +98,15 @@ export function createCountersign(options: Options) {
   const whole = (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) =>
     isRequest(submitted) ? build(submitted) : Promise.resolve(submitted)
 
+  const approval = approvalMethods(http, {
+    read,
+    change,
+    whole,
+    callerId,
+    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    sleep: (ms) => sleep(ms, options.signal),
+  })
+
   return {
     /** The typed client below the methods: one request a call, errors as values. */
     http,
@@ -104,12 +117,23 @@ export function createCountersign(options: Options) {
      * POST /execute: at most one execution, whatever happens to the connection. Where an answer was lost the record is read before
      * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
      * @param submitted the intent to execute, or a whole transaction
-     * @throws CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again
+     * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id that follows
+     *   from the request's; by default their absence is the service's 403, with `needsApproval`
+     * @throws CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again;
+     *   NotApprovedError where they were asked and did not approve
      */
-    execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction']) => {
+    execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
       const built = await whole(submitted)
       await checkLog()
-      return executeOnce(built.businessTransactionId, callsOf(built), pacing)
+      const once = (sent: Schemas['SubmittedTransaction']) =>
+        executeOnce(sent.businessTransactionId, callsOf(sent), pacing)
+      try {
+        return await once(built)
+      } catch (error) {
+        const isAsked = asking.onApprovalNeeded === 'ask'
+        if (!isAsked || !(error instanceof CountersignError) || !error.needsApproval) throw error
+      }
+      return once(await approval.approved(built, asking))
     },
     /**
      * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.
@@ -202,6 +226,8 @@ export function createCountersign(options: Options) {
       read(() => asAnswer(http.POST('/policies/validate', { body: policy }), [400, 404], 'valid')),
 
     ...authority,
+
+    ...approval.methods,
 
     ...eventMethods(http, {
       read,

@@ -85,6 +85,7 @@ function errorOf(response: Response, body: unknown): CountersignError {
     code: typeof code === 'string' ? code : undefined,
     requestId: response.headers.get('X-Request-Id') ?? undefined,
     retryAfterSeconds: retryAfterSeconds(response.headers.get('Retry-After')),
+    needsApproval: /;\s*rel="?approval-request"?/.test(response.headers.get('Link') ?? ''),
   })
 }
 

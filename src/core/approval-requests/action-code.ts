@@ -18,25 +18,33 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 /**
  * The action code of a request: the first 60 bits of SHA-256 of the canonical text of these members. Finding another action with the
  * same code takes 2^60 attempts, which a request that lives a day leaves no time for.
- * @param action members besides those named are left out, those of `policy` too
  * @param sha256Hex of the UTF-8 bytes of a text
  * @returns three groups of four of Crockford's base32, such as `7H2K-Q4ZM-9TRW`
  * @throws NotCanonical where the parameters have no canonical form
  */
 export function actionCode(action: CodedAction, sha256Hex: (text: string) => string): string {
+  return codeOfHash(sha256Hex(actionText(action)))
+}
+
+/** What the code is the hash of; members besides those named are left out, those of `policy` too. */
+export function actionText(action: CodedAction): string {
   const { capability, target, parameters, policy, principalId, requestedBy } = action
-  const coded = {
+  return canonicalize({
     capability,
     target,
     parameters: parameters as Json,
     policy: { name: policy.name, version: policy.version },
     principalId,
     requestedBy,
-  }
-  const bits = BigInt(`0x${sha256Hex(canonicalize(coded)).slice(0, 15)}`)
+  })
+}
+
+/** @param hash SHA-256 of `actionText`, in hex */
+export function codeOfHash(hash: string): string {
+  const bits = BigInt(`0x${hash.slice(0, 15)}`)
   const characters = Array.from(
     { length: 12 },
-    (_, i) => ALPHABET[Number((bits >> BigInt(55 - 5 * i)) & 31n)],
-  )
-  return [0, 4, 8].map((start) => characters.slice(start, start + 4).join('')).join('-')
+    (_, i) => ALPHABET[Number((bits >> BigInt(55 - 5 * i)) & 31n)] ?? '',
+  ).join('')
+  return [0, 4, 8].map((start) => characters.slice(start, start + 4)).join('-')
 }
