@@ -12,16 +12,21 @@ import {
   type ApprovalRequest,
 } from '../src/cli/approver-command.ts'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
+import type { ApprovalRequest as ApprovalRequestReply } from '../src/core/schemas/approval-request.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
-import { aHuman, anApprover, anEnrolment, enrolled, proposed, type Change } from './authority.ts'
+import { aHuman, anApprover, anEnrolment, enrolled, proposed, putInEffect, type Change } from './authority.ts'
+import { answer, openFlakyNetwork } from './clients/flaky-network.ts'
+import { runCommand } from './command.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 import { startService, type TestService } from './service.ts'
 import { bundledEnvironment } from './run/environment.ts'
+import { aTransaction } from './transactions.ts'
 
 const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 const maker = aHuman('maker')
-const checker = aHuman('checker')
+/** Who is an approver too. */
+const checker = aHuman('checker', { approverId: 'dana' })
 
 let folder: string
 let database: TestDatabase
@@ -241,6 +246,93 @@ describe('sign-approval', () => {
     expect([status, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(/^countersign: The key /)
     expect(stderr).not.toContain(String(pem).split('\n')[1] ?? String(pem))
+  })
+})
+
+async function asked(transaction: object, note = ''): Promise<ApprovalRequestReply> {
+  const { status, text, body } = await service.post('/approval-requests', { transaction, note })
+  expect(status, text).toBe(201)
+  return body as ApprovalRequestReply
+}
+
+const at = () => ['--url', service.url, '--api-key', checker.key]
+describe('requests and sign-request', () => {
+  const dana = anApprover('dana')
+  const policy = { name: 'asks-dana', version: '1.0.0' }
+  const key = () => file('dana.pem', dana.privateKeyPem)
+
+  beforeAll(async () => {
+    const humans = { maker, checker }
+    await enrolled(service, humans, dana)
+    await putInEffect(service, humans, `/policies/${policy.name}/${policy.version}/pending-changes`, {
+      reason: 'test',
+      proposedContent: {
+        policyId: policy.name,
+        policyVersion: policy.version,
+        schemaVersion: '1.0.0',
+        description: 'Made by a test.',
+        capabilities: ['sandbox:echo'],
+        signals: { approved: 'boolean' },
+        verify: { approved: { by: 'approval', quorum: 1 } },
+        rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
+      },
+    })
+  })
+
+  const needing = (target: string) =>
+    aTransaction({ intent: { target }, policy, signals: { amount: undefined } })
+
+  const by = () => ['--key', key(), '--approver', 'dana', '--key-id', 'k1']
+
+  test('lists what waits, shows all of it before it asks, and signs exactly that', async () => {
+    const transaction = needing('invoice\u202e7')
+    const { request, requestHash, actionCode } = await asked(transaction, 'Due on Friday.')
+    const listed = approver(['requests', ...at()])
+    expect(listed.stderr).toBe('1 waiting.\n')
+    const shown = [request.requestId, actionCode, 'tester', 'sandbox:echo', 'invoice\ufffd7']
+    expect(listed.stdout).toBe(`${[request.expiresAt, ...shown, '1 missing', 'Due on Friday.'].join('  ')}\n`)
+
+    for (const no of ['', 'n\n', 'yep\n']) {
+      const { status, stdout, stderr } = approver(['sign-request', request.requestId, ...at(), ...by()], no)
+      expect([status, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/Sign it\? \[y\/N\] Nothing was signed\.\n$/)
+    }
+    const signing = approver(['sign-request', request.requestId, ...at(), ...by()], 'y\n')
+    expect(signing.status, signing.stderr).toBe(0)
+    const [before = ''] = signing.stderr.split('Sign it?')
+    for (const name of Object.keys(request)) expect(before).toContain(`"${name}"`)
+    expect(before).toContain(requestHash)
+    expect(before).toContain(`\n  ${actionCode}\n`)
+    expect(before).not.toContain('\u202e')
+    const { payload } = JSON.parse(signing.stdout) as { payload: object }
+    expect(payload).toMatchObject({
+      version: 2,
+      approverId: 'dana',
+      requestHash,
+      expiresAt: request.expiresAt,
+    })
+    expect((await service.post('/execute', transaction)).status).toBe(200)
+    const again = approver(['sign-request', request.requestId, ...at(), ...by()], 'y\n')
+    expect([again.status, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toContain('The request is USED: there is nothing to sign.')
+  })
+
+  // proves abuse: A request changed after it was shown
+  test.each<[string, (reply: ApprovalRequestReply) => object]>([
+    ['another target', (reply) => ({ ...reply, request: { ...reply.request, target: 'elsewhere' } })],
+    ['another action code', (reply) => ({ ...reply, actionCode: '0000-0000-0000' })],
+    ['another hash', (reply) => ({ ...reply, requestHash: 'ab'.repeat(32) })],
+  ])('a reply with %s is not signed', async (_, change) => {
+    const reply = await asked(needing('changed'))
+    const network = await openFlakyNetwork(service.url)
+    const { requestId } = reply.request
+    network.plan(`GET /approval-requests/${requestId}`, answer(200, change(reply)))
+    const given = ['--url', network.url, '--api-key', checker.key, ...by()]
+    const { status, stdout, stderr } = await runCommand(['approver', 'sign-request', requestId, ...given], {})
+    expect([status, stdout]).toEqual([1, ''])
+    expect(stderr).toContain('Nothing was signed.')
+    await network.close()
+    await service.post(`/approval-requests/${requestId}/withdraw`, {})
   })
 })
 

@@ -211,7 +211,7 @@ function readJson(source: string): unknown {
 }
 
 /** On stderr, for the human: a stranger's texts among it move no cursor and turn no line around. */
-function show(title: string, value: unknown): void {
+export function show(title: string, value: unknown): void {
   const lines = JSON.stringify(value, undefined, 2).split('\n')
   console.error([title, ...lines.map((line) => `  ${printable(line)}`)].join('\n'))
 }

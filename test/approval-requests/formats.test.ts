@@ -64,7 +64,7 @@ describe('an execution is compared with the request', () => {
     expect(requestProblem(content, { ...asked, signals, verified })).toBeUndefined()
   })
 
-  // proves abuse: Buy an approval under one request and use it under another
+  // proves abuse: An approval bought under one request
   test.each<[string, Partial<RequestedAction>, string]>([
     ['by another caller', { requestedBy: 'other' }, 'was asked for by another caller'],
     ['for another principal', { principalId: 'other' }, 'was asked for by another principal'],

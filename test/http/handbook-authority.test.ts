@@ -120,6 +120,7 @@ describe('Governing', () => {
     const none = 'http://127.0.0.1:1'
     await run(next('governing.md'), none)
     await run(next('governing.md'), none)
+    await run(next('governing.md'), none)
     // In place of the start, whose database would be another: what it is started with.
     const starting = next('governing.md')
     expect(starting).toMatch(/^npm start$/m)
@@ -127,6 +128,7 @@ describe('Governing', () => {
     expect(saved('callers.json')).toMatchObject([
       { callerId: 'alice', credentialHolderType: 'USER' },
       { callerId: 'bob', credentialHolderType: 'USER' },
+      { callerId: 'dana', credentialHolderType: 'USER', approverId: 'dana' },
       { callerId: 'local-dev', allowedCapabilities: ['*'] },
     ])
     service = await start()
@@ -181,15 +183,23 @@ describe('Approving', () => {
     })
   })
 
-  test('an approval is signed and delivered, and the payment that it covers goes out once', async () => {
-    const { stderr } = await run(next('approving.md'))
-    expect(stderr).toContain('You approve, once, by this signature:')
-    expect(stderr).toContain('"target": "vendor-17"')
-    expect((await run(next('approving.md'))).stdout).toContain('"status":"UNUSED"')
+  test('an agent asks, an approver looks and signs, and the payment goes out once', async () => {
+    await run(next('approving.md'))
+    const { request, actionCode, status } = saved('request.json')
+    expect(status).toBe('PENDING')
+    const { stdout: listed } = await run(next('approving.md'))
+    expect(listed).toContain(
+      `${request.requestId}  ${actionCode}  local-dev  vendor:pay  vendor-17  1 missing`,
+    )
+    const signing = next('approving.md').replace('bin/countersign', 'echo y | bin/countersign')
+    const { stderr } = await run(signing)
+    expect(stderr).toMatch(/^You approve, once, by this signature, exactly this:[^]*"target": "vendor-17"/)
+    expect(stderr).toContain(`\n  ${actionCode}\n`)
+    await run(next('approving.md'))
     const approvals = [saved('approval.json')] as object[]
     expect(saved('record.json').executions).toMatchObject([
       {
-        decision: { verifiedSignals: { humanApproved: { value: true, by: 'approval', approvals } } },
+        decision: { verifiedSignals: { humanApproved: { value: true, by: 'approval', approvals, request } } },
         status: 'COMPLETED',
         evidence: { result: { effects: 1 } },
       },
@@ -197,6 +207,13 @@ describe('Approving', () => {
     const { stdout } = await run(next('approving.md'))
     expect(stdout).toContain('"status":"USED"')
     expect(stdout).toContain(`"consumedBy":"${saved('payment.json').businessTransactionId}"`)
+  })
+
+  test('an approval within limits is signed before anybody asks', async () => {
+    const { stdout, stderr } = await run(next('approving.md'))
+    expect(stderr).toContain('You approve, once, by this signature:')
+    expect(stderr).toContain('"target": "vendor-18"')
+    expect(stdout).toContain('"status":"UNUSED"')
   })
 
   test('the record is verified offline with the keys of the service and of the approver', async () => {

@@ -1,4 +1,4 @@
-// What the commands of the log ask of a running service.
+// What commands ask of a running service.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { errorText } from '../../core/error-text.ts'

@@ -1,0 +1,152 @@
+// countersign approver requests and sign-request: what a human is asked to approve, and the signature under exactly that (decisions §7).
+// Hash and code are computed here from what is shown: the service can show something else only where the human sees it.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { actionCode } from '../core/approval-requests/action-code.ts'
+import { requestHash } from '../core/approval-requests/request-hash.ts'
+import { canonicalize, type Json } from '../core/json/canonical.ts'
+import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { shapeOf } from '../core/json/shape.ts'
+import { printable } from '../core/printable.ts'
+import { SignedApproval } from '../core/schemas/approval.ts'
+import { ApprovalRequest, ApprovalRequestPage } from '../core/schemas/approval-request.ts'
+import { isUuid } from '../core/schemas/primitives.ts'
+import { ed25519SigningKey } from '../core/signing/keys.ts'
+import { sha256Hex } from '../core/signing/sha256.ts'
+import { signEd25519 } from '../core/signing/signature.ts'
+import { show } from './approver-command.ts'
+import { get, post, type ServiceAt } from './log/service.ts'
+
+const PAGE_SIZE = 100
+/** A page of the service has at most 4 MiB. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+
+const page = shapeOf(ApprovalRequestPage)
+const approvalRequest = shapeOf(ApprovalRequest)
+const signedApproval = shapeOf(SignedApproval)
+
+/**
+ * Prints a line for each open request, what ends first on top: until when, id, action code, who asks, action, target, approvals missing,
+ * note.
+ * @param service.key of a human; with `all` of anybody, who then sees what that caller may read
+ * @param all also those that the human of the key could not sign, or has signed
+ */
+export async function listRequests(service: ServiceAt, { all }: { readonly all: boolean }): Promise<void> {
+  const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
+  const { body } = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
+  const { requests } = read(page, body)
+  for (const one of requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))) {
+    const { requestId, requestedBy, capability, target, note } = one.request
+    const code = actionCode(one.request, sha256Hex)
+    const missing = `${one.missing} missing`
+    const parts = [one.expiresAt, requestId, code, requestedBy, capability, target, missing]
+    console.log(printable([...parts, ...(note === '' ? [] : [note])].join('  ')))
+  }
+  const more = requests.length === PAGE_SIZE ? ', and more: these are the newest' : ''
+  console.error(requests.length === 0 ? 'Nothing waits.' : `${requests.length} waiting${more}.`)
+}
+
+export interface SignRequest {
+  /** A file. */
+  readonly key: string
+  readonly approver: string
+  readonly keyId: string
+}
+
+/**
+ * Shows a request, asks whether to sign it, and delivers the signature.
+ * @param service.key of a human
+ * @returns whether it was signed
+ * @throws Error with a sentence where the request is not one to sign, or the service refuses the approval
+ */
+export async function signRequest(
+  service: ServiceAt,
+  id: string,
+  { key: file, approver, keyId }: SignRequest,
+): Promise<boolean> {
+  if (!isUuid(id)) throw new Error('The id must be that of an approval request, a UUID.')
+  const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
+  const path = `/approval-requests/${id}`
+  const { body } = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
+  const asked = readOpen(read(approvalRequest, body), id)
+  const { request } = asked
+  showRequest(asked)
+  if (!(await isConfirmed('Sign it? [y/N] '))) {
+    console.error('Nothing was signed.')
+    return false
+  }
+  const payload = {
+    version: 2,
+    approvalId: randomUUID(),
+    approverId: approver,
+    keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: { parametersHash: sha256Hex(canonicalize(request.parameters as Json)) },
+    requestHash: requestHash(request, sha256Hex),
+    issuedAt: new Date().toISOString(),
+    expiresAt: request.expiresAt,
+    nonce: randomBytes(16).toString('hex'),
+  } as const
+  // The same check as the service's: a mistake is reported before a signature exists.
+  const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
+  if ('problem' in shaped) throw new Error(shaped.problem)
+  const { value } = signEd25519('approval', canonicalize(payload), key)
+  const approval = { payload, algorithm: 'ed25519', signature: value }
+  await post(service, '/approvals', { json: approval, accept: [201], maxBytes: ANSWER_BYTES_MAX })
+  console.log(JSON.stringify(approval, undefined, 2))
+  console.error(`Signed and delivered as approval ${payload.approvalId}.`)
+  return true
+}
+
+/** Throws where it is another one than its hash and code say, or is not to be signed any more. */
+function readOpen(asked: ApprovalRequest, id: string): ApprovalRequest {
+  const { request, status, expiresAt } = asked
+  if (
+    request.requestId !== id.toLowerCase() ||
+    requestHash(request, sha256Hex) !== asked.requestHash ||
+    actionCode(request, sha256Hex) !== asked.actionCode ||
+    request.expiresAt !== expiresAt
+  )
+    throw new Error(
+      'The request is not the one that its id, its requestHash and its actionCode are of. Nothing was signed.',
+    )
+  if (status !== 'PENDING') throw new Error(`The request is ${status}: there is nothing to sign.`)
+  return asked
+}
+
+function showRequest({ request, requestHash: hash, actionCode: code }: ApprovalRequest): void {
+  show('You approve, once, by this signature, exactly this:', request)
+  console.error(`Its hash is ${hash}. Its action code is
+
+  ${code}
+`)
+  console.error(printable(`Compare the code with what ${request.requestedBy} shows, over another channel.`))
+}
+
+/** One line of standard input; no at its end. */
+async function isConfirmed(question: string): Promise<boolean> {
+  process.stderr.write(question)
+  const lines = createInterface({ input: process.stdin })
+  try {
+    for await (const line of lines) return /^\s*y(es)?\s*$/i.test(line)
+    return false
+  } finally {
+    lines.close()
+    process.stdin.pause()
+  }
+}
+
+function read<T>(shape: (value: unknown) => { value: T } | { problem: string }, body: Buffer): T {
+  let value: unknown
+  try {
+    value = parseJson(body)
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    throw new Error(`The service's answer is not JSON: ${error.message}.`, { cause: error })
+  }
+  const shaped = shape(value)
+  if ('problem' in shaped) throw new Error(`The service's answer: ${shaped.problem}`)
+  return shaped.value
+}
