@@ -13,18 +13,17 @@ import { readWebhookRules } from '../core/webhook-rules/parse.ts'
 export function checkWebhookRules(file: string): 0 | 1 {
   const { document, rulesHash, rules, warnings } = readWebhookRules(file)
   for (const warning of warnings) console.error(printable(`warning: ${warning}`))
+  const compiled = `${counted(rules.length, 'rule')} of ${document.provider} compiled, rulesHash ${rulesHash}`
   const casesFile = file.replace(/\.yaml$/, CASES_SUFFIX)
   if (casesFile === file || !existsSync(casesFile)) {
-    console.log(`${counted(rules.length, 'rule')} of ${document.provider} compiled, ${rulesHash}.`)
+    console.log(`${compiled}.`)
     console.error(`warning: no cases were run: ${printable(casesFile)} is not there.`)
     return 0
   }
   const { count, failures } = runCases(rules, casesFile)
-  for (const failure of failures) console.error(printable(`${casesFile}, ${failure}`))
+  for (const failure of failures) console.error(printable(`${casesFile}: ${failure}`))
   const held = failures.length === 0 ? ' hold' : `: ${counted(failures.length, 'problem')}`
-  console.log(
-    `${counted(rules.length, 'rule')} of ${document.provider} compiled, ${rulesHash}; ${counted(count, 'case')}${held}.`,
-  )
+  console.log(`${compiled}; ${counted(count, 'case')}${held}.`)
   return failures.length === 0 ? 0 : 1
 }
 
