@@ -3,7 +3,8 @@ import { createHmac, randomUUID } from 'node:crypto'
 
 /**
  * A kind of request. Places in `path`, `body` and `headers`: `{{0}}` to `{{9}}` are fresh random UUIDs, equal numbers the same one;
- * `{{stored}}` is one of the sender's stored ids, picked at random; `{{principal}}` is its principal; `{{now}}` is the time.
+ * `{{stored}}` is one of the sender's stored ids, picked at random, `{{next}}` each of them in turn; `{{principal}}` is its principal;
+ * `{{now}}` is the time.
  */
 export interface RequestKind {
   readonly name: string
@@ -59,7 +60,7 @@ export function messagesOf(
   const isFresh = [path, ...bodies].some((part) => part.includes('{{0}}'))
   let made = 0
   return () => {
-    const place = places(sender)
+    const place = places(sender, { next: sender.stored[made % sender.stored.length] ?? '' })
     const content = bodiesOf[made++ % bodiesOf.length]?.(place)
     const filled = headersOf.flatMap(([name, value]) => [name, value(place)])
     if (hmac !== undefined)

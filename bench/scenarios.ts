@@ -1,15 +1,14 @@
 // All scenarios of the suite, in the order in which they run. To add one: a row here, and a case of test/bench.test.ts if its
 // figures are not those of a load.
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Client } from 'pg'
+import { closing } from './closing.ts'
 import { coldStart } from './cold-start.ts'
+import { webhook } from './deliveries.ts'
 import { aConnector, aPolicy, putIntoEffect } from './authority.ts'
 import { call, type CallRoute } from './calls.ts'
 import { openProgram } from './program.ts'
 import type { ReceiverJob, ReceiverReady } from './receiver.ts'
 import { filledOnce, type RequestKind, type Sender } from './request.ts'
 import type { Scenario, SelfMeasured, Setting } from './scenario.ts'
-import { PROVIDER, WEBHOOK_SECRET } from './service.ts'
 import { transactionBodies, type TransactionOptions } from './transaction.ts'
 
 const RECORD = { status: 200, evidence: 'trust-record' } as const
@@ -90,71 +89,6 @@ const external = (delayMs: number): Scenario => ({
   },
 })
 
-/** As the provider documents a payment, with an id of its own. */
-const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"payment.captured","contains":["payment"],"payload":{"payment":{"entity":{"id":"pay_{{0}}","entity":"payment","amount":100,"currency":"INR","base_amount":100,"status":"captured","order_id":"order_DESlLckIVRkHWj","invoice_id":null,"international":false,"method":"netbanking","amount_refunded":0,"captured":true,"bank":"HDFC","email":"gaurav.kumar@example.com","contact":"+919876543210","notes":[],"fee":2,"tax":0}}},"created_at":1567674606}`
-
-const webhook: Scenario = {
-  name: 'webhook',
-  description: 'POST /webhooks/{provider}: signed deliveries, stored with their job and processed once',
-  isLocal: true,
-  connections: [64],
-  settle: processed,
-  setUp: ({ subject }) => ({
-    kinds: [
-      {
-        name: 'delivery',
-        method: 'POST',
-        path: `/webhooks/${PROVIDER}`,
-        bodies: [DELIVERY],
-        headers: { [`X-${PROVIDER}-Event-Id`]: 'evt_{{0}}' },
-        hmac: { header: `X-${PROVIDER}-Signature`, secret: WEBHOOK_SECRET },
-        status: 200,
-        stores: { webhook_events: 1, audit_events: 1 },
-      },
-    ],
-    senders: subject.senders,
-  }),
-}
-
-const DRAIN_MS_MAX = 300_000
-
-/**
- * Waits until every delivery is processed.
- *
- * @returns the deliveries that waited at the worst moment, the milliseconds from arrival to processing, and the seconds after the
- *   last reply; from the times in the table, because a query while it happens is part of the load
- * @throws Error where one of them was not audited, or takes too long
- */
-async function processed(database: Client, since: Date): Promise<Record<string, number>> {
-  const startMs = performance.now()
-  for (;;) {
-    const { rowCount } = await database.query('SELECT FROM webhook_events WHERE processed_at IS NULL LIMIT 1')
-    if (rowCount === 0) break
-    if (performance.now() - startMs > DRAIN_MS_MAX)
-      throw new Error(`deliveries wait ${DRAIN_MS_MAX / 1000} s after the last`)
-    await sleep(50)
-  }
-  const drainSeconds = (performance.now() - startMs) / 1000
-  const { rows } = await database.query<{ backlog: number; lag: number; unaudited: number }>(
-    `WITH mine AS (
-       SELECT received_at, processed_at, extract(epoch FROM processed_at - received_at)::float8 * 1000 AS lag
-       FROM webhook_events WHERE received_at >= $1::timestamptz
-     ), waiting AS (
-       SELECT sum(change) OVER (ORDER BY at, change)::integer AS count
-       FROM (SELECT received_at AS at, 1 AS change FROM mine UNION ALL SELECT processed_at, -1 FROM mine) AS changes
-     )
-     SELECT (SELECT max(count) FROM waiting) AS backlog, percentile_disc(0.99) WITHIN GROUP (ORDER BY lag) AS lag,
-       (SELECT count(*) FROM webhook_events)::integer - (
-         SELECT count(DISTINCT body::json -> 'detail' ->> 'eventId') FROM audit_events WHERE type = 'webhook.processed'
-       )::integer AS unaudited
-     FROM mine`,
-    [since],
-  )
-  const { backlog = 0, lag = 0, unaudited = 0 } = rows[0] ?? {}
-  if (unaudited !== 0) throw new Error(`${unaudited} deliveries were processed and not audited`)
-  return { 'lag p99 ms': lag, 'backlog max': backlog, 'drain s': drainSeconds }
-}
-
 export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'execute',
@@ -218,6 +152,7 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
     setUp: ofStored(() => [posted('/receipt', 'receipts')]),
   },
   webhook,
+  closing,
   external(5),
   external(50),
   {

@@ -1,0 +1,103 @@
+// Deliveries with rules in effect: each is confirmed by a signature and closes an intent that was in doubt.
+import type { Client } from 'pg'
+import { putIntoEffect } from './authority.ts'
+import { call } from './calls.ts'
+import { deliveries, drained } from './deliveries.ts'
+import { filledOnce } from './request.ts'
+import type { Scenario } from './scenario.ts'
+import { PROVIDER } from './service.ts'
+import { transactionBody } from './transaction.ts'
+
+/** More than the deliveries of a run: what comes after them would close nothing. */
+const INTENTS = 20_000
+
+/** The amount is that of the bench's executions. */
+const DELIVERY = `{"entity":"event","account_id":"acc_BFQ7uQEaa7j2z7","event":"payout.processed","contains":["payout"],"payload":{"payout":{"entity":{"id":"pout_{{0}}","entity":"payout","fund_account_id":"fa_IaFmNYqHDzVwOZ","amount":42,"currency":"EUR","notes":{"business_transaction_id":"{{next}}"},"fees":590,"tax":90,"status":"processed","purpose":"payout","utr":"201812201321016","mode":"IMPS","reference_id":"invoice-118","narration":"Acme Fund Transfer","failure_reason":null,"created_at":1648742400}}},"created_at":1648742460}`
+
+const rules = [
+  {
+    id: 'payout-processed',
+    when: "payload.event == 'payout.processed' && has(payload.payload.payout.entity.notes.business_transaction_id)",
+    transaction: 'payload.payload.payout.entity.notes.business_transaction_id',
+    says: 'executed',
+    compare: ['payload.payload.payout.entity.amount == transaction.intent.parameters.amount'],
+  },
+]
+
+export const closing: Scenario = {
+  name: 'webhook-rules',
+  description:
+    'POST /webhooks/{provider}: each delivery is confirmed by a rule and closes an intent in doubt',
+  isLocal: true,
+  connections: [64],
+  async setUp({ subject }) {
+    const { own, senders } = subject
+    if (own === undefined) throw new Error('intents are put in doubt in the database of the bench')
+    await putIntoEffect((route, given) => call(subject, route, given), 'rules', {
+      body: { provider: PROVIDER, rules },
+    })
+    const body = filledOnce(transactionBody({}))
+    await call(subject, 'POST /execute', { body })
+    const { businessTransactionId } = JSON.parse(body) as { businessTransactionId: string }
+    const stored = await copyInDoubt(own.database, businessTransactionId)
+    return {
+      kinds: [deliveries(DELIVERY, { webhook_events: 1, provider_confirmations: 1 })],
+      senders: senders.map((sender) => ({ ...sender, stored })),
+    }
+  },
+  async settle(database, since) {
+    const figures = await drained(database, since)
+    return { ...figures, ...(await closed(database, since)) }
+  },
+}
+
+/**
+ * Copies of a released execution under ids of their own. Their connectors never answered, and the sweep has noticed it.
+ * @returns their ids
+ */
+async function copyInDoubt(database: Client, id: string): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `WITH copy AS MATERIALIZED (
+       SELECT gen_random_uuid() AS id, t.* FROM generate_series(1, ${INTENTS}), business_transactions AS t
+       WHERE t.business_transaction_id = $1::uuid
+     ), transactions AS (
+       INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
+       SELECT id, caller_id, created_at, replace(body, $1::text, id::text), execution_authorization FROM copy
+     ), noticed AS (
+       INSERT INTO in_doubt_intents (business_transaction_id, noticed_at) SELECT id, now() FROM copy
+     )
+     INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline)
+     SELECT id, id::text, 'RELEASED', now() - interval '1 s' FROM copy RETURNING business_transaction_id AS id`,
+    [id],
+  )
+  await database.query('VACUUM ANALYZE business_transactions, execution_intents, in_doubt_intents')
+  return rows.map((row) => row.id)
+}
+
+/**
+ * Puts what a run has closed in doubt again, for the next.
+ * @returns milliseconds from the arrival of a delivery to the end of its intent, by the times in the tables
+ * @throws Error where a delivery has not confirmed a transaction whose intent is closed now
+ */
+async function closed(database: Client, since: Date): Promise<Record<string, number>> {
+  const { rows } = await database.query<{ others: number; p50: number; p99: number }>(
+    `SELECT count(*) FILTER (WHERE i.state IS DISTINCT FROM 'RESOLVED' OR w.outcome <> 'confirmed')::integer AS others,
+       percentile_disc(0.5) WITHIN GROUP (ORDER BY took.ms) AS p50,
+       percentile_disc(0.99) WITHIN GROUP (ORDER BY took.ms) AS p99
+     FROM webhook_events AS w LEFT JOIN execution_intents AS i USING (business_transaction_id)
+     CROSS JOIN LATERAL (SELECT extract(epoch FROM i.closed_at - w.received_at)::float8 * 1000 AS ms) AS took
+     WHERE w.received_at >= $1::timestamptz`,
+    [since],
+  )
+  const { others = 0, p50 = 0, p99 = 0 } = rows[0] ?? {}
+  if (others !== 0) throw new Error(`${others} deliveries closed no intent`)
+  await database.query(
+    `WITH reopened AS (
+       UPDATE execution_intents SET state = 'RELEASED', resolution = NULL, closed_at = NULL WHERE state = 'RESOLVED'
+       RETURNING business_transaction_id
+     )
+     INSERT INTO in_doubt_intents (business_transaction_id, noticed_at) SELECT business_transaction_id, now() FROM reopened`,
+  )
+  await database.query('VACUUM execution_intents, in_doubt_intents')
+  return { 'closed p50 ms': p50, 'closed p99 ms': p99 }
+}
