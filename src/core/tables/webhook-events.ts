@@ -2,8 +2,10 @@
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import type { Sql } from './sql.ts'
+import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
+import type { Transaction } from './transaction.ts'
 import { deliveriesIn } from '../webhooks/queue.ts'
 
 export interface WebhookEventRow {
@@ -19,6 +21,26 @@ export interface WebhookEventRow {
   readonly receivedAt: string
 }
 
+const insert: RowsStatement<WebhookEventRow & LogPosition> = {
+  name: 'webhook_events_insert',
+  text: `
+    INSERT INTO webhook_events
+      (event_key, provider, event_id, body_sha256, body, received_at, headers, log_batch, log_ordinal)
+    VALUES $rows ON CONFLICT DO NOTHING RETURNING event_key`,
+  types: ['uuid', 'text', 'text', 'text', 'bytea', 'timestamptz', 'text', 'uuid', 'smallint'],
+  values: (row) => [
+    row.eventKey,
+    row.provider,
+    row.eventId,
+    row.bodySha256,
+    byteaText(row.body),
+    row.receivedAt,
+    row.headers,
+    row.logBatch,
+    row.logOrdinal,
+  ],
+}
+
 /**
  * Stores deliveries that are new by their event id and by their bytes. A delivery that another transaction is storing is waited for.
  *
@@ -26,37 +48,10 @@ export interface WebhookEventRow {
  * @returns keys of those that were stored
  */
 export async function insertWebhookEvents(
-  sql: Sql,
+  transaction: Transaction,
   rows: readonly (WebhookEventRow & LogPosition)[],
 ): Promise<Set<string>> {
-  let end = 0
-  const { rows: stored } = await sql.query<{ event_key: string }>({
-    name: 'webhook_events_insert',
-    text: `
-      INSERT INTO webhook_events
-        (event_key, provider, event_id, body_sha256, body, received_at, log_batch, log_ordinal, headers)
-      SELECT event_key, provider, event_id, body_sha256, substring($5::bytea FROM body_end - body_bytes + 1 FOR body_bytes),
-        received_at, log_batch, log_ordinal, headers
-      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $6::integer[], $7::integer[], $8::timestamptz[], $9::uuid[],
-          $10::smallint[], $11::text[])
-        AS given (event_key, provider, event_id, body_sha256, body_bytes, body_end, received_at, log_batch, log_ordinal, headers)
-      ON CONFLICT DO NOTHING RETURNING event_key`,
-    values: [
-      rows.map(({ eventKey }) => eventKey),
-      rows.map(({ provider }) => provider),
-      rows.map(({ eventId }) => eventId),
-      rows.map(({ bodySha256 }) => bodySha256),
-      // In one value, and cut by the server: in an array the bytes would be sent as hexadecimal text.
-      Buffer.concat(rows.map(({ body }) => body)),
-      rows.map(({ body }) => body.byteLength),
-      rows.map(({ body }) => (end += body.byteLength)),
-      rows.map(({ receivedAt }) => receivedAt),
-      rows.map(({ logBatch }) => logBatch),
-      rows.map(({ logOrdinal }) => logOrdinal),
-      rows.map(({ headers }) => headers),
-    ],
-  })
-  return new Set(stored.map(({ event_key }) => event_key))
+  return idsIn(await transaction.run(stepsOf(insert, rows)))
 }
 
 /** Gives deliveries that were just stored another place in the log's queue. */
