@@ -60,12 +60,16 @@ export async function measureProofs(
   const without = await filled('off', (_subject, run) => run())
   problems.push(...(await without.subject.own.service.stop()))
   const delays = openTimes()
+  let bytesOfEach = Number.NaN
   const { subject, session, run } = await filled('on', async ({ own }, running) => {
+    await atRest(own.database)
+    const bytesBefore = await bytesAtRest(own.database)
     const checkpoints = await followCheckpoints(own.service.databaseUrl)
     const from = await executedCount(own.database)
     const ran = await running()
     await atRest(own.database)
     for (const ms of await checkpoints.delays(from)) delays.add(ms)
+    bytesOfEach = ((await bytesAtRest(own.database)) - bytesBefore) / delays.count()
     return ran
   })
   const { database, service } = subject.own
@@ -74,7 +78,7 @@ export async function measureProofs(
     'commit → checkpoint p99 ms': delays.ms(99),
     'WAL B': run.figures['WAL B'],
     'WAL B without': without.run.figures['WAL B'],
-    'log B at rest': await bytesAtRest(database),
+    'log B at rest': bytesOfEach,
   }
 
   const { rows } = await database.query<{ id: string }>(
@@ -210,7 +214,7 @@ async function followCheckpoints(databaseUrl: string) {
   }
 }
 
-/** Of all tables of the log but its queue, whose rows are gone, divided by the executions. */
+/** Of all tables of the log but its queue, whose rows are gone. Empty ones, with their indexes and maps, have a megabyte: only differences mean something. */
 async function bytesAtRest(database: Client): Promise<number> {
   const tables = await database.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relname LIKE 'log\\_%' AND relname <> 'log_queue'`,
@@ -221,7 +225,7 @@ async function bytesAtRest(database: Client): Promise<number> {
     'SELECT sum(pg_total_relation_size(name::regclass))::float8 AS bytes FROM unnest($1::text[]) AS name',
     [names],
   )
-  return rows[0]!.bytes / (await executedCount(database))
+  return rows[0]!.bytes
 }
 
 /** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind */
