@@ -66,7 +66,7 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
       if (isOtherLog) return wakeAll(true)
       const codes = new Map<string, number>()
       for (const { owner, code } of found)
-        for (const key of [ALL, owner.toString('hex')]) codes.set(key, (codes.get(key) ?? 0) | bitOf(code))
+        for (const key of [ALL, owner]) codes.set(key, (codes.get(key) ?? 0) | bitOf(code))
       for (const [key, mask] of codes)
         for (const one of byOwner.get(key) ?? []) if ((one.codes & mask) !== 0) one.wake(true)
     } catch {
@@ -92,7 +92,7 @@ export function watchEvents(sql: Sql, { stopping }: { readonly stopping: () => b
       if (seen.log > place.log || (seen.log === place.log && seen.index > place.index))
         return delay(LOOK_EVERY_MS, true)
       const { callerId } = scope
-      const key = callerId === null ? ALL : ownerTag(callerId).toString('hex')
+      const key = callerId === null ? ALL : ownerTag(callerId)
       const some = byOwner.get(key) ?? new Set()
       byOwner.set(key, some)
       ofClient.set(client, own + 1)

@@ -142,7 +142,8 @@ async function stateOf({ pool }: TestDatabase) {
       `SELECT concat_ws(' ', type, body::json -> 'detail' ->> 'eventId') AS text FROM audit_events`,
     ),
     entries: await texts(
-      `SELECT entry ->> 0 AS text FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
+      `SELECT entries::json -> 'shared' -> (entry ->> 2)::integer ->> 'kind' AS text
+       FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
     ),
     jobs: await texts(
       `SELECT w.event_id AS text FROM pgboss.job AS j, jsonb_array_elements(${deliveriesIn('j')}) AS d

@@ -75,11 +75,14 @@ async function queuedBatches({ pool }: TestDatabase): Promise<Map<string, Entry[
 }
 
 function entriesOf(text: string): Entry[] {
-  const { streams, entries } = JSON.parse(text) as {
-    streams: Entry[3][]
-    entries: [string, string, string, number][]
+  const { shared, entries } = JSON.parse(text) as {
+    shared: { kind: string; streams: Entry[3] }[]
+    entries: [string, string, number][]
   }
-  return entries.map(([kind, hash, id, position]) => [kind, hash, id, streams[position]!])
+  return entries.map(([hash, id, position]) => {
+    const { kind, streams } = shared[position]!
+    return [kind, hash, id, streams]
+  })
 }
 
 /** The columns of a row that lead to its entry, and the id that the entry has. */

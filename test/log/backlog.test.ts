@@ -15,8 +15,9 @@ test(`${BACKLOG} commits in the queue: executions are answered meanwhile, /ready
   const database = await createDatabase()
   await database.pool.query(
     `INSERT INTO log_queue (batch, entries, queued_at)
-     SELECT gen_random_uuid(), json_build_object('streams', json_build_array(json_build_object('caller', 'caller ' || n % 100)),
-         'entries', json_build_array(json_build_array('receipt', encode(sha256(n::text::bytea), 'hex'), gen_random_uuid(), 0)))::text,
+     SELECT gen_random_uuid(), json_build_object(
+         'shared', json_build_array(json_build_object('kind', 'receipt', 'streams', json_build_object('caller', 'caller ' || n % 100))),
+         'entries', json_build_array(json_build_array(encode(sha256(n::text::bytea), 'hex'), gen_random_uuid(), 0)))::text,
        now() - interval '1 minute'
      FROM generate_series(1, $1::integer) AS n`,
     [BACKLOG],

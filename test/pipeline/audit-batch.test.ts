@@ -49,7 +49,7 @@ test('an event that is sent again, because its commit was not heard of, is store
   expect(await statuses([again, next])).toEqual([200, 200])
   expect(await statuses([again])).toEqual([200])
   const { rows } = await database.pool.query<{ id: string; hash: string }>(
-    `SELECT entry ->> 2 AS id, entry ->> 1 AS hash FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
+    `SELECT entry ->> 1 AS id, entry ->> 0 AS hash FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
   )
   const logged = rows.filter(({ id }) => [heard, again, next].some(({ eventId }) => eventId === id))
   expect(logged).toHaveLength(3)

@@ -103,7 +103,8 @@ const sorted = (entries: readonly { kind: string; id: string }[]) =>
 
 test('whatever was lost, the log has an entry for each artifact that is stored, and no other', async () => {
   const { rows } = await database.pool.query<{ kind: string; id: string }>(
-    `SELECT entry ->> 0 AS kind, entry ->> 2 AS id FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
+    `SELECT entries::json -> 'shared' -> (entry ->> 2)::integer ->> 'kind' AS kind, entry ->> 1 AS id
+     FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
   )
   const stored = await database.pool.query<{ kind: string; id: string }>(`
     SELECT 'authorization' AS kind, business_transaction_id::text AS id FROM execution_intents

@@ -156,7 +156,7 @@ test('events are logged by one row of the queue for their commit, also where som
     new Set(fresh.map(({ eventKey }) => eventKey)),
   )
   const { rows } = await pool.query(
-    `SELECT log_ordinal AS ordinal, q.entries::json -> 'entries' -> log_ordinal::integer ->> 2 AS id
+    `SELECT log_ordinal AS ordinal, q.entries::json -> 'entries' -> log_ordinal::integer ->> 1 AS id
      FROM webhook_events JOIN log_queue AS q ON q.batch = log_batch WHERE event_key = ANY ($1) ORDER BY 1`,
     [fresh.map(({ eventKey }) => eventKey)],
   )

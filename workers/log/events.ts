@@ -20,7 +20,7 @@ export function eventSteps(
 ): Step[] {
   const rows: LogEventRow[] = []
   // The same few callers, many times.
-  const tags = new Map<string, Buffer>()
+  const tags = new Map<string, string>()
   let open = emptyRow()
   let index = start
   const close = (lastIndex: number) => {
@@ -30,7 +30,7 @@ export function eventSteps(
       lastIndex,
       appendedAtMs: nowMs,
       codes,
-      events: Buffer.concat(events),
+      events: events.join(''),
       owners: [...owners],
     })
     open = emptyRow()
@@ -55,10 +55,10 @@ export function eventSteps(
 }
 
 function emptyRow() {
-  return { events: [] as Buffer[], owners: new Set<Buffer>(), codes: 0 }
+  return { events: [] as string[], owners: new Set<string>(), codes: 0 }
 }
 
-function tagOf(caller: string, tags: Map<string, Buffer>): Buffer {
+function tagOf(caller: string, tags: Map<string, string>): string {
   let tag = tags.get(caller)
   if (tag === undefined) tags.set(caller, (tag = ownerTag(caller)))
   return tag

@@ -107,14 +107,14 @@ type Wanted = StoredEvent & { readonly type: EventType; readonly appendedAt: Dat
 
 function wantedOf(
   { index: from, rows }: FeedRows,
-  { owner, codes }: { readonly owner: Buffer | undefined; readonly codes: number },
+  { owner, codes }: { readonly owner: string | undefined; readonly codes: number },
 ): Wanted[] {
   return rows.flatMap(({ appendedAt, events }) =>
     decodeEvents(events).flatMap((event) => {
       const { index, code } = event
       const type = eventTypeOf(code)
       if (type === undefined || index < from || (bitOf(code) & codes) === 0) return []
-      return owner === undefined || owner.equals(event.owner) ? [{ ...event, type, appendedAt }] : []
+      return owner === undefined || owner === event.owner ? [{ ...event, type, appendedAt }] : []
     }),
   )
 }

@@ -1,7 +1,7 @@
 // log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
-import { sha256 } from '../signing/sha256.ts'
+import { sha256Hex } from '../signing/sha256.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
+import type { Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 /** An event as it is stored. */
@@ -10,32 +10,34 @@ export interface StoredEvent {
   readonly index: number
   /** See src/core/events/types.ts. */
   readonly code: number
-  /** Of the caller whose it is; NO_OWNER: of nobody. */
-  readonly owner: Buffer
+  /** The tag of the caller whose it is; NO_OWNER: of nobody. */
+  readonly owner: string
   /** Of the artifact: a UUID. */
   readonly id: string
 }
 
 const INDEX_BYTES = 6
+const CODE_BYTES = 1
 const OWNER_BYTES = 8
 const ID_BYTES = 16
-const EVENT_BYTES = INDEX_BYTES + 1 + OWNER_BYTES + ID_BYTES
+const OWNER_AT = INDEX_BYTES + CODE_BYTES
+const EVENT_BYTES = INDEX_BYTES + CODE_BYTES + OWNER_BYTES + ID_BYTES
 
-export const NO_OWNER = Buffer.alloc(OWNER_BYTES)
+const HEX_DIGITS = 2
 
-/** What stands for a caller: two whose tags are equal would follow each other's, once in 2^64. */
-export function ownerTag(callerId: string): Buffer {
-  return Buffer.from(sha256(Buffer.from(callerId))).subarray(0, OWNER_BYTES)
+export const NO_OWNER = '0'.repeat(HEX_DIGITS * OWNER_BYTES)
+
+/** What stands for a caller, 16 hex digits: two whose tags are equal would follow each other's, once in 2^64. */
+export function ownerTag(callerId: string): string {
+  return sha256Hex(callerId).slice(0, HEX_DIGITS * OWNER_BYTES)
 }
 
-export function encodeEvent({ index, code, owner, id }: StoredEvent): Buffer {
-  const bytes = Buffer.allocUnsafe(EVENT_BYTES)
-  bytes.writeUIntBE(index, 0, INDEX_BYTES)
-  bytes.writeUInt8(code, INDEX_BYTES)
-  owner.copy(bytes, INDEX_BYTES + 1)
-  bytes.write(id.replaceAll('-', ''), EVENT_BYTES - ID_BYTES, 'hex')
-  return bytes
+/** @returns hex, which is the text of a `bytea`: a buffer for each event would cost as much as its hash */
+export function encodeEvent({ index, code, owner, id }: StoredEvent): string {
+  return hexNumber(index, INDEX_BYTES) + hexNumber(code, CODE_BYTES) + owner + id.replaceAll('-', '')
 }
+
+const hexNumber = (value: number, bytes: number) => value.toString(16).padStart(HEX_DIGITS * bytes, '0')
 
 export function decodeEvents(bytes: Buffer): StoredEvent[] {
   return Array.from({ length: Math.floor(bytes.length / EVENT_BYTES) }, (_, i) => {
@@ -44,7 +46,7 @@ export function decodeEvents(bytes: Buffer): StoredEvent[] {
     return {
       index: bytes.readUIntBE(at, INDEX_BYTES),
       code: bytes.readUInt8(at + INDEX_BYTES),
-      owner: bytes.subarray(at + INDEX_BYTES + 1, at + INDEX_BYTES + 1 + OWNER_BYTES),
+      owner: bytes.toString('hex', at + OWNER_AT, at + OWNER_AT + OWNER_BYTES),
       id: `${id.slice(0, 8)}-${id.slice(8, 12)}-${id.slice(12, 16)}-${id.slice(16, 20)}-${id.slice(20)}`,
     }
   })
@@ -57,9 +59,10 @@ export interface LogEventRow {
   readonly appendedAtMs: number
   /** A bit for each code. */
   readonly codes: number
-  readonly events: Buffer
+  /** As `encodeEvent` makes them, one behind the other. */
+  readonly events: string
   /** The tags of the callers that have events in it, each once. */
-  readonly owners: readonly Buffer[]
+  readonly owners: readonly string[]
 }
 
 const insert: RowsStatement<LogEventRow> = {
@@ -71,15 +74,15 @@ const insert: RowsStatement<LogEventRow> = {
     lastIndex,
     new Date(appendedAtMs).toISOString(),
     codes,
-    byteaText(events),
+    `\\x${events}`,
   ],
 }
 
-const insertOwners: RowsStatement<{ log: number; owner: Buffer; lastIndex: number }> = {
+const insertOwners: RowsStatement<{ log: number; owner: string; lastIndex: number }> = {
   name: 'log_event_owners_insert',
   text: 'INSERT INTO log_event_owners (log, owner, last_index) VALUES $rows',
   types: ['integer', 'bytea', 'bigint'],
-  values: ({ log, owner, lastIndex }) => [log, byteaText(owner), lastIndex],
+  values: ({ log, owner, lastIndex }) => [log, `\\x${owner}`, lastIndex],
 }
 
 export function insertEventRows(rows: readonly LogEventRow[]): Step[] {
@@ -138,7 +141,7 @@ const ROWS_OF_OWNER = `
 export async function readFeedRows(
   sql: Sql,
   { log, index }: FeedPlace,
-  { owner, codes }: { readonly owner: Buffer | undefined; readonly codes: number },
+  { owner, codes }: { readonly owner: string | undefined; readonly codes: number },
 ): Promise<FeedRows | undefined> {
   const { rows } = await sql.query<{
     log: number
@@ -165,7 +168,7 @@ export async function readFeedRows(
         FROM (${owner === undefined ? ROWS_OF_ALL : ROWS_OF_OWNER}) AS chosen
       ) AS found ON true
       ORDER BY found.last_index`,
-    values: [log, index, codes, ...(owner === undefined ? [] : [byteaText(owner)])],
+    values: [log, index, codes, ...(owner === undefined ? [] : [`\\x${owner}`])],
   })
   const [first] = rows
   if (first === undefined) return undefined

@@ -56,23 +56,23 @@ export interface LogBatch {
 
 export function startLogBatch(): LogBatch {
   const logBatch = randomUUID()
-  const entries: (Item | MarkedItem)[] = []
-  // The entries of a batch have the same few callers and policies, so each combination is written once.
-  const combinations = new Map<string, number>()
-  const streams: QueuedEntry['streams'][] = []
+  const entries: Item[] = []
+  // The entries of a batch have the same few kinds, callers and policies, so each combination is written once.
+  const positions = new Map<string, number>()
+  const shared: Shared[] = []
   return {
     add(entry) {
-      const { kind, hash, id, streams: named, event, owner } = entry()
-      const name = streamNames.map((stream) => named[stream] ?? '').join('\0')
-      let position = combinations.get(name)
+      const added = entry()
+      const { kind, hash, id, streams, event = '', owner = '' } = added
+      let name = `${kind} ${event} ${owner}`
+      for (const stream of streamNames) name += `\0${streams[stream] ?? ''}`
+      let position = positions.get(name)
       if (position === undefined) {
-        position = streams.push(named) - 1
-        combinations.set(name, position)
+        const { hash: _hash, id: _id, ...rest } = added
+        position = shared.push(rest) - 1
+        positions.set(name, position)
       }
-      const marks = { ...(event && { event }), ...(owner !== undefined && { owner }) }
-      const item: Item = [kind, hash, id, position]
-      const isMarked = event !== undefined || owner !== undefined
-      return { logBatch, logOrdinal: entries.push(isMarked ? [...item, marks] : item) - 1 }
+      return { logBatch, logOrdinal: entries.push([hash, id, position]) - 1 }
     },
     steps: () =>
       entries.length === 0
@@ -81,20 +81,21 @@ export function startLogBatch(): LogBatch {
             {
               name: 'log_queue_insert',
               text: 'INSERT INTO log_queue (batch, entries) VALUES ($1::uuid, $2::text)',
-              rows: [[logBatch, JSON.stringify({ streams, entries } satisfies Stored)]],
+              rows: [[logBatch, JSON.stringify({ shared, entries } satisfies Stored)]],
             },
           ],
   }
 }
 
-/** An entry; its streams by their position in `Stored.streams`. */
-type Item = readonly [kind: QueuedKind, hash: string, id: string, streams: number]
-type MarkedItem = readonly [...Item, Pick<QueuedEntry, 'event' | 'owner'>]
+/** What entries have in common. */
+type Shared = Omit<QueuedEntry, 'hash' | 'id'>
+/** An entry; the rest of it by its position in `Stored.shared`. */
+type Item = readonly [hash: string, id: string, shared: number]
 
 /** A row's `entries`, as JSON. */
 interface Stored {
-  readonly streams: readonly QueuedEntry['streams'][]
-  readonly entries: readonly (Item | MarkedItem)[]
+  readonly shared: readonly Shared[]
+  readonly entries: readonly Item[]
 }
 
 /** Of what is not logged. */
@@ -153,9 +154,6 @@ function removal(seqs: readonly string[]): Step {
 }
 
 function entriesOf(text: string): QueuedEntry[] {
-  const { streams, entries } = JSON.parse(text) as Stored
-  return entries.map(([kind, hash, id, position, marks]) => {
-    const entry = { kind, hash, id, streams: streams[position]! }
-    return marks === undefined ? entry : { ...entry, ...marks }
-  })
+  const { shared, entries } = JSON.parse(text) as Stored
+  return entries.map(([hash, id, position]) => ({ ...shared[position]!, hash, id }))
 }
