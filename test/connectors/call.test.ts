@@ -1,8 +1,9 @@
 // One HTTP exchange: at most once, bounded in bytes and time, and never vague about whether it was sent (decisions §8).
 import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ANSWER_BYTES_MAX, call, type HttpCall } from '../../src/core/outbound/call.ts'
+import { KeptConnection } from '../../src/core/outbound/kept.ts'
 import { certificate } from './certificate.ts'
 import { closedPort, http, serve, type Answer } from './loopback.ts'
 
@@ -24,6 +25,12 @@ async function callOf(answer: Answer, members: Partial<HttpCall> = {}) {
   const outcome = await call(to(`${server.origin}/`, members))
   expect([server.connections(), server.requests.length]).toEqual([1, 1])
   return outcome
+}
+
+function aKeptConnection(): KeptConnection {
+  const kept = new KeptConnection()
+  onTestFinished(() => kept.destroy())
+  return kept
 }
 
 const endless: Answer = (socket) => {
@@ -49,6 +56,7 @@ const notSent = (reason: string) => ({
 const notFound = () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' }))
 const silent = () => new Promise<never>(() => undefined)
 const local = () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])
+const moved = () => Promise.resolve([{ address: '127.0.0.2', family: 4 }])
 
 describe('a request', () => {
   test('goes out as given, over a connection of its own each time', async () => {
@@ -72,6 +80,39 @@ describe('a request', () => {
       },
       body: '{"ü":1}',
     })
+  })
+
+  test('of many to one endpoint shares a connection, where the address rule holds for each', async () => {
+    const kept = aKeptConnection()
+    const server = await serve((socket) => socket.write(http(200, 'ok', { Connection: 'keep-alive' })))
+    const host = `http://name.test:${server.port}/`
+    for (const body of ['1', '2', '3'])
+      expect(await call(to(host, { body }), { lookup: local, kept })).toMatchObject({
+        kind: 'answered',
+        status: 200,
+      })
+    expect([server.connections(), server.requests.map(({ body }) => body)]).toEqual([1, ['1', '2', '3']])
+    // The name leads elsewhere now: to an address that may not be called, and back.
+    expect(await call(to(host, { reach: 'public' }), { lookup: local, kept })).toEqual(
+      notSent('its address is not public (ADDRESS_REFUSED)'),
+    )
+    expect((await call(to(host), { lookup: moved, kept })).kind).toBe('not-sent')
+    expect((await call(to(host), { lookup: local, kept })).kind).toBe('answered')
+    expect(server.connections()).toBe(2)
+  })
+
+  test('takes a new connection where the answer over the kept one was not whole', async () => {
+    const kept = aKeptConnection()
+    const alive = http(200, 'ok', { Connection: 'keep-alive' })
+    const answers = [alive, http(200, 'ok', { 'Content-Length': '3' })]
+    const server = await serve((socket) => {
+      const answer = answers.shift() ?? alive
+      if (answer === alive) socket.write(answer)
+      else socket.end(answer)
+    })
+    const kinds = []
+    for (let i = 0; i < 4; i++) kinds.push((await call(to(`${server.origin}/`), { kept })).kind)
+    expect([kinds, server.connections()]).toEqual([['answered', 'lost', 'answered', 'answered'], 2])
   })
 
   // proves abuse: Redirects

@@ -67,7 +67,8 @@ export function http(
   body: string | Buffer = '',
   headers: Record<string, string> = {},
 ): Buffer {
-  const lines = Object.entries({ 'Content-Length': String(Buffer.byteLength(body)), ...headers })
+  const given = { 'Content-Length': String(Buffer.byteLength(body)), Connection: 'close', ...headers }
+  const lines = Object.entries(given)
   const head = [`HTTP/1.1 ${status} X`, ...lines.map(([name, value]) => `${name}: ${value}`), '', ''].join(
     '\r\n',
   )

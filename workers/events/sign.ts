@@ -5,7 +5,7 @@ import type { FeedEvent } from '../../src/core/events/event.ts'
 import { readEvents } from '../../src/core/events/read.ts'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { readTransaction } from '../../src/core/tables/business-transactions.ts'
-import { readLeased, type LeasedEndpoint } from '../../src/core/tables/event-deliveries.ts'
+import { readLeased, scopeOf, type LeasedEndpoint } from '../../src/core/tables/event-deliveries.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import type { SignedEvents, UnreadableFeed } from '../../src/core/thread-messages.ts'
 import { answerEach } from '../answer-each.ts'
@@ -35,12 +35,10 @@ async function signFor(
   { cursor, types, withParameters, callerIds, secrets }: LeasedEndpoint,
   { pool, key }: SignWith,
 ): Promise<SignedEvents | UnreadableFeed> {
-  // One caller's events have an index; those of several are picked from everybody's.
-  const [callerId = null] = callerIds?.length === 1 ? callerIds : []
   const page = await readEvents(pool, {
     after: cursor ?? undefined,
     limit: EVENTS_MAX,
-    scope: { callerId, types },
+    scope: scopeOf({ types, callerIds }),
   })
   if (page instanceof Failure) return { problem: `cannot be served: ${page.message}` }
   const { mark } = readCursor(page.next)!

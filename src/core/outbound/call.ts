@@ -6,6 +6,7 @@ import { errorText } from '../error-text.ts'
 import { request } from '../node-http.ts'
 import type { Lookup, Reach } from './address.ts'
 import { connect } from './connect.ts'
+import { KeptConnection } from './kept.ts'
 
 export const ANSWER_BYTES_MAX = 64 * 1024
 const HEAD_BYTES_MAX = 16 * 1024
@@ -39,14 +40,16 @@ export type HttpOutcome =
     }
 
 /**
- * Sends one request over a fresh connection. The server may close a connection that was kept open while the request is on its way: such a
- * request had no effect, yet would have to count as in doubt.
+ * Sends one request, over a fresh connection by default. The server may close a connection that was kept open while the request is on its
+ * way: such a request had no effect, yet would have to count as in doubt.
  * @param how.lookup resolves host names in place of the system
  * @param how.ca PEM of the certificate authorities to trust in place of the system's
+ * @param how.kept the connection of earlier calls to the same origin, for calls that may be repeated; the host name is resolved and
+ *   its addresses are checked for each call
  */
 export async function call(
   { timeoutMs, reach, ...exchange }: HttpCall,
-  how: { lookup?: Lookup; ca?: string } = {},
+  { kept, ...how }: { lookup?: Lookup; ca?: string; kept?: KeptConnection } = {},
 ): Promise<HttpOutcome> {
   const url = new URL(exchange.url)
   const within = (ms: number) =>
@@ -56,28 +59,34 @@ export async function call(
   const connection = await connect(url, {
     reach,
     signal: within(Math.min(CONNECT_MAX_MS, Math.ceil(timeoutMs / 2))),
+    kept: kept?.idle,
     ...how,
   })
   if ('reason' in connection)
     return { kind: 'not-sent', reason: `the endpoint was not reached: ${connection.reason}` }
+  const { socket } = connection
+  if (kept?.idle() !== socket) kept?.use(socket)
+  let isKept = false
   try {
-    return await exchangeOver(connection.socket, url, exchange, wholeCall)
+    const answered = await exchangeOver(kept ?? socket, url, exchange, wholeCall)
+    isKept = kept !== undefined
+    return answered
   } catch (error) {
     const cause = wholeCall.aborted ? `no whole answer within ${timeoutMs} ms` : errorText(error)
     return { kind: 'lost', cause }
   } finally {
-    connection.socket.destroy()
+    if (!isKept) socket.destroy()
   }
 }
 
 async function exchangeOver(
-  socket: Socket,
+  over: Socket | KeptConnection,
   url: URL,
   { method, headers, body }: Pick<HttpCall, 'method' | 'headers' | 'body'>,
   signal: AbortSignal,
 ): Promise<HttpOutcome> {
   const sent = request({
-    createConnection: () => socket,
+    ...(over instanceof KeptConnection ? { agent: over } : { createConnection: () => over }),
     method,
     path: url.pathname + url.search,
     headers: {

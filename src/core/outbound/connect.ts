@@ -14,18 +14,27 @@ interface ConnectWith {
   readonly lookup?: Lookup | undefined
   /** PEM; in place of the certificate authorities that Node trusts. */
   readonly ca?: string | undefined
+  /** An open connection to the same host, used where the rule still holds for its address. */
+  readonly kept?: (() => Socket | undefined) | undefined
 }
 
 /** `reason` completes "the endpoint was not reached: …", and names no address. */
 type Connection = { readonly socket: Socket } | { readonly reason: string }
 
-/** A fresh connection, with TLS already agreed for https. Nothing of a request has been sent. */
-export async function connect(url: URL, { reach, signal, lookup, ca }: ConnectWith): Promise<Connection> {
+/** A connection, fresh or kept, with TLS already agreed for https. Nothing of this request has been sent. */
+export async function connect(
+  url: URL,
+  { reach, signal, lookup, ca, kept }: ConnectWith,
+): Promise<Connection> {
   const resolve = reach === 'public' ? resolvePublic : resolveAny
   const resolved = await Promise.race([resolve(url.hostname, lookup), aborted(signal)])
   if (resolved === 'aborted') return { reason: 'its name did not resolve in time' }
   if ('problem' in resolved) return { reason: `${resolved.problem} (${resolved.code})` }
 
+  const open = kept?.()
+  if (resolved.addresses.some(({ address }) => address === open?.remoteAddress) && open !== undefined)
+    return { socket: open }
+  open?.destroy()
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const secure = url.protocol === 'https:'
   const tcp = connectTcp({

@@ -1,5 +1,6 @@
 // event_deliveries: how far each event endpoint has been served, and by which instance at this moment (docs/design-notes.md "Events pushed out").
 // Every statement of an instance that delivers names its lease: whoever has lost it changes nothing.
+import type { EventScope } from '../events/read.ts'
 import type { EventType } from '../events/types.ts'
 import type { EventEndpointRow } from './event-endpoints.ts'
 import type { Sql } from './sql.ts'
@@ -21,11 +22,24 @@ export interface Lease {
   /** A UUID. */
   readonly lease: string
   readonly url: string
+  /** What it is sent. */
+  readonly scope: EventScope
+}
+
+/** One caller's events have an index; those of several are picked from everybody's. */
+export function scopeOf({
+  types,
+  callerIds,
+}: {
+  readonly types: readonly EventType[]
+  readonly callerIds: readonly string[] | null
+}): EventScope {
+  return { callerId: callerIds?.length === 1 ? (callerIds[0] ?? null) : null, types }
 }
 
 /** Takes every endpoint that is due and that no instance serves. */
 export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
-  const { rows } = await sql.query<Lease & { endpointId: string }>({
+  const { rows } = await sql.query<Omit<Lease, 'scope'> & { types: string; callerIds: string | null }>({
     name: 'event_deliveries_take_due',
     text: `
       UPDATE event_deliveries AS d
@@ -35,9 +49,16 @@ export async function takeDueEndpoints(sql: Sql): Promise<Lease[]> {
         SELECT endpoint_id FROM event_deliveries
         WHERE disabled_at IS NULL AND due_at <= now() AND leased_until < now() FOR UPDATE SKIP LOCKED
       )
-      RETURNING d.endpoint_id AS "endpointId", d.lease, e.url`,
+      RETURNING d.endpoint_id AS "endpointId", d.lease, e.url, e.types, e.caller_ids AS "callerIds"`,
   })
-  return rows
+  return rows.map(({ types, callerIds, ...lease }) => ({
+    ...lease,
+    scope: scopeOf({ types: JSON.parse(types) as EventType[], callerIds: callerIdsIn(callerIds) }),
+  }))
+}
+
+function callerIdsIn(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[])
 }
 
 /** What is to be signed for an endpoint, and with what. */
@@ -85,7 +106,7 @@ export async function readLeased(
   return {
     ...rest,
     types: JSON.parse(types) as EventType[],
-    callerIds: callerIds === null ? null : (JSON.parse(callerIds) as string[]),
+    callerIds: callerIdsIn(callerIds),
     secrets: [secret, previous].filter((key) => key !== null),
   }
 }
@@ -97,7 +118,7 @@ export async function readLeased(
  */
 export async function noteDelivered(
   sql: Sql,
-  { endpointId, lease }: Lease,
+  { endpointId, lease }: Pick<Lease, 'endpointId' | 'lease'>,
   { cursor, succeeded }: { readonly cursor: string; readonly succeeded: boolean },
 ): Promise<boolean> {
   const result = await sql.query({
@@ -218,7 +239,7 @@ export async function readEventEndpoints(sql: Sql): Promise<EventEndpointStatus[
   return rows.map((row) => ({
     ...row,
     types: JSON.parse(row.types) as EventType[],
-    callerIds: row.callerIds === null ? null : (JSON.parse(row.callerIds) as string[]),
+    callerIds: callerIdsIn(row.callerIds),
     registeredAt: iso(row.registeredAt) ?? '',
     lastSuccessAt: iso(row.lastSuccessAt),
     lastFailureAt: iso(row.lastFailureAt),

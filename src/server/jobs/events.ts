@@ -5,7 +5,9 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../core/error-text.ts'
 import { reachOf } from '../../core/outbound/address.ts'
-import { call, type HttpOutcome } from '../../core/outbound/call.ts'
+import { readCursor } from '../../core/events/cursor.ts'
+import { call, type HttpCall, type HttpOutcome } from '../../core/outbound/call.ts'
+import { KeptConnection } from '../../core/outbound/kept.ts'
 import {
   countEventEndpointStates,
   noteDelivered,
@@ -18,9 +20,14 @@ import type { Sql } from '../../core/tables/sql.ts'
 import type { SignedEvents, UnreadableFeed } from '../../core/thread-messages.ts'
 import { within } from '../../core/within.ts'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import { watchEvents } from '../event-watch.ts'
 
-/** How often an instance looks for endpoints to serve, and at the feed of those that it serves. */
+/** How often an instance looks for endpoints to serve. */
 const LOOK_EVERY_MS = 500
+/** What happens within this time is read and signed together. */
+const GATHER_MS = 100
+/** An endpoint that nothing is for is looked at so often, which renews its lease. */
+const IDLE_MS_MAX = 8_000
 /** Shorter than a lease by more than what is noted of an attempt takes. */
 const ATTEMPT_MS = 15_000
 /** Progress is stored at least so often, and the lease renewed with it: what is delivered again after a crash is bounded by it. */
@@ -60,6 +67,7 @@ export function startDelivering({
 }): Delivering {
   const closing = new AbortController()
   const { signal } = closing
+  const watch = watchEvents(sql, { stopping: () => signal.aborted })
   const serving = new Map<string, { readonly lease: Lease; readonly done: Promise<void> }>()
   let states: EndpointStates | undefined
   let readAtMs = -Infinity
@@ -82,15 +90,31 @@ export function startDelivering({
     states = await countEventEndpointStates(sql)
   }
 
+  function serve(lease: Lease): Promise<void> {
+    const kept = new KeptConnection()
+    return deliverOn(lease, kept).finally(() => kept.destroy())
+  }
+
   /** Delivers what comes until an attempt fails or the lease is lost. */
-  async function serve(lease: Lease): Promise<void> {
+  async function deliverOn(lease: Lease, kept: KeptConnection): Promise<void> {
     while (!signal.aborted) {
       const signed = await signedEvents(lease)
       if (signed === null) return
       if ('problem' in signed) return fail(lease, { ...signed, gone: false })
-      if (!(await deliverAll(lease, signed))) return
-      if (!signed.more) await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      if (!(await deliverAll(lease, signed, kept))) return
+      if (!signed.more) await somethingFor(lease, signed)
     }
+  }
+
+  /** Waits until there may be an event for an endpoint. One look at the feed serves all of them. */
+  async function somethingFor({ scope }: Lease, { events, next }: SignedEvents): Promise<void> {
+    const place = readCursor(next)
+    // One is seldom alone.
+    const ms = events.length > 0 ? GATHER_MS : IDLE_MS_MAX
+    await Promise.all([
+      delay(GATHER_MS, undefined, { signal, ref: false }).catch(() => undefined),
+      place && watch.wait(place, { scope, client: SERVICE_CLIENT, ms }),
+    ])
   }
 
   /** @returns null where the lease is lost */
@@ -108,7 +132,11 @@ export function startDelivering({
   }
 
   /** @returns false where delivery ends here: an attempt failed, or the lease is lost */
-  async function deliverAll(lease: Lease, { events, from, next }: SignedEvents): Promise<boolean> {
+  async function deliverAll(
+    lease: Lease,
+    { events, from, next }: SignedEvents,
+    kept: KeptConnection,
+  ): Promise<boolean> {
     const signedAtMs = performance.now()
     let storedAtMs = signedAtMs
     let cursor = next
@@ -121,17 +149,7 @@ export function startDelivering({
     }
     for (const { body, headers, cursor: reached } of events) {
       if (performance.now() - signedAtMs > SIGNATURES_MAX_MS) return store()
-      const problem = problemOf(
-        await call({
-          method: 'POST',
-          url: lease.url,
-          headers,
-          body,
-          reach: reachOf(lease.url),
-          timeoutMs: ATTEMPT_MS,
-          signal,
-        }),
-      )
+      const problem = problemOf(await attempt(lease, { headers, body }, kept))
       if (signal.aborted) {
         await store()
         return false
@@ -151,6 +169,31 @@ export function startDelivering({
     }
     // Nothing of what was read is for this endpoint.
     return next === from || noteDelivered(sql, lease, { cursor: next, succeeded: false })
+  }
+
+  /** Tries once more where the endpoint had closed the connection that was kept: it knows an event that it has taken by its id. */
+  async function attempt(
+    { url }: Lease,
+    sent: Pick<HttpCall, 'headers' | 'body'>,
+    kept: KeptConnection,
+  ): Promise<HttpOutcome> {
+    const untilMs = performance.now() + ATTEMPT_MS
+    const send = () =>
+      call(
+        {
+          method: 'POST',
+          url,
+          ...sent,
+          reach: reachOf(url),
+          timeoutMs: Math.ceil(untilMs - performance.now()),
+          signal,
+        },
+        { kept },
+      )
+    const wasKept = kept.idle() !== undefined
+    const outcome = await send()
+    const isAgain = wasKept && outcome.kind === 'lost' && untilMs - performance.now() > ATTEMPT_MS / 2
+    return isAgain ? send() : outcome
   }
 
   async function fail(lease: Lease, failure: AttemptProblem): Promise<void> {
