@@ -12,7 +12,7 @@ interface AuthorityBroadcast {
 
 /**
  * Each thread has a port of its own. A BroadcastChannel makes a MessageEvent of what it receives, for which Node loads all of its fetch in
- * each thread: a tenth of what the CPU does in a start.
+ * each thread: 8 MB of a service that has two of them.
  *
  * @param boots what threads start with: changed in place, so that a thread that replaces one boots with the newest
  */
