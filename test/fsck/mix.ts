@@ -30,7 +30,7 @@ const LIMITED = { name: 'limited', version: '1.0.0', capability: 'sandbox:echo' 
 
 const byOne = () => aTransaction({ policy: { name: 'by-one' } })
 
-/** What stands in the database by its name: ids of transactions, but for the last seven. */
+/** What stands in the database by its name: ids of transactions, but for the last eight. */
 export interface Mix {
   readonly approved: string
   readonly other: string
@@ -49,6 +49,8 @@ export interface Mix {
   readonly confirmed: string
   readonly usedApproval: string
   readonly unusedApproval: string
+  readonly byRequest: string
+  readonly approvalOfRequest: string
   readonly usedRequest: string
   readonly declinedRequest: string
   readonly policyChange: string
@@ -141,8 +143,9 @@ export async function startMixed(
     return { transaction, request: body as ApprovalRequest }
   }
   const { transaction: requested, request: used } = await ask('asked-for')
-  expect((await service.post('/approvals', anApprovalOf(alice, used))).status).toBe(201)
-  await execute(requested, 200)
+  const approvalOfRequest = anApprovalOf(alice, used)
+  expect((await service.post('/approvals', approvalOfRequest)).status).toBe(201)
+  const byRequest = await execute(requested, 200)
   const { request: declined } = await ask('not-this-one')
   expect((await service.post(`${declined.url}/decline`, { reason: 'No.' }, { key: maker.key })).status).toBe(
     200,
@@ -257,6 +260,8 @@ export async function startMixed(
       confirmed,
       usedApproval,
       unusedApproval,
+      byRequest,
+      approvalOfRequest: approvalOfRequest.payload['approvalId'] as string,
       usedRequest: used.request.requestId,
       declinedRequest: declined.request.requestId,
       policyChange,

@@ -525,23 +525,30 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
   'a key of an approver': {
     sql: `UPDATE approvers SET public_key_pem = (SELECT public_key_pem FROM approvers WHERE key_id = 'old') WHERE key_id = 'k1'`,
-    lines: ({ usedApproval, unusedApproval, byApproval }) => [
-      `approvals ${unusedApproval}: signature is not the approver's`,
-      `approvals ${usedApproval}: signature is not the approver's`,
+    lines: ({ usedApproval, unusedApproval, approvalOfRequest, byApproval, byRequest }) => [
+      ...[unusedApproval, usedApproval, approvalOfRequest].map(
+        (approval) => `approvals ${approval}: signature is not the approver's`,
+      ),
       'approvers alice:k1: differs from what the change enrolled',
       'approvers alice:k1: fingerprint does not match the public key',
-      `trust_records ${byApproval}: does not verify (The verified signals cannot be verified (the approval by "alice" is not signed by that approver))`,
+      ...[byApproval, byRequest].map(
+        (id) =>
+          `trust_records ${id}: does not verify (The verified signals cannot be verified (the approval by "alice" is not signed by that approver))`,
+      ),
     ],
   },
   'a missing approver': {
     sql: `DELETE FROM approvers WHERE key_id = 'k1'`,
-    lines: ({ enrolment, usedApproval, unusedApproval, byApproval }) => [
-      `approvals ${unusedApproval}: signature is not the approver's (key 'alice:k1' is not known)`,
-      `approvals ${unusedApproval}: the approver's key is missing`,
-      `approvals ${usedApproval}: signature is not the approver's (key 'alice:k1' is not known)`,
-      `approvals ${usedApproval}: the approver's key is missing`,
+    lines: ({ enrolment, usedApproval, unusedApproval, approvalOfRequest, byApproval, byRequest }) => [
+      ...[unusedApproval, usedApproval, approvalOfRequest].flatMap((approval) => [
+        `approvals ${approval}: signature is not the approver's (key 'alice:k1' is not known)`,
+        `approvals ${approval}: the approver's key is missing`,
+      ]),
       `pending_changes ${enrolment}: is APPROVED, but nothing took effect`,
-      `trust_records ${byApproval}: does not verify (The verified signals cannot be verified (key 'alice:k1' is not known))`,
+      ...[byApproval, byRequest].map(
+        (id) =>
+          `trust_records ${id}: does not verify (The verified signals cannot be verified (key 'alice:k1' is not known))`,
+      ),
     ],
   },
   'a key that is no longer revoked': {

@@ -3,7 +3,6 @@ import type { TSchema } from 'typebox'
 import { Approval, ApprovalPage, SignedApproval } from '../../core/schemas/approval.ts'
 import {
   ApprovalRequest,
-  ApprovalRequestClose,
   ApprovalRequestContent,
   ApprovalRequestPage,
 } from '../../core/schemas/approval-request.ts'
@@ -139,7 +138,6 @@ const named: Readonly<Record<string, TSchema>> = {
   ApprovalPage,
   ApprovalRequest,
   ApprovalRequestContent,
-  ApprovalRequestClose,
   ApprovalRequestPage,
   ApprovalRequestBody,
   ApprovalRequestDecline,
