@@ -174,6 +174,7 @@ CREATE TABLE external_connectors (
   registered_at timestamp with time zone NOT NULL,
   revoked_at timestamp with time zone,
   revoked_by_change uuid,
+  read_back boolean NOT NULL DEFAULT false,
   CONSTRAINT external_connectors_pkey PRIMARY KEY (change_id)
 );
 CREATE UNIQUE INDEX external_connectors_in_effect ON public.external_connectors USING btree (capability) WHERE (revoked_at IS NULL);
@@ -190,9 +191,13 @@ CREATE INDEX history_entries_by_caller ON public.history_entries USING btree (ca
 CREATE TABLE in_doubt_intents (
   business_transaction_id uuid NOT NULL,
   noticed_at timestamp with time zone NOT NULL,
+  ask_connector uuid,
+  ask_at timestamp with time zone,
+  asked smallint NOT NULL DEFAULT 0,
   CONSTRAINT in_doubt_intents_pkey PRIMARY KEY (business_transaction_id)
 );
 CREATE INDEX in_doubt_intents_by_time ON public.in_doubt_intents USING btree (noticed_at, business_transaction_id);
+CREATE INDEX in_doubt_intents_to_ask ON public.in_doubt_intents USING btree (ask_connector, ask_at) WHERE (ask_at IS NOT NULL);
 
 CREATE TABLE intent_transitions (
   transition_id uuid NOT NULL,

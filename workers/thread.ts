@@ -38,6 +38,7 @@ import { openDeferred } from './execute/deferred.ts'
 import { openPendingEvidence } from './execute/pending-evidence.ts'
 import { Finished, packReplies, type ScopedCaller, type InFlight } from './in-flight.ts'
 import { finalizeIntents } from './intents/finalize.ts'
+import { askConnectors, concludeReadBacks } from './intents/read-back.ts'
 import { resolveIntents } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
 import { openStreamHeads, proveComplete } from './log/completeness.ts'
@@ -252,6 +253,8 @@ function handlersOf(
     evaluate: async (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
+    'ask-connector': (batch) => askConnectors(batch, thread),
+    'conclude-read-back': (batch) => concludeReadBacks(batch, thread),
     'sequence-log': (batch) => sequenceLog(batch, log),
     'prove-complete': (batch) => proveComplete(batch, { pool: thread.pool, heads, required }),
     'add-checkpoint': (batch) => addCheckpoints(batch, witness),

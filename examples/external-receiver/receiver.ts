@@ -1,8 +1,10 @@
-// A receiver of connector releases: takes one, proves that it came from the service and is meant for here, acts once, answers.
+// A receiver of connector releases: takes one, proves that it came from the service and is meant for here, acts once, answers. And answers
+// what became of one.
 //   npx node examples/external-receiver/receiver.ts --service https://countersign.example --port 8080 --journal mine/receiver.journal
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
+import { answerQuestion } from './question.ts'
 import { openJournal } from './journal.ts'
 import { fetchKeys, verifyRelease, type Keys, type Release } from './release.ts'
 
@@ -72,7 +74,10 @@ export async function startReceiver(config: ReceiverConfig): Promise<Server & { 
   }
 
   async function replyTo(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
-    if (request.method !== 'POST') return { status: 405, body: { error: 'POST a release.' } }
+    if (request.method === 'GET')
+      return answerQuestion(request, { ...config, origin, journal, now: new Date() })
+    if (request.method !== 'POST')
+      return { status: 405, body: { error: 'POST a release, or GET what became of one.' } }
     try {
       const body = await readBody(request)
       return body === undefined ? { status: 413, body: { error: 'Too large.' } } : await answer(body)

@@ -1,4 +1,4 @@
-// A release, verified: signed by the service, for this receiver, for a capability it has, and still in time.
+// A release, or a question what became of one, verified: signed by the service, for this receiver, for a capability it has, and still in time.
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { parseJsonText } from '../../src/core/json/text.ts'
@@ -58,39 +58,64 @@ export function readKeys(jwks: unknown): Keys {
   )
 }
 
-export function verifyRelease(
-  body: Buffer,
+export function verifyRelease(body: Buffer, given: VerifyWith): { release: Release } | NotVerified {
+  const verified = verifySigned(body.toString('utf8'), 'release', given)
+  // From here on every member is what the service signed, so its shape is the service's.
+  return 'refused' in verified ? verified : { release: verified.signed as unknown as Release }
+}
+
+/** What became of a release? Asked by GET, in the header `Countersign-Question`. */
+export interface Question {
+  readonly businessTransactionId: string
+  readonly authorizationId: string
+  readonly capability: string
+}
+
+/** @param header base64url of `{algorithm, keyId, signature, question}` */
+export function verifyQuestion(
+  header: string | undefined,
+  given: VerifyWith,
+): { question: Question } | NotVerified {
+  const text = Buffer.from(header ?? '', 'base64url').toString('utf8')
+  const verified = verifySigned(text, 'question', given)
+  return 'refused' in verified ? verified : { question: verified.signed as unknown as Question }
+}
+
+function verifySigned(
+  sentText: string,
+  member: 'release' | 'question',
   { keys, origin, capability, now }: VerifyWith,
-): { release: Release } | NotVerified {
-  let sent: { algorithm?: Json; keyId?: Json; signature?: Json; release?: Json } | null
+): { signed: { readonly [name: string]: Json } } | NotVerified {
+  let sent: { readonly [name: string]: Json } | null
   let text: string
   try {
     // JSON with exactly one reading: of two equal keys a signature could hold for the one and the effect follow the other.
-    sent = parseJsonText(body.toString('utf8'), DEPTH_MAX) as typeof sent
-    text = canonicalize(sent?.release ?? null)
+    sent = parseJsonText(sentText, DEPTH_MAX) as typeof sent
+    text = canonicalize(sent?.[member] ?? null)
   } catch {
     return { status: 400, refused: 'Not JSON with one reading.' }
   }
   const { algorithm, keyId, signature } = sent ?? {}
   const key = algorithm === 'ed25519' && typeof keyId === 'string' ? keys.get(keyId) : undefined
   if (key === undefined || typeof signature !== 'string') return { status: 401, refused: 'Unknown key.' }
-  if (!verify(null, preAuthEncoding(text), key, Buffer.from(signature, 'base64')))
+  if (!verify(null, preAuthEncoding(member, text), key, Buffer.from(signature, 'base64')))
     return { status: 401, refused: 'The signature does not hold.' }
 
-  // From here on every member is what the service signed, so its shape is the service's.
-  const release = sent?.release as unknown as Release
-  if (release.version !== 1) return { status: 400, refused: 'Unknown version.' }
-  if (release.audience !== origin) return { status: 403, refused: 'For another receiver.' }
-  if (release.capability !== capability) return { status: 403, refused: 'Another capability.' }
+  const signed = sent?.[member] as { readonly [name: string]: Json }
+  if (signed['version'] !== 1) return { status: 400, refused: 'Unknown version.' }
+  if (signed['audience'] !== origin) return { status: 403, refused: 'For another receiver.' }
+  if (signed['capability'] !== capability) return { status: 403, refused: 'Another capability.' }
   // Written so that a time that cannot be read refuses: every comparison with NaN is false.
-  if (!(Date.parse(release.issuedAt) <= now.getTime() + CLOCKS_DIFFER_MS))
+  if (!(timeOf(signed['issuedAt']) <= now.getTime() + CLOCKS_DIFFER_MS))
     return { status: 403, refused: 'Not issued yet.' }
-  if (!(now.getTime() < Date.parse(release.expiresAt))) return { status: 403, refused: 'Expired.' }
-  return { release }
+  if (!(now.getTime() < timeOf(signed['expiresAt']))) return { status: 403, refused: 'Expired.' }
+  return { signed }
 }
 
+const timeOf = (value: Json | undefined) => (typeof value === 'string' ? Date.parse(value) : NaN)
+
 /** DSSE: the signed bytes begin with what they are, so that a signature of anything else is none of a release. */
-function preAuthEncoding(text: string): Buffer {
-  const type = 'application/vnd.countersign.connector-release.v1+json'
+function preAuthEncoding(member: 'release' | 'question', text: string): Buffer {
+  const type = `application/vnd.countersign.connector-${member}.v1+json`
   return Buffer.from(`DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`)
 }

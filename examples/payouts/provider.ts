@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openJournal } from '../external-receiver/journal.ts'
+import { answerQuestion } from '../external-receiver/question.ts'
 import { fetchKeys, verifyRelease, type Release } from '../external-receiver/release.ts'
 
 const CAPABILITY = 'razorpay:payout'
@@ -101,9 +102,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 async function answerTo(request: IncomingMessage): Promise<{ status: number; body: unknown; paid: boolean }> {
+  const given = { keys, capability: CAPABILITY, origin, now: new Date() }
+  if (request.method === 'GET') return { ...answerQuestion(request, { ...given, journal }), paid: false }
   const body = await readBody(request)
   if (body === undefined) return { status: 413, body: { error: 'Too large.' }, paid: false }
-  const verified = verifyRelease(body, { keys, capability: CAPABILITY, origin, now: new Date() })
+  const verified = verifyRelease(body, given)
   if ('refused' in verified)
     return { status: verified.status, body: { error: verified.refused }, paid: false }
   return { status: 200, body: pay(verified.release), paid: true }

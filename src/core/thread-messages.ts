@@ -5,6 +5,7 @@ import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
 import type { Audited, RefusalKind } from './errors.ts'
 import type { LoopReport } from './event-loop.ts'
+import type { HttpOutcome } from './outbound/call.ts'
 import type { Said } from './schemas/provider-confirmation.ts'
 import type { StoreFaultMemory } from './store-fault.ts'
 import type { DeliveryOutcome } from './webhooks/outcomes.ts'
@@ -69,6 +70,8 @@ export type Operation =
   | 'sequence-log'
   | 'prove-complete'
   | 'add-checkpoint'
+  | 'ask-connector'
+  | 'conclude-read-back'
   | 'finalize-intent'
   | 'resolve-intent'
   | 'evaluate'
@@ -220,6 +223,49 @@ export interface UnreadableFeed {
   /** Completes "the endpoint …". */
   readonly problem: string
 }
+
+/** The body of `ask-connector`: how many intents in doubt a registration is asked about now, at most. */
+export interface AskConnector {
+  readonly changeId: string
+  readonly countMax: number
+}
+
+/** One of its reply: a question about an intent in doubt, and what is needed to read the answer. */
+export interface Question {
+  readonly businessTransactionId: string
+  readonly authorizationId: string
+  readonly capability: string
+  readonly changeId: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly timeoutMs: number
+  /** Whether the connector can take the release no more, if it has not yet. */
+  readonly isOver: boolean
+}
+
+/** The body of `conclude-read-back`: what was asked, and the answer, whose body is base64. */
+export interface AnsweredQuestion {
+  readonly question: Question
+  readonly exchange:
+    | Exclude<HttpOutcome, { kind: 'answered' }>
+    | {
+        readonly kind: 'answered'
+        readonly status: number
+        readonly encoding: string | undefined
+        readonly body: string
+      }
+}
+
+/** Its reply. */
+export interface ReadBackReport {
+  readonly outcome: ReadBackOutcome
+  /** Completes "the connector …", where it is unknown. */
+  readonly problem?: string
+}
+
+export const readBackOutcomes = ['executed', 'not_executed', 'closed', 'contradicted', 'unknown'] as const
+/** What an answer came to; closed: somebody else closed the intent meanwhile, and the answer agrees. */
+export type ReadBackOutcome = (typeof readBackOutcomes)[number]
 
 /** The reply of `sequence-log`. */
 export interface LogReport {

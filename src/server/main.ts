@@ -34,6 +34,7 @@ import {
 import { startDelivering } from './jobs/events.ts'
 import { startLogging } from './jobs/log.ts'
 import { startWitnessing } from './jobs/witnesses.ts'
+import { startReadingBack } from './jobs/read-back.ts'
 import { startSweeping } from './jobs/sweep.ts'
 import { openLog, type Log } from './log.ts'
 import { openLogProofs } from './log-proofs.ts'
@@ -265,10 +266,17 @@ async function startThreads(
 async function startJobs(
   { config, logger, stops }: Starting,
   { database, evidenceLog, pools, witnesses }: Data,
-  { dispatcher: { submit }, metrics }: Threads,
+  { dispatcher: { submit }, authority, metrics }: Threads,
 ) {
   const sweeping = startSweeping({ submit, log: logger })
   stops.push(() => sweeping.close())
+  const readingBack = startReadingBack({
+    connectors: () => authority.current().externalConnectors,
+    submit,
+    onAnswer: metrics?.onReadBack,
+    log: logger,
+  })
+  stops.push(() => readingBack.close())
   const logging = evidenceLog && startLogging({ submit, log: logger })
   if (logging !== undefined) stops.push(() => logging.close())
   const witnessing = witnesses && startWitnessing({ sql: pools.read, witnesses, log: logger })

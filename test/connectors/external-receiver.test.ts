@@ -12,6 +12,7 @@ import { readKeys, type Release } from '../../examples/external-receiver/release
 import { call } from '../../src/core/outbound/call.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import { externalConnector } from '../../workers/connectors/external.ts'
+import { questionTo, readBackOf } from '../../workers/connectors/read-back.ts'
 import { signRelease } from '../../workers/connectors/release.ts'
 import { aKey, anOrder, aRegistration } from './order.ts'
 
@@ -49,7 +50,7 @@ const connectorTo = (origin: string, now = () => new Date()) =>
 const signed = (origin: string, order = anOrder(), now = new Date()) =>
   signRelease(order, { connectorId: 'external:vendor:pay', audience: origin, timeoutMs: 10_000, key, now })
 
-async function ask(origin: string, method: 'GET' | 'POST', body = '') {
+async function ask(origin: string, method: 'PATCH' | 'POST', body = '') {
   const exchange = await call({ method, url: origin, headers: {}, body, reach: 'any', timeoutMs: 10_000 })
   if (exchange.kind !== 'answered') throw new Error(exchange.kind)
   return { status: exchange.status, body: JSON.parse(Buffer.from(exchange.body).toString()) as unknown }
@@ -148,8 +149,57 @@ test('what is no release of the service for this receiver is refused before anyt
   ]
   for (const [status, error, body] of bodies)
     expect(await post(origin, body)).toEqual({ status, body: { error } })
-  expect(await ask(origin, 'GET')).toEqual({ status: 405, body: { error: 'POST a release.' } })
+  expect((await ask(origin, 'PATCH')).status).toBe(405)
   expect(acted).toEqual([])
+})
+
+test('asked what became of a release, it answers from its journal', async () => {
+  const journal = aJournal()
+  const { origin } = await aReceiver({ journal })
+  const order = anOrder()
+  const askAbout = async ({ businessTransactionId, authorizationId }: typeof order, by = key) => {
+    const about = { businessTransactionId, authorizationId, capability: 'vendor:pay' }
+    const registration = aRegistration(origin, { endpointUrl: `${origin}/` })
+    const { url, headers } = questionTo(registration, about, { key: by, now: new Date() })
+    const exchange = await call({ method: 'GET', url, headers, reach: 'any', timeoutMs: 10_000 })
+    return { exchange, said: readBackOf(exchange, about, true) }
+  }
+  expect((await askAbout(order)).said).toMatchObject({
+    says: 'not_executed',
+    note: expect.stringContaining('never'),
+  })
+  const answered = await post(origin, signed(origin, order))
+  const { exchange, said } = await askAbout(order)
+  expect(said).toMatchObject({ says: 'executed' })
+  expect(exchange).toMatchObject({ status: 200, body: Buffer.from(JSON.stringify(answered.body)) })
+  // Nobody else is told, and a release is no question.
+  expect((await askAbout(order, aKey())).exchange).toMatchObject({ status: 401 })
+  const release = Buffer.from(signed(origin).replace('"release":', '"question":')).toString('base64url')
+  for (const [header, status] of [
+    [release, 401],
+    ['x', 400],
+  ] as const)
+    expect(
+      await call({
+        method: 'GET',
+        url: origin,
+        headers: { 'countersign-question': header },
+        reach: 'any',
+        timeoutMs: 10_000,
+      }),
+    ).toMatchObject({ status })
+})
+
+test('asked about what it has begun and never ended, it does not know', async () => {
+  const begun = anOrder()
+  const journal = aJournal()
+  appendFileSync(journal, `{"authorizationId":"${begun.authorizationId}"}\n`)
+  const { origin } = await aReceiver({ journal })
+  const about = { ...begun, capability: 'vendor:pay' }
+  const registration = aRegistration(origin, { endpointUrl: `${origin}/` })
+  const { url, headers } = questionTo(registration, about, { key, now: new Date() })
+  const exchange = await call({ method: 'GET', url, headers, reach: 'any', timeoutMs: 10_000 })
+  expect(readBackOf(exchange, about, true)).toEqual({ unknown: 'answered 503' })
 })
 
 // proves abuse: A weak key, or a key

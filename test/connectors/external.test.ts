@@ -6,7 +6,9 @@ import { verifySignature, type Signature } from '../../src/core/signing/signatur
 import type { Order } from '../../workers/connectors/connector.ts'
 import { externalConnector, type Registration } from '../../workers/connectors/external.ts'
 import { openConnectors } from '../../workers/connectors/index.ts'
-import { json, serve } from './loopback.ts'
+import { isReleaseOver, questionTo, readBackOf } from '../../workers/connectors/read-back.ts'
+import { call, type HttpOutcome } from '../../src/core/outbound/call.ts'
+import { http, json, serve } from './loopback.ts'
 import { aKey, anOrder, aRegistration } from './order.ts'
 
 const key = aKey()
@@ -95,6 +97,110 @@ describe('the release', () => {
   test('is worth nothing two seconds after the call has timed out', async () => {
     expect(await lifetimeMs(5_000)).toBe(7_000)
     expect(await lifetimeMs(30_000)).toBe(32_000)
+  })
+})
+
+describe('a release of an authorization that expires', () => {
+  test('expires with it', async () => {
+    const { server } = await run({ order: anOrder({ authorizedUntil: '2026-11-21T10:00:03.000Z' }) })
+    expect((JSON.parse(server.requests[0]?.body ?? '') as Sent).release['expiresAt']).toBe(
+      '2026-11-21T10:00:03.000Z',
+    )
+  })
+
+  test('is not sent once it has', async () => {
+    const { server, outcome } = await run({ order: anOrder({ authorizedUntil: NOW.toISOString() }) })
+    expect(outcome).toEqual({ kind: 'failed', reason: 'the authorization expired before it was released' })
+    expect(server.connections()).toBe(0)
+  })
+})
+
+const asked = {
+  businessTransactionId: '6f1e8c1e-5a0c-4a55-9d0a-0000000000aa',
+  authorizationId: '6f1e8c1e-5a0c-4a55-9d0a-0000000000bb',
+  capability: 'vendor:pay',
+}
+
+describe('the question what became of a release', () => {
+  test('is signed as a question, in a header of a GET to the endpoint', async () => {
+    const server = await serve(json(404, asked))
+    const { url, headers } = questionTo(aRegistration(server.origin), asked, { key, now: NOW })
+    await call({ method: 'GET', url, headers, reach: 'any', timeoutMs: 5_000 })
+    const [request] = server.requests
+    expect(request?.line).toBe(`GET /pay?authorizationId=${asked.authorizationId} HTTP/1.1`)
+    const text = Buffer.from(request?.headers['countersign-question'] ?? '', 'base64url').toString()
+    const { question, algorithm, keyId, signature } = JSON.parse(text) as Sent & { question: Json }
+    expect(question).toEqual({
+      version: 1,
+      connectorId: 'external:vendor:pay',
+      audience: server.origin,
+      ...asked,
+      issuedAt: '2026-11-21T10:00:00.000Z',
+      expiresAt: '2026-11-21T10:00:12.000Z',
+    })
+    const carried: Signature = { algorithm, keyId, value: signature }
+    const signedText = canonicalize(question)
+    expect(verifySignature('connector-question', signedText, carried, key.public)).toBe(true)
+    expect(verifySignature('connector-release', signedText, carried, key.public)).toBe(false)
+  })
+
+  test('finds the release over a minute after its authorization has expired', () => {
+    expect(isReleaseOver('2026-11-21T09:59:00.000Z', NOW)).toBe(true)
+    expect(isReleaseOver('2026-11-21T09:59:00.001Z', NOW)).toBe(false)
+    expect(isReleaseOver('no time', NOW)).toBe(false)
+  })
+})
+
+describe('what it is answered', () => {
+  const read = (status: number, body: unknown, { isOver = true, headers = {} } = {}) => {
+    const exchange: HttpOutcome = {
+      kind: 'answered',
+      status,
+      headers,
+      body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    }
+    return readBackOf(exchange, asked, isOver)
+  }
+  const answer = { ...asked, success: true, result: {}, executedAt: '2026-11-21T10:00:00Z' }
+
+  test('says that it happened, that it did not, or that it was never taken', () => {
+    expect(read(200, answer)).toMatchObject({ says: 'executed' })
+    expect(read(200, { ...answer, success: false })).toMatchObject({ says: 'not_executed' })
+    expect(read(404, asked)).toMatchObject({ says: 'not_executed' })
+  })
+
+  // proves abuse: A connector that, asked what became
+  test.each<[string, ReturnType<typeof read>]>([
+    ['a denial while the release can be taken', read(404, asked, { isOver: false })],
+    ['a 404 of whoever stands in front of it', read(404, '<h1>Not Found</h1>')],
+    ['a denial of another transaction', read(404, { ...asked, businessTransactionId: 'x' })],
+    ['a denial of another capability', read(404, { ...asked, capability: 'vendor:refund' })],
+    ['an answer to another transaction', read(200, { ...answer, businessTransactionId: 'x' })],
+    ['an answer of another capability', read(200, { ...answer, capability: 'vendor:refund' })],
+    ['success in words', read(200, { ...answer, success: 'true' })],
+    ['no time', read(200, { ...answer, executedAt: undefined })],
+    ['two readings', read(200, `${JSON.stringify(answer).slice(0, -1)},"success":false}`)],
+    ['a compressed body', read(200, answer, { headers: { 'content-encoding': 'gzip' } })],
+    ['a redirect', read(302, answer)],
+    ['410', read(410, asked)],
+    ['500', read(500, answer)],
+    ['401', read(401, asked)],
+    ['nothing', readBackOf({ kind: 'lost', cause: 'no whole answer within 1 ms' }, asked, true)],
+    ['no connection', readBackOf({ kind: 'not-sent', reason: 'refused' }, asked, true)],
+  ])('leaves it unknown: %s', (_, found) => {
+    expect(found).toEqual({ unknown: expect.any(String) })
+  })
+
+  test('is read to 64 KiB', async () => {
+    const server = await serve(http(200, JSON.stringify({ ...answer, result: 'x'.repeat(70_000) })))
+    const exchange = await call({
+      method: 'GET',
+      url: server.origin,
+      headers: {},
+      reach: 'any',
+      timeoutMs: 5_000,
+    })
+    expect(readBackOf(exchange, asked, true)).toEqual({ unknown: expect.stringContaining('65536') })
   })
 })
 

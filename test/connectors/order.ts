@@ -13,6 +13,7 @@ export function anOrder(members: Partial<Order> = {}): Order {
   return {
     businessTransactionId: randomUUID(),
     authorizationId: randomUUID(),
+    authorizedUntil: '2100-01-01T00:00:00.000Z',
     action: 'vendor:pay',
     target: 'invoice-7',
     parameters,
@@ -31,6 +32,8 @@ export function aRegistration(origin: string, members: Partial<Registration> = {
     policy: 'vendor-payment',
     allowedParameters: ['amount', 'note'],
     timeoutMs: 10_000,
+    readBack: false,
+    registeredAt: '2026-11-01T10:00:00.000Z',
     changeId: '6f1e8c1e-5a0c-4a55-9d0a-000000000001',
     ...members,
   }

@@ -1,11 +1,17 @@
 // kill -9 with executions in flight (abuse "In doubt, crash, replay"): afterwards each is finalized or listed in doubt, and none is run
 // again. Load alone leaves nothing in doubt.
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeRawKey } from '../../src/core/callers.ts'
+import { registerExternalConnector } from '../../src/core/tables/external-connectors.ts'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
 import { notedInDoubt } from '../intents.ts'
 import { aSlowTransaction, forEach, startLoad } from '../load.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
@@ -120,4 +126,81 @@ test('load without a fault leaves nothing in doubt and every intent finalized', 
   expect(rows).toEqual([{ open: 0 }])
   expect(service.lines().filter(({ msg }) => msg === 'execution intents in doubt')).toEqual([])
   expect(await service.stop()).toBe(0)
+})
+
+// proves fault: kill -9 between a connector's answer
+test('killed between the answer of a connector and its commit: asked again, and closed once', async () => {
+  const own = await createDatabase()
+  const policyDir = aPolicyFolder([])
+  addPolicy(policyDir, { name: 'pay', version: '1.0.0', capability: 'vendor:pay' })
+  let questions = 0
+  const gate = Promise.withResolvers<void>()
+  // The release is lost after it arrived; the first answer waits until its intent is locked.
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET') {
+      request.socket.destroy()
+      return
+    }
+    questions++
+    const sent = Buffer.from(String(request.headers['countersign-question']), 'base64url').toString()
+    const { businessTransactionId, capability } = (JSON.parse(sent) as { question: Record<string, string> })
+      .question
+    const executedAt = new Date().toISOString()
+    void gate.promise.then(() =>
+      response.end(
+        JSON.stringify({ businessTransactionId, capability, success: true, result: null, executedAt }),
+      ),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await registerExternalConnector(own.pool, {
+    changeId: randomUUID(),
+    capability: 'vendor:pay',
+    endpointUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    policy: 'pay',
+    allowedParameters: ['amount'],
+    timeoutMs: 30_000,
+    readBack: true,
+    registeredAt: new Date().toISOString(),
+  })
+  const options = { databaseUrl: own.url, callers: [human.entry], env: { POLICY_DIR: policyDir } }
+  const first = await startService(options)
+  const transaction = aTransaction({
+    intent: { action: 'vendor:pay', parameters: { amount: 42 } },
+    policy: { name: 'pay' },
+  })
+  const id = transaction.businessTransactionId
+  expect((await first.post('/execute', transaction)).status).toBe(502)
+  expect((await first.get('/execution-intents/unfinalized', human)).status).toBe(200)
+  await until(() => questions === 1, 'the question')
+  const transitions = async () => (await own.pool.query('SELECT FROM intent_transitions')).rowCount
+  const holder = await own.pool.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT FROM execution_intents WHERE business_transaction_id = $1::uuid FOR UPDATE', [
+    id,
+  ])
+  gate.resolve()
+  await until(async () => {
+    const { rows } = await own.pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    return rows.length > 0
+  }, 'the commit to wait')
+  await kill(first)
+  await first.stop()
+  await holder.query('ROLLBACK')
+  holder.release()
+  expect(await intentState(own, id)).toBe('RELEASED')
+  expect(await transitions()).toBe(0)
+
+  const second = await startService(options)
+  await own.pool.query('UPDATE in_doubt_intents SET ask_at = now()')
+  await until(async () => (await intentState(own, id)) === 'RESOLVED', 'the connector to be asked again')
+  expect(await transitions()).toBe(1)
+  expect(questions).toBe(2)
+  expect(await second.stop()).toBe(0)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await own.drop()
+  rmSync(policyDir, { recursive: true })
 })

@@ -1,6 +1,8 @@
 // What payment providers say of executions: confirmations, the intents in doubt that they close, and contradictions.
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,30 +15,37 @@ import {
   outcomeOf,
   type BankDelivery,
 } from '../bank.ts'
-import { aHuman } from '../authority.ts'
+import { aHuman, putInEffect } from '../authority.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { checked } from '../fsck/mix.ts'
 import { passDeadline, putInDoubt } from '../intents.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { scrape, total } from '../metrics/scrape.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 const human = aHuman('human')
+const checker = aHuman('checker')
 const other = aCaller('other', { allowedPrincipalIds: ['tester'], allowedCapabilities: ['*'] })
 const auditor = aCaller('auditor', { readAll: true })
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-confirmations-'))
+const policyDir = aPolicyFolder()
+const PAY = 'vendor:pay'
+const HANG = 'vendor:hang'
 let database: TestDatabase
 let service: TestService
 
 beforeAll(async () => {
   database = await createDatabase()
   makeKeys(signingKeyDir)
+  addPolicy(policyDir, { name: 'pay', version: '1.0.0', capability: PAY })
+  addPolicy(policyDir, { name: 'hang', version: '1.0.0', capability: HANG })
   service = await startService({
     databaseUrl: database.url,
     signingKeyDir,
-    callers: [human.entry, other.entry, auditor.entry],
-    env: { ...bankEnv, METRICS_PORT: '0' },
+    callers: [human.entry, checker.entry, other.entry, auditor.entry],
+    env: { ...bankEnv, METRICS_PORT: '0', POLICY_DIR: policyDir },
   })
 })
 
@@ -46,7 +55,7 @@ afterAll(async () => {
   const { lines } = await checked(database, signingKeyDir)
   expect(lines).toEqual([])
   await database.drop()
-  rmSync(signingKeyDir, { recursive: true })
+  for (const folder of [signingKeyDir, policyDir]) rmSync(folder, { recursive: true })
 })
 
 async function executed(members: Parameters<typeof aTransaction>[0] = {}): Promise<string> {
@@ -510,4 +519,186 @@ test('the metrics count what providers say, and what came of it', async () => {
   const before = await counted()
   await told(aBankDelivery('paid', await executed()))
   expect(await until(async () => ((await counted()) > before ? true : undefined), 'the count')).toBe(true)
+})
+
+interface Asked {
+  readonly businessTransactionId: string
+  readonly authorizationId: string
+  readonly capability: string
+}
+type Reply = (asked: Asked, response: ServerResponse) => void
+
+const say =
+  (members: object = {}, status = 200): Reply =>
+  ({ businessTransactionId, capability }, response) => {
+    const answer = { businessTransactionId, capability, success: true, result: { paid: 1 } }
+    response
+      .writeHead(status)
+      .end(JSON.stringify({ ...answer, executedAt: '2026-11-21T10:00:00Z', ...members }))
+  }
+
+const closedByConnector = (id: string) =>
+  until(async () => {
+    const intent = await intentOf(id)
+    return intent.state === 'RESOLVED' ? intent : undefined
+  }, 'the connector to be asked')
+const readBacks = async (outcome: string) =>
+  total(await scrape(service), 'countersign_read_backs_total', { outcome }) ?? 0
+
+describe('a connector that can be asked', () => {
+  /** By businessTransactionId. */
+  const replies = new Map<string, Reply>()
+  let server: Server
+
+  beforeAll(async () => {
+    // Every release is lost after it arrived, so that each execution is in doubt at once.
+    server = createServer((request, response) => {
+      if (request.method !== 'GET') {
+        request.socket.destroy()
+        return
+      }
+      const sent = Buffer.from(String(request.headers['countersign-question']), 'base64url').toString()
+      const { question } = JSON.parse(sent) as { question: Asked }
+      const { searchParams } = new URL(`http://localhost${request.url}`)
+      expect(searchParams.get('authorizationId')).toBe(question.authorizationId)
+      replies.get(question.businessTransactionId)!(question, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const endpointUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const shared = { action: 'register', endpointUrl, allowedParameters: ['amount'], readBack: true }
+    for (const [capability, policy] of [
+      [PAY, 'pay'],
+      [HANG, 'hang'],
+    ])
+      await putInEffect(service, { maker: human, checker }, '/external-connectors/changes', {
+        ...shared,
+        capability,
+        policy,
+        timeoutMs: 30_000,
+        reason: 'test',
+      })
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  /** Resolves to its id once it is in doubt. */
+  async function lost(reply: Reply, action = PAY): Promise<string> {
+    const policy = { name: action === PAY ? 'pay' : 'hang' }
+    const transaction = aTransaction({ intent: { action, parameters: { amount: 42 } }, policy })
+    const id = transaction.businessTransactionId
+    replies.set(id, reply)
+    expect((await service.post('/execute', transaction)).status).toBe(502)
+    // A look at what is in doubt sweeps first: the next sweep of the service may be seconds away.
+    expect((await service.get('/execution-intents/unfinalized', human)).status).toBe(200)
+    return id
+  }
+
+  test.each([
+    ['EXECUTED', 'executed', {}, 'The connector says that it was executed at 2026-11-21T10:00:00Z.'],
+    [
+      'NOT_EXECUTED',
+      'not_executed',
+      { success: false, result: { reason: 'no such account' } },
+      'The connector says that it was not executed: no such account.',
+    ],
+  ] as const)('closes an intent in doubt as %s', async (resolution, outcome, members, note) => {
+    const id = await lost(say(members))
+    const intent = await closedByConnector(id)
+    expect(intent).toMatchObject({ inDoubt: false, resolution })
+    const [one, ...others] = intent.transitions
+    expect(others).toEqual([])
+    expect(one?.transition).toEqual({
+      transitionId: expect.any(String),
+      businessTransactionId: id,
+      from: 'RELEASED',
+      to: 'RESOLVED',
+      resolution,
+      note,
+      by: 'connector:vendor:pay',
+      at: expect.any(String),
+    })
+    const keys = (await service.get('/.well-known/jwks.json', { key: null })).body
+    expect(verifyEvidence(JSON.stringify(one), keys)).toMatchObject({ valid: true })
+    expect(await readBacks(outcome)).toBeGreaterThan(0)
+    const { body } = await service.get('/audit/events?type=intent.resolved&pageSize=100', human)
+    const events = body.events as { event: { route: string; detail: Record<string, unknown> } }[]
+    const audited = events.filter(({ event }) => event.detail['businessTransactionId'] === id)
+    expect(
+      audited.map(({ event }) => [event.route, event.detail['by'], event.detail['transitionId']]),
+    ).toEqual([['service', 'connector:vendor:pay', one?.transition['transitionId']]])
+    const closed = await until(async () => {
+      const feed = await service.get('/events?types=execution.closed&limit=500', { key: service.key })
+      const found = feed.body.events as Record<string, unknown>[]
+      return found.find((event) => event['businessTransactionId'] === id)
+    }, 'the feed')
+    expect(closed).toMatchObject({ by: 'connector:vendor:pay', resolution, callerId: 'tester' })
+    // A provider that says something else contradicts it, as it would any end.
+    const word = aBankDelivery(resolution === 'EXECUTED' ? 'refused' : 'paid', id)
+    expect(await told(word)).toMatchObject({ outcome: 'contradicted' })
+    expect(await contradictionsOf(id)).toHaveLength(1)
+  })
+
+  test('that contradicts the provider, who was faster, is told to the audit and closes nothing', async () => {
+    const asked = Promise.withResolvers<() => void>()
+    const id = await lost((question, response) => asked.resolve(() => say()(question, response)))
+    const answer = await asked.promise
+    expect(await told(aBankDelivery('refused', id))).toMatchObject({ outcome: 'confirmed' })
+    answer()
+    const [contradiction] = await until(async () => {
+      const found = await contradictionsOf(id)
+      return found.length > 0 ? found : undefined
+    }, 'the contradiction')
+    const [confirmed] = await confirmationsOf(id)
+    expect(contradiction).toMatchObject({
+      by: 'connector:vendor:pay',
+      says: 'executed',
+      confirmationId: confirmed?.confirmation.confirmationId,
+    })
+    const { resolution, transitions } = await intentOf(id)
+    expect([resolution, transitions.length]).toEqual(['NOT_EXECUTED', 1])
+  })
+
+  // proves abuse: A connector that, asked what became
+  test('that lies about ids, answers megabytes, or denies too early leaves the doubt; one that hangs delays no other', async () => {
+    const unknown = await readBacks('unknown')
+    const hangs = Promise.withResolvers<ServerResponse>()
+    const hanging = await lost((_, response) => hangs.resolve(response), HANG)
+    const open = await hangs.promise
+    const left = [
+      await lost(say({ businessTransactionId: randomUUID() })),
+      await lost(say({ capability: HANG })),
+      await lost((_, response) => response.writeHead(200).end('x'.repeat(4_000_000))),
+      await lost((_, response) => response.writeHead(404).end('no such path')),
+      // Named, but the release could still be taken.
+      await lost(say({}, 404)),
+      await lost((_, response) => response.writeHead(302, { location: '/' }).end()),
+    ]
+    await until(async () => (await readBacks('unknown')) >= unknown + left.length, 'each to be asked')
+    await closedByConnector(await lost(say()))
+    expect(open.writableEnded || open.destroyed).toBe(false)
+    for (const id of [...left, hanging]) {
+      expect(await intentOf(id)).toMatchObject({ state: 'RELEASED', inDoubt: true, transitions: [] })
+      const said = { resolution: 'NOT_EXECUTED', note: 'Asked by telephone.' }
+      expect((await service.post(`/execution-intents/${id}/resolve`, said, human)).status).toBe(200)
+    }
+  })
+
+  test('is the one that two humans registered to be asked, or fsck says so', async () => {
+    const id = await lost(say())
+    const [one] = (await closedByConnector(id)).transitions
+    const set = (readBack: boolean) =>
+      database.pool.query(`UPDATE external_connectors SET read_back = $1 WHERE capability = $2`, [
+        readBack,
+        PAY,
+      ])
+    await set(false)
+    const { lines } = await checked(database, signingKeyDir)
+    await set(true)
+    expect(lines).toContain(
+      `intent_transitions ${String(one?.transition['transitionId'])}: is by a connector that was not registered to be asked`,
+    )
+    expect(lines.join()).toContain('differs from what the change registered')
+  })
 })

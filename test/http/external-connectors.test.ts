@@ -91,6 +91,7 @@ describe('POST /external-connectors/changes 201', () => {
     ['no parameter at all', { allowedParameters: [] }],
     ['64 parameters', { allowedParameters: Array.from({ length: 64 }, (_, i) => `p${i}`) }],
     ['the shortest timeout', { timeoutMs: 100 }],
+    ['one that can be asked what became of a release', { readBack: true }],
     ['the longest timeout', { timeoutMs: 30_000 }],
     ['another port', { endpointUrl: 'https://1.1.1.1:8443/a/b' }],
     ['IPv6', { endpointUrl: 'https://[2606:4700:4700::1111]/x' }],
@@ -186,6 +187,8 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     'allowedParameters must be an array of at most 64 different parameter names, which may leave with a release; an execution with another one fails.'
   const parameter = 'allowedParameters.0 must be the name of a parameter.'
   const timeout = 'timeoutMs must be a whole number from 100 to 30000.'
+  const readBack =
+    'readBack must be true or false: whether it answers a signed GET that asks what became of a release.'
   const policy = 'policy must be the name of a policy.'
   const builtIn = 'capability must not be one that this service carries out itself.'
   const capability = 'capability must be a namespace:verb.'
@@ -215,6 +218,7 @@ describe('POST /external-connectors/changes 400 invalidField', () => {
     ['a timeout of 30001 ms', { timeoutMs: 30_001 }, timeout],
     ['a timeout of half a millisecond', { timeoutMs: 100.5 }, timeout],
     ['a timeout as text', { timeoutMs: '1000' }, timeout],
+    ['a promise to answer in words', { readBack: 'true' }, readBack],
     ['no timeout, by null', { timeoutMs: null }, timeout],
   ])('%s is refused', async (_, members, error) => {
     expect(reply(await propose(aRegistration('refused:verb', members)))).toEqual({
@@ -283,7 +287,7 @@ describe('POST /external-connectors/changes/{id}/approve 200', () => {
       service,
       humans,
       CHANGES,
-      aRegistration('effect:verb', { timeoutMs: 500 }),
+      aRegistration('effect:verb', { timeoutMs: 500, readBack: true }),
     )
     expect(await listed('effect:verb')).toEqual({
       changeId: change.changeId,
@@ -292,12 +296,17 @@ describe('POST /external-connectors/changes/{id}/approve 200', () => {
       policy: 'vendor-payment',
       allowedParameters: ['amount', 'invoice'],
       timeoutMs: 500,
+      readBack: true,
       registeredAt: change['resolvedAt'],
     })
     await putInEffect(service, humans, CHANGES, aRevocation('effect:verb'))
     expect(await listed('effect:verb')).toBeUndefined()
     const again = await putInEffect(service, humans, CHANGES, aRegistration('effect:verb'))
-    expect(await listed('effect:verb')).toMatchObject({ changeId: again.changeId, timeoutMs: 10_000 })
+    expect(await listed('effect:verb')).toMatchObject({
+      changeId: again.changeId,
+      timeoutMs: 10_000,
+      readBack: false,
+    })
   })
 
   test('a revocation that repeats the registration revokes what stands, and shows no more than that', async () => {

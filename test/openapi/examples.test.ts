@@ -155,6 +155,7 @@ async function registerExampleConnector(): Promise<void> {
     policy: approvalRequest.pending.request.policy.name,
     allowedParameters: [],
     timeoutMs: 1_000,
+    readBack: false,
     registeredAt: new Date().toISOString(),
   })
 }

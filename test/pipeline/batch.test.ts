@@ -154,7 +154,10 @@ describe('the claim', () => {
 /** A thread whose connectors differ from the real ones in these members. */
 const connectedTo = (connector: Partial<Connector>): ExecutionContext => ({
   ...thread,
-  connectors: { find: (action) => ({ ...(thread.connectors.find(action) as Connector), ...connector }) },
+  connectors: {
+    ...thread.connectors,
+    find: (action) => ({ ...(thread.connectors.find(action) as Connector), ...connector }),
+  },
 })
 
 describe('the connector', () => {
@@ -264,7 +267,10 @@ describe('the evidence', () => {
       call: async ({ target }) => ({ kind: 'completed', result: target === 'garble' ? '\ud800' : 'fine' }),
     }
     const batch = [aTransaction(), aTransaction({ intent: { target: 'garble' } })]
-    const answers = await executeAll(batch, { ...thread, connectors: { find: () => connector } })
+    const answers = await executeAll(batch, {
+      ...thread,
+      connectors: { find: () => connector, registered: () => undefined },
+    })
     expect(answers).toMatchObject([EXECUTED, OUTCOME_UNKNOWN])
     expect(await whatIsStored(batch)).toEqual(['recorded', 'in doubt'])
   })

@@ -18,7 +18,7 @@ beforeAll(() => {
 function authorized(connector: Connector, transaction = aTransaction()): Authorized {
   const now = new Date()
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
-  const connectors = { find: () => connector }
+  const connectors = { find: () => connector, registered: () => undefined }
   return authorizeAlone(decide(accepted, { ...steps, connectors, now }) as Concluded, steps.key) as Authorized
 }
 

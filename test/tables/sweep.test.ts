@@ -1,14 +1,23 @@
 // The sweep for intents in doubt, over a real database (decisions §8): what it finds, what it passes over, and what it costs.
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import {
+  registerExternalConnector,
+  revokeExternalConnector,
+  type ExternalConnectorRow,
+} from '../../src/core/tables/external-connectors.ts'
 import { findInDoubt } from '../../src/core/tables/execution-intents.ts'
+import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
+import type { OpenConnectors } from '../../workers/connectors/index.ts'
+import { concludeReadBacks } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
-import type { TestDatabase } from '../database.ts'
-import { notedInDoubt } from '../intents.ts'
-import { aRequest, withThread } from '../pipeline/thread.ts'
+import { intentState, type TestDatabase } from '../database.ts'
+import { notedInDoubt, putInDoubt } from '../intents.ts'
+import { aRequest, executeAll, withThread } from '../pipeline/thread.ts'
+import { aTransaction } from '../transactions.ts'
 
 /** The longest time-out of a connector (src/core/schemas/external-connector.ts) and the margin of workers/execute/admit.ts. */
 const LONGEST_SECONDS = 32
@@ -226,4 +235,122 @@ describe('among very many finalized intents', () => {
   function flat(plan: Plan): Plan[] {
     return [plan, ...(plan.Plans ?? []).flatMap(flat)]
   }
+})
+
+const registered = (capability: string, members: Partial<ExternalConnectorRow> = {}) => ({
+  changeId: randomUUID(),
+  capability,
+  endpointUrl: 'https://receiver.example/',
+  policy: 'pay',
+  allowedParameters: [],
+  timeoutMs: 1_000,
+  readBack: true,
+  registeredAt: new Date(Date.now() - 3_600_000).toISOString(),
+  ...members,
+})
+
+/** In doubt, of a transaction that was released a minute and a half ago. */
+async function inDoubtBy(capability: string, policy = 'pay'): Promise<string> {
+  const [id = ''] = await released(1, 1)
+  const body = JSON.stringify({ intent: { action: capability }, policy: { name: policy } })
+  await database.pool.query(
+    `INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
+     VALUES ($1::uuid, 'tester', now() - interval '90 s', $2, '{}')`,
+    [id, body],
+  )
+  return id
+}
+const askedAbout = async () => {
+  const { rows } = await database.pool.query<{ id: string; connector: string }>(
+    'SELECT business_transaction_id AS id, ask_connector AS connector FROM in_doubt_intents WHERE ask_at IS NOT NULL',
+  )
+  return new Map(rows.map(({ id, connector }) => [id, connector]))
+}
+const putInEffect = (rows: readonly ExternalConnectorRow[]) =>
+  (thread.connectors as OpenConnectors).replaceExternal(rows)
+
+describe('an intent that was released to a connector that can be asked', () => {
+  beforeEach(() => database.pool.query('TRUNCATE business_transactions, external_connectors'))
+
+  test('is asked about, unless another one may have been in effect when it was released', async () => {
+    const [pay, refund, silent] = [
+      registered('vendor:pay'),
+      registered('vendor:refund'),
+      registered('vendor:silent', { readBack: false }),
+    ]
+    putInEffect([pay, refund, silent])
+    // Revoked 40 seconds before that release: an instance may not have known.
+    const before = registered('vendor:refund')
+    await registerExternalConnector(database.pool, before)
+    const at = new Date(Date.now() - 130_000).toISOString()
+    await revokeExternalConnector(database.pool, { capability: 'vendor:refund', changeId: randomUUID(), at })
+    const id = await inDoubtBy('vendor:pay')
+    for (const [capability, policy] of [
+      ['vendor:pay', 'another'],
+      ['vendor:refund', 'pay'],
+      ['vendor:silent', 'pay'],
+      ['sandbox:echo', 'pay'],
+    ] as const)
+      await inDoubtBy(capability, policy)
+    expect(await sweep()).toBe(5)
+    expect(await askedAbout()).toEqual(new Map([[id, pay.changeId]]))
+  })
+
+  test('is asked about by one instance at a time, later each time, and 14 times at most', async () => {
+    const pay = registered('vendor:pay')
+    putInEffect([pay])
+    const ids = [await inDoubtBy('vendor:pay'), await inDoubtBy('vendor:pay'), await inDoubtBy('vendor:pay')]
+    await sweep()
+    const take = (limit = 10) => takeToAsk(database.pool, { connector: pay.changeId, limit })
+    const taken = await Promise.all([take(), take(), take(2)])
+    expect(taken.flat().toSorted()).toEqual(ids.toSorted())
+    const waits: number[] = []
+    for (let asked = 1; ; asked++) {
+      const { rows } = await database.pool.query<{ seconds: number | null; asked: number }>(
+        `SELECT extract(epoch FROM ask_at - now())::float8 AS seconds, asked FROM in_doubt_intents LIMIT 1`,
+      )
+      expect(rows[0]?.asked).toBe(asked)
+      const seconds = rows[0]?.seconds ?? null
+      if (seconds === null) break
+      waits.push(seconds)
+      expect(await take()).toEqual([])
+      await database.pool.query('UPDATE in_doubt_intents SET ask_at = now() WHERE ask_at IS NOT NULL')
+      expect(await take()).toHaveLength(3)
+    }
+    expect(waits).toHaveLength(13)
+    for (const [i, seconds] of waits.entries()) {
+      expect(seconds).toBeLessThanOrEqual(5 * 2 ** i)
+      expect(seconds).toBeGreaterThan(5 * 2 ** (i - 1))
+    }
+  })
+})
+
+// proves abuse: A connector that, asked what became
+test('what a connector denies closes an execution once its release has expired, and not before', async () => {
+  const transaction = aTransaction()
+  const id = transaction.businessTransactionId
+  expect(await executeAll([transaction], thread)).toMatchObject([{ status: 200 }])
+  await putInDoubt(database, id)
+  const question = {
+    businessTransactionId: id,
+    authorizationId: randomUUID(),
+    capability: 'sandbox:echo',
+    changeId: randomUUID(),
+    url: '',
+    headers: {},
+    timeoutMs: 1_000,
+  }
+  const body = Buffer.from(JSON.stringify(question)).toString('base64')
+  const denied = async (isOver: boolean) => {
+    const exchange = { kind: 'answered', status: 404, encoding: undefined, body } as const
+    const [answer] = await concludeReadBacks(
+      [aRequest({ question: { ...question, isOver }, exchange })],
+      thread,
+    )
+    return (JSON.parse(answer?.body ?? '') as { outcome: string }).outcome
+  }
+  expect([await denied(false), await intentState(database, id)]).toEqual(['unknown', 'RELEASED'])
+  expect([await denied(true), await intentState(database, id)]).toEqual(['not_executed', 'RESOLVED'])
+  // The answer to a question that was asked at the same moment.
+  expect(await denied(true)).toBe('closed')
 })

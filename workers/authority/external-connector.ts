@@ -20,6 +20,8 @@ interface Register {
   readonly policy: string
   readonly allowedParameters: readonly string[]
   readonly timeoutMs: number
+  /** Left out where it is false, as by those that were proposed before there was one. */
+  readonly readBack?: true
 }
 
 interface Revoke {
@@ -62,7 +64,12 @@ export function externalConnectorChanges(rule: {
       const applied =
         change.action === 'revoke'
           ? await revokeExternalConnector(sql, { capability: change.capability, changeId, at })
-          : await registerExternalConnector(sql, { ...change, changeId, registeredAt: at })
+          : await registerExternalConnector(sql, {
+              ...change,
+              readBack: change.readBack === true,
+              changeId,
+              registeredAt: at,
+            })
       return applied ? undefined : failures.conflict(`${change.capability} has been changed meanwhile.`)
     },
   }
@@ -71,8 +78,8 @@ export function externalConnectorChanges(rule: {
 function proposedBy(proposal: Static<typeof ExternalConnectorProposal>): Register | Revoke {
   const { action, capability } = proposal
   if (action === 'revoke') return { action, capability }
-  const { reason: _, timeoutMs = TIMEOUT_DEFAULT_MS, ...registration } = proposal
-  return { ...registration, timeoutMs }
+  const { reason: _, timeoutMs = TIMEOUT_DEFAULT_MS, readBack = false, ...registration } = proposal
+  return { ...registration, timeoutMs, ...(readBack ? { readBack } : {}) }
 }
 
 async function contradiction(change: Register | Revoke, sql: Sql): Promise<Failure | undefined> {

@@ -18,6 +18,8 @@ export interface Order {
   readonly businessTransactionId: string
   /** The execution authorization that releases it: one authorization, one call. */
   readonly authorizationId: string
+  /** When that authorization expires, ISO 8601: it releases nothing afterwards. */
+  readonly authorizedUntil: string
   readonly action: string
   readonly target: string
   readonly parameters: Readonly<Record<string, unknown>>

@@ -8,10 +8,12 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { ExternalConnectorRow } from '../../src/core/tables/external-connectors.ts'
 import { outcomeOf } from './answer.ts'
 import type { Connector, ConnectorOutcome, Order } from './connector.ts'
-import { signRelease } from './release.ts'
+import { signRelease, type AskedAbout } from './release.ts'
 
 /** As governance approved it. */
-export type Registration = Omit<ExternalConnectorRow, 'registeredAt'>
+export type Registration = ExternalConnectorRow
+
+export const connectorIdOf = ({ capability }: Pick<Registration, 'capability'>) => `external:${capability}`
 
 interface ExternalWith {
   readonly key: SigningKey
@@ -27,7 +29,7 @@ export function externalConnector(
 ): Connector {
   const { capability, endpointUrl, allowedParameters, timeoutMs, changeId } = registration
   const { href, origin } = new URL(endpointUrl)
-  const connectorId = `external:${capability}`
+  const connectorId = connectorIdOf(registration)
   return {
     connectorId,
     connectorVersion: changeId,
@@ -44,12 +46,16 @@ export function externalConnector(
           kind: 'failed',
           reason: `the connector is not registered for parameter ${JSON.stringify(foreign.slice(0, 64))}`,
         }
+      const at = now()
+      // The thread was stopped between the commit and here, for minutes: it may be known by now that nothing was taken.
+      if (!(at.getTime() < Date.parse(order.authorizedUntil)))
+        return { kind: 'failed', reason: 'the authorization expired before it was released' }
       const exchange = await call(
         {
           method: 'POST',
           url: endpointUrl,
           headers: { 'content-type': 'application/json', accept: 'application/json' },
-          body: signRelease(order, { connectorId, audience: origin, timeoutMs, key, now: now() }),
+          body: signRelease(order, { connectorId, audience: origin, timeoutMs, key, now: at }),
           reach: reachOf(endpointUrl),
           timeoutMs,
           signal: order.signal,
@@ -57,25 +63,47 @@ export function externalConnector(
         lookup === undefined ? {} : { lookup },
       )
       return outcomeOf(exchange, {
-        read: (body) => readAnswer(body, order),
+        read: (body) => outcomeIn(body, order),
         refusal: ({ status }) => `the connector refused with ${status}`,
       })
     },
   }
 }
 
-/** Undefined for what is not `{businessTransactionId, capability, success, result, executedAt}` of this order. */
-function readAnswer(body: Fields, order: Order): ConnectorOutcome | undefined {
-  const { businessTransactionId, capability, success, result, executedAt } = body
-  if (businessTransactionId !== order.businessTransactionId || capability !== order.action) return undefined
+function outcomeIn(body: Fields, { businessTransactionId, action }: Order): ConnectorOutcome | undefined {
+  const answer = readAnswer(body, { businessTransactionId, capability: action })
+  if (answer === undefined) return undefined
+  const { success, result } = answer
+  return success
+    ? { kind: 'completed', result }
+    : { kind: 'failed', reason: shortReason(result) ?? 'the connector refused' }
+}
+
+/** What a connector says of a release: in answer to it, or to the question what became of it. */
+interface Answer {
+  readonly success: boolean
+  readonly result: Json
+  readonly executedAt: string
+}
+
+type Named = Pick<AskedAbout, 'businessTransactionId' | 'capability'>
+
+/** Undefined for what is not `{businessTransactionId, capability, success, result, executedAt}` of this transaction. */
+export function readAnswer(body: Fields, asked: Named): Answer | undefined {
+  const { success, result, executedAt } = body
+  if (!namesSame(body, asked)) return undefined
   if (typeof success !== 'boolean' || result === undefined) return undefined
   if (typeof executedAt !== 'string' || !isTimestamp(executedAt)) return undefined
-  if (success) return { kind: 'completed', result: result as Json }
-  return { kind: 'failed', reason: shortReason(result) ?? 'the connector refused' }
+  return { success, result: result as Json, executedAt }
+}
+
+/** Whether a body is about this transaction and capability. */
+export function namesSame(body: Fields, { businessTransactionId, capability }: Named): boolean {
+  return body['businessTransactionId'] === businessTransactionId && body['capability'] === capability
 }
 
 /** The receiver's own words, if they are one short line; the sentence that they end gets its full stop from us. */
-function shortReason(result: unknown): string | undefined {
+export function shortReason(result: unknown): string | undefined {
   const reason = isObject(result) ? result['reason'] : undefined
   return typeof reason === 'string' && /^[^\p{C}\p{Zl}\p{Zp}]{1,200}$/u.test(reason)
     ? reason.replace(/\.$/, '')

@@ -1,6 +1,7 @@
 // The connectors: what carries an authorized action out. Built in, one row each; or registered by governance (decisions §8).
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from './connector.ts'
+import { endpointProblem } from '../../src/core/outbound/address.ts'
 import { externalConnector, type Registration } from './external.ts'
 import { hubspotConnectors, type HubSpot } from './hubspot.ts'
 import { sandboxEcho } from './sandbox-echo.ts'
@@ -19,6 +20,8 @@ export interface Connectors {
    * is found only under the policy that it was registered for.
    */
   find(action: string, policyName?: string): Connector | undefined
+  /** The registration of an external connector by the change that made it; undefined where it is not in effect, or breaks the address rule. */
+  registered(changeId: string): Registration | undefined
 }
 
 export interface OpenConnectors extends Connectors {
@@ -45,6 +48,10 @@ export function openConnectors(configured: ConnectorsWith): OpenConnectors {
       external.find(
         ({ registration }) => registration.capability === action && registration.policy === policyName,
       )?.connector,
+    registered(changeId) {
+      const found = external.find(({ registration }) => registration.changeId === changeId)?.registration
+      return found && endpointProblem(found.endpointUrl, { production }) === undefined ? found : undefined
+    },
     has: (action) =>
       byAction.has(action) || external.some(({ registration }) => registration.capability === action),
     replaceExternal(registrations) {

@@ -1,4 +1,6 @@
-// The signed release that an external connector receives: what to do, once, on whose authority, until when (decisions §8).
+// What an external connector receives, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
+// the question what became of one (docs/handbook/executions.md).
+import type { Artifact } from '../../src/core/signing/dsse.ts'
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
@@ -7,7 +9,7 @@ import type { Order } from './connector.ts'
 /** After the call has timed out, a release that is still on its way must soon be worth nothing. */
 const GRACE_MS = 2000
 
-interface ReleaseFor {
+interface SignedFor {
   readonly connectorId: string
   /** Origin of the endpoint: a receiver takes no release that is meant for another. */
   readonly audience: string
@@ -16,12 +18,13 @@ interface ReleaseFor {
   readonly now: Date
 }
 
-/** @returns canonical text of `{algorithm, keyId, signature, release}`; the signature is over the canonical bytes of `release` */
-export function signRelease(
-  order: Order,
-  { connectorId, audience, timeoutMs, key, now }: ReleaseFor,
-): string {
+/**
+ * Signs a release. It expires with its authorization at the latest, so that nothing can be taken on one that is known to have expired.
+ * @returns canonical text of `{algorithm, keyId, signature, release}`; the signature is over the canonical bytes of `release`
+ */
+export function signRelease(order: Order, { connectorId, audience, timeoutMs, key, now }: SignedFor): string {
   const { businessTransactionId, authorizationId, action, target, parametersText, policy, approvedBy } = order
+  const expiresAtMs = Math.min(expiryMs(now, timeoutMs), Date.parse(order.authorizedUntil))
   const release = canonicalize({
     version: 1,
     connectorId,
@@ -34,8 +37,43 @@ export function signRelease(
     policy: { name: policy.name, version: policy.version, contentHash: policy.contentHash },
     approvedBy,
     issuedAt: now.toISOString(),
-    expiresAt: new Date(now.getTime() + timeoutMs + GRACE_MS).toISOString(),
+    expiresAt: new Date(expiresAtMs).toISOString(),
   })
-  const { algorithm, keyId, value: signature } = signEd25519('connector-release', release, key)
-  return canonicalize({ algorithm, keyId, signature, release: new Canonical(release) })
+  return signed('connector-release', 'release', { text: release, key })
+}
+
+/** What a question is about. */
+export interface AskedAbout {
+  readonly businessTransactionId: string
+  readonly authorizationId: string
+  readonly capability: string
+}
+
+/** @returns canonical text of `{algorithm, keyId, signature, question}`; the signature is over the canonical bytes of `question` */
+export function signQuestion(
+  { businessTransactionId, authorizationId, capability }: AskedAbout,
+  { connectorId, audience, timeoutMs, key, now }: SignedFor,
+): string {
+  const question = canonicalize({
+    version: 1,
+    connectorId,
+    audience,
+    businessTransactionId,
+    authorizationId,
+    capability,
+    issuedAt: now.toISOString(),
+    expiresAt: new Date(expiryMs(now, timeoutMs)).toISOString(),
+  })
+  return signed('connector-question', 'question', { text: question, key })
+}
+
+const expiryMs = (now: Date, timeoutMs: number) => now.getTime() + timeoutMs + GRACE_MS
+
+function signed(
+  artifact: Artifact,
+  member: 'release' | 'question',
+  { text, key }: { text: string; key: SigningKey },
+): string {
+  const { algorithm, keyId, value: signature } = signEd25519(artifact, text, key)
+  return canonicalize({ algorithm, keyId, signature, [member]: new Canonical(text) })
 }

@@ -16,6 +16,8 @@ const LIFETIME_MS = 120_000
 
 export interface UnsignedAuthorization {
   readonly authorizationId: string
+  /** ISO 8601. */
+  readonly expiresAt: string
   readonly nonce: string
   /** Canonical text of what is to be signed. */
   readonly payload: string
@@ -23,6 +25,8 @@ export interface UnsignedAuthorization {
 
 export interface Authorization {
   readonly authorizationId: string
+  /** ISO 8601. */
+  readonly expiresAt: string
   readonly nonce: string
   /** Canonical text of what is signed. */
   readonly payload: string
@@ -53,6 +57,7 @@ export function describeAuthorization(
   const { transaction, canonical } = accepted
   const authorizationId = newAuthorizationId(transaction.businessTransactionId)
   const nonce = freshNonce()
+  const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString()
   const payload = canonicalize({
     authorizationId,
     authorizedAt: now.toISOString(),
@@ -63,7 +68,7 @@ export function describeAuthorization(
     businessTransactionId: transaction.businessTransactionId,
     callerId: accepted.request.caller.callerId,
     decisionId: decision.decisionId,
-    expiresAt: new Date(now.getTime() + LIFETIME_MS).toISOString(),
+    expiresAt,
     nonce,
     policyContentHash: decision.policyContentHash,
     policyName: transaction.policy.name,
@@ -71,7 +76,7 @@ export function describeAuthorization(
     signalsHash: sha256Hex(canonical.signals.text),
     version: 1,
   })
-  return { authorizationId, nonce, payload }
+  return { authorizationId, expiresAt, nonce, payload }
 }
 
 /** Signs authorizations, by one signature if there are several. */
@@ -90,11 +95,11 @@ export function signAuthorization(unsigned: UnsignedAuthorization, key: SigningK
 }
 
 function signedBy(
-  { authorizationId, nonce, payload }: UnsignedAuthorization,
+  { authorizationId, expiresAt, nonce, payload }: UnsignedAuthorization,
   { value: signature, ...by }: Signature,
 ): Authorization {
   const text = canonicalize({ ...by, payload: new Canonical(payload), signature })
-  return { authorizationId, nonce, payload, text: new Canonical(text) }
+  return { authorizationId, expiresAt, nonce, payload, text: new Canonical(text) }
 }
 
 const NONCE_BYTES = 16

@@ -39,6 +39,7 @@ export async function performOne(item: Authorized): Promise<Performed> {
   const outcomeOfCall = await callConnector(connector, {
     businessTransactionId: transaction.businessTransactionId,
     authorizationId: authorization.authorizationId,
+    authorizedUntil: authorization.expiresAt,
     action: transaction.intent.action,
     target: transaction.intent.target,
     parameters: transaction.intent.parameters,

@@ -4,9 +4,12 @@
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { findInDoubt, lockInDoubt, type DoubtedIntent } from '../../src/core/tables/execution-intents.ts'
+import { readLastRevocations } from '../../src/core/tables/external-connectors.ts'
 import { forgetClosed, noteInDoubt } from '../../src/core/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
+import type { Registration } from '../connectors/external.ts'
 import type { ThreadContext } from '../context.ts'
 import { expireOverdue } from '../approval-requests/expire.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
@@ -15,7 +18,10 @@ import { Finished, type InFlight } from '../in-flight.ts'
 /** One transaction notes at most this many: each of them reads the text of a business transaction, 100 KB at most. */
 const BATCH_MAX = 100
 
-type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
+/** What instances may be apart in learning of a change of connectors, and their clocks. */
+const CHANGE_KNOWN_MS = 60_000
+
+type SweepWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'connectors'>
 
 /**
  * Sweeps once for all requests of the batch, and ends approval requests whose time is over.
@@ -45,15 +51,50 @@ async function sweep(tools: SweepWith): Promise<number> {
 }
 
 /** Takes sorted ids, and resolves to how many of them this call noted. */
-function notice(ids: readonly string[], { pool, key, startLogBatch }: SweepWith): Promise<number> {
+function notice(
+  ids: readonly string[],
+  { pool, key, startLogBatch, connectors }: SweepWith,
+): Promise<number> {
   return inTransaction(pool, async (sql) => {
     const locked = await lockInDoubt(sql, ids)
-    const noted = await noteInDoubt(sql, locked.map(({ id }) => id).toSorted())
+    const noted = await noteInDoubt(sql, await withConnectors(locked, { sql, connectors }))
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
     const log = startLogBatch()
     sql.runLast([...storeAuditEvents(events, log), ...log.steps()])
     return noted.size
   })
+}
+
+/** With the registration that each was released to, where that can be asked what became of it. In order of id. */
+async function withConnectors(
+  locked: readonly DoubtedIntent[],
+  { sql, connectors }: Pick<SweepWith, 'connectors'> & { readonly sql: Sql },
+): Promise<{ id: string; askConnector: string | null }[]> {
+  const found = locked
+    .map((intent) => ({ ...intent, connector: askableConnector(intent, connectors) }))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const revocations = found.some(({ connector }) => connector !== undefined)
+    ? await readLastRevocations(sql)
+    : undefined
+  return found.map(({ id, releasedAt, connector }) => {
+    if (connector === undefined || releasedAt === null) return { id, askConnector: null }
+    const { capability, changeId } = connector
+    const revokedMs = revocations?.get(capability)?.getTime() ?? -Infinity
+    // Another one may have been in effect then: this one would deny, truthfully, what it was never sent.
+    const isTheOne = revokedMs + CHANGE_KNOWN_MS < Date.parse(releasedAt)
+    return { id, askConnector: isTheOne ? changeId : null }
+  })
+}
+
+function askableConnector(
+  { transaction }: DoubtedIntent,
+  connectors: SweepWith['connectors'],
+): Registration | undefined {
+  const read = transaction === null ? undefined : readTransaction(transaction)
+  const connector = read && connectors.find(read.intent.action, read.policy.name)
+  // A built-in connector's version is no change.
+  const registration = connector && connectors.registered(connector.connectorVersion)
+  return registration?.readBack === true ? registration : undefined
 }
 
 function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: SigningKey): AuditEventRow {
@@ -64,7 +105,7 @@ function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: Si
       route: 'service',
       reason:
         'The execution intent is still RELEASED after its deadline: whether the effect happened is not known.',
-      capability: transaction === null ? undefined : actionOf(transaction),
+      capability: transaction === null ? undefined : readTransaction(transaction)?.intent.action,
       severity: 'WARNING',
       detail: {
         businessTransactionId: id,
@@ -77,9 +118,10 @@ function eventOf({ id, deadline, callerId, transaction }: DoubtedIntent, key: Si
 }
 
 /** Undefined for what was changed in the database until it is no transaction: its intent is in doubt all the same. */
-function actionOf(transaction: string): string | undefined {
+function readTransaction(text: string): { intent: { action: string }; policy: { name: string } } | undefined {
   try {
-    return (JSON.parse(transaction) as { intent: { action: string } }).intent.action
+    const { intent, policy } = JSON.parse(text) as ReturnType<typeof readTransaction> & object
+    return { intent: { action: intent.action }, policy: { name: policy.name } }
   } catch {
     return undefined
   }

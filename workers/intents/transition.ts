@@ -14,7 +14,7 @@ import type { IntentTransitionRow } from '../../src/core/tables/intent-transitio
 /** How an intent ends. */
 export interface End {
   readonly state: IntentEnd
-  /** Given for RESOLVED, with the human's note. */
+  /** Given for RESOLVED, with the human's note, or what the connector said. */
   readonly resolution?: Resolution
   readonly note?: string
   /** Of the confirmation by which a provider closes it. */
@@ -24,7 +24,7 @@ export interface End {
 }
 
 /**
- * @param change.by callerId of the human, `webhook:<provider>` or `connector:<connector>`
+ * @param change.by callerId of the human, `webhook:<provider>` or `connector:<capability>`
  * @param change.at ISO 8601
  */
 export function signTransition(

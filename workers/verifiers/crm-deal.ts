@@ -34,6 +34,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const outcome = await callConnector(connector, {
       businessTransactionId,
       authorizationId: authorization.authorizationId,
+      authorizedUntil: authorization.expiresAt,
       action: ACTION,
       target: intent.target,
       parameters,

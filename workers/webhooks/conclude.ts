@@ -1,4 +1,4 @@
-// What follows from a provider's word for an execution. Pure: the rows are read, and locked, by whoever asks.
+// What follows from a provider's word for an execution, or a connector's. Pure: the rows are read, and locked, by whoever asks.
 import type { Resolution } from '../../src/core/intents/states.ts'
 import type { Said } from '../../src/core/schemas/provider-confirmation.ts'
 import type { NamedTransaction } from '../../src/core/tables/confirmed-transactions.ts'
@@ -26,7 +26,11 @@ export type Conclusion =
 const RESOLUTIONS = { executed: 'EXECUTED', not_executed: 'NOT_EXECUTED' } as const
 
 /** Decides. A word that differs in what a rule compares closes nothing: it may be about something else. */
-export function conclude({ says, comparisons }: Word, { intent, provenEnd }: Standing): Conclusion {
+export function conclude(
+  { says, comparisons }: Word,
+  { intent, provenEnd }: Standing,
+  who: 'provider' | 'connector' = 'provider',
+): Conclusion {
   const isOpen = intent?.state === 'RELEASED' && !intent.inDoubt && provenEnd === undefined
   if (isOpen && says !== 'pending')
     return { outcome: 'waits', detail: 'It waits until the connector has answered, or its time is over.' }
@@ -34,16 +38,16 @@ export function conclude({ says, comparisons }: Word, { intent, provenEnd }: Sta
   if (differs !== undefined)
     return {
       outcome: 'contradicted',
-      detail: `The provider says ${says}, and this does not hold: ${differs.expression}`,
+      detail: `The ${who} says ${says}, and this does not hold: ${differs.expression}`,
     }
   if (intent === null || intent.state === 'PREPARED')
     return says === 'not_executed'
-      ? { outcome: 'confirmed', detail: 'Nothing was released, and the provider says not_executed.' }
+      ? { outcome: 'confirmed', detail: `Nothing was released, and the ${who} says not_executed.` }
       : {
           outcome: 'contradicted',
-          detail: `The provider says ${says}, and this service has released nothing.`,
+          detail: `The ${who} says ${says}, and this service has released nothing.`,
         }
-  if (says === 'pending') return { outcome: 'pending', detail: 'The provider has not decided.' }
+  if (says === 'pending') return { outcome: 'pending', detail: `The ${who} has not decided.` }
   const state = provenEnd ?? intent.state
   if (state === 'RELEASED') {
     const closes = RESOLUTIONS[says]
@@ -54,7 +58,7 @@ export function conclude({ says, comparisons }: Word, { intent, provenEnd }: Sta
   const agrees = (says === 'executed') === wasExecuted
   return {
     outcome: agrees ? 'confirmed' : 'contradicted',
-    detail: `The provider says ${says}, and the execution intent is ${ended}${
+    detail: `The ${who} says ${says}, and the execution intent is ${ended}${
       provenEnd === undefined ? '' : ' by a stored record: finalize it'
     }.`,
   }

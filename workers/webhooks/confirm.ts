@@ -163,7 +163,7 @@ interface Standing extends Omit<NamedTransaction, 'intent'> {
 }
 
 /** No word stands against a stored record that holds (`workers/intents/resolve.ts`). */
-async function readStanding(
+export async function readStanding(
   ids: readonly string[],
   transaction: Transaction,
   { crypto }: Pick<ConfirmWith, 'crypto'>,
@@ -334,6 +334,6 @@ function confirmationEntry(
   }
 }
 
-function transitionEntry({ transitionId, body }: IntentTransitionRow, owner: string): QueuedEntry {
+export function transitionEntry({ transitionId, body }: IntentTransitionRow, owner: string): QueuedEntry {
   return { ...artifactEntry.intentTransition(body, sha256Hex), id: transitionId, streams: {}, owner }
 }

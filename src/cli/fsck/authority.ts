@@ -149,6 +149,7 @@ interface ConnectorRow {
   readonly key: string
   readonly capability: string
   readonly registration: { readonly endpointUrl: string; readonly policy: string; readonly timeoutMs: number }
+  readonly readBack: boolean
   /** JSON. */
   readonly allowedParameters: string
   readonly registeredAt: Date
@@ -162,6 +163,7 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
   text: `
     SELECT e.change_id AS key, e.capability,
       json_build_object('endpointUrl', e.endpoint_url, 'policy', e.policy, 'timeoutMs', e.timeout_ms) AS registration,
+      e.read_back AS "readBack",
       e.allowed_parameters AS "allowedParameters", e.registered_at AS "registeredAt", e.revoked_at AS "revokedAt",
       e.revoked_by_change AS "revokedByChange", c.resolved_body AS change, r.resolved_body AS revocation
     FROM $table AS e LEFT JOIN pending_changes AS c USING (change_id)
@@ -173,10 +175,16 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
       rules: [
         [
           'differs from what the change registered',
-          ({ capability, registration, allowedParameters, registeredAt, change }) => {
+          ({ capability, registration, readBack, allowedParameters, registeredAt, change }) => {
             const { proposed, resolvedAt } = approvedChange(change, 'external-connector', capability)
             const parameters = JSON.parse(allowedParameters) as Json
-            const due = { action: 'register', capability, ...registration, allowedParameters: parameters }
+            const due = {
+              action: 'register',
+              capability,
+              ...registration,
+              ...(readBack ? { readBack } : {}),
+              allowedParameters: parameters,
+            }
             return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
           },
         ],

@@ -65,6 +65,8 @@ function readable({ key, signed }: EventRow & Signed): { key: string; event: Mem
   }
 }
 
+const BY_CONNECTOR = 'connector:'
+
 interface SelectedTransition extends SignedRow {
   readonly transactionId: string
   readonly audited: boolean
@@ -77,6 +79,8 @@ interface TransitionRow extends SelectedTransition {
   readonly recordHash: string | undefined
   /** Ids of the transaction's confirmations. */
   readonly confirmations: ReadonlySet<string>
+  /** Since when there were external connectors that can be asked, by capability; the first of each. */
+  readonly askable: ReadonlyMap<string, Date>
 }
 
 interface IntentEnded {
@@ -106,6 +110,11 @@ async function withIntents(
     values: [ids],
   })
   const confirmations = Map.groupBy(confirmed.rows, ({ id }) => id)
+  const registered = await sql.query<{ capability: string; since: Date }>({
+    text: `
+      SELECT capability, min(registered_at) AS since FROM external_connectors WHERE read_back GROUP BY capability`,
+  })
+  const askable = new Map(registered.rows.map(({ capability, since }) => [capability, since]))
   return rows.map((row) => {
     const record = records.get(row.transactionId)
     return {
@@ -115,6 +124,7 @@ async function withIntents(
       confirmations: new Set(
         confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
       ),
+      askable,
     }
   })
 }
@@ -171,6 +181,15 @@ export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & 
               confirmationId === undefined ||
               (typeof confirmationId === 'string' && confirmations.has(confirmationId))
             )
+          },
+        ],
+        [
+          'is by a connector that was not registered to be asked',
+          ({ at, askable, signed }) => {
+            const { by } = signed()
+            if (typeof by !== 'string' || !by.startsWith(BY_CONNECTOR)) return true
+            const since = askable.get(by.slice(BY_CONNECTOR.length))
+            return since !== undefined && since.getTime() <= at.getTime()
           },
         ],
         ['audit event is missing', ({ audited }) => audited],

@@ -3,7 +3,7 @@
 //
 //   PREPARED ──► RELEASED ──► FINALIZED   carried out; the trust record proves it
 //       │            ├──────► ERRORED     failed for certain; the record proves it where there is one
-//       │            └──────► RESOLVED    a human said how it ended: EXECUTED or NOT_EXECUTED
+//       │            └──────► RESOLVED    a human, a provider or the connector said how it ended: EXECUTED or NOT_EXECUTED
 //       └───────────────────► ERRORED     given up before anything was released
 //
 // RELEASED is committed before a connector is called, and is never left but for an end: an effect that may have happened is not

@@ -9,7 +9,7 @@ import { ExecutionAuthorization } from './trust-record.ts'
 const IntentState = Type.Enum([...intentStates])
 
 const Resolution = Type.Enum([...resolutions], {
-  description: 'EXECUTED or NOT_EXECUTED, as a human or a provider said',
+  description: 'EXECUTED or NOT_EXECUTED, as a human, a provider or the connector said',
 })
 
 export const IntentTransition = Type.Object({
@@ -21,7 +21,7 @@ export const IntentTransition = Type.Object({
   note: Type.Optional(NonEmptyText),
   by: Type.String({
     pattern: '\\S',
-    description: 'the callerId of the human, `webhook:<provider>`, or `service`',
+    description: 'the callerId of the human, `webhook:<provider>`, `connector:<capability>`, or `service`',
   }),
   confirmationId: Type.Optional(Uuid),
   at: Instant,

@@ -31,6 +31,9 @@ const TimeoutMs = Type.Integer({
   default: TIMEOUT_DEFAULT_MS,
   description: 'a whole number from 100 to 30000',
 })
+const ReadBack = Type.Boolean({
+  description: 'true or false: whether it answers a signed GET that asks what became of a release',
+})
 
 export const ExternalConnector = Type.Object({
   /** The change that registered it, and its connectorVersion in evidence. */
@@ -38,6 +41,7 @@ export const ExternalConnector = Type.Object({
   capability: NonEmptyText,
   ...registration,
   timeoutMs: TimeoutMs,
+  readBack: ReadBack,
   registeredAt: Instant,
 })
 
@@ -49,6 +53,7 @@ export const ExternalConnectorProposal = Type.Union([
     capability: Capability,
     ...registration,
     timeoutMs: Type.Optional(TimeoutMs),
+    readBack: Type.Optional(ReadBack),
     reason: Reason,
   }),
   // Whatever is registered for the capability is revoked, whatever registration is given.
@@ -57,6 +62,7 @@ export const ExternalConnectorProposal = Type.Union([
     capability: Capability,
     ...Type.Partial(Type.Object(registration)).properties,
     timeoutMs: Type.Optional(TimeoutMs),
+    readBack: Type.Optional(ReadBack),
     reason: Reason,
   }),
 ])

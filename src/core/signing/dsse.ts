@@ -10,6 +10,7 @@ export type Artifact =
   | 'provider-confirmation'
   | 'governance-change'
   | 'connector-release'
+  | 'connector-question'
   | 'step-up'
   | 'approval'
   | 'approval-request'

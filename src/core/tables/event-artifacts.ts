@@ -124,7 +124,7 @@ const audited: Read = {
     SELECT event_id AS id, NULL AS "callerId", body FROM audit_events WHERE event_id = ANY ($1::uuid[])`,
   details(row) {
     const { occurredAt, detail = {} } = parsed(row)
-    const { businessTransactionId, submittedBy, confirmationId, provider, says, requestId } = detail
+    const { businessTransactionId, submittedBy, confirmationId, provider, by, says, requestId } = detail
     return {
       occurredAt: occurredAt!,
       businessTransactionId,
@@ -133,6 +133,7 @@ const audited: Read = {
       requestId,
       confirmationId,
       provider,
+      by,
       says,
     }
   },

@@ -225,6 +225,8 @@ export interface DoubtedIntent {
   readonly deadline: string
   readonly callerId: string | null
   readonly transaction: string | null
+  /** RFC 3339, UTC. */
+  readonly releasedAt: string | null
 }
 
 /**
@@ -240,7 +242,7 @@ export async function lockInDoubt(
       name: 'execution_intents_lock_in_doubt',
       text: `
         SELECT i.business_transaction_id, to_char(i.deadline AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-          t.caller_id, t.body
+          t.caller_id, t.body, to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         FROM execution_intents AS i
         LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
         WHERE i.business_transaction_id = $1::uuid AND ${isInDoubt}
@@ -248,11 +250,12 @@ export async function lockInDoubt(
       rows: [[id]],
     })),
   )
-  return rows.map(([id, deadline, callerId, transactionText]) => ({
+  return rows.map(([id, deadline, callerId, transactionText, releasedAt]) => ({
     id: String(id),
     deadline: String(deadline),
     callerId: callerId ?? null,
     transaction: transactionText ?? null,
+    releasedAt: releasedAt ?? null,
   }))
 }
 

@@ -11,6 +11,8 @@ export interface ExternalConnectorRow {
   /** Names of the parameters that may leave with a release. */
   readonly allowedParameters: readonly string[]
   readonly timeoutMs: number
+  /** Whether it can be asked what became of a release (docs/handbook/executions.md). */
+  readonly readBack: boolean
   /** ISO 8601. */
   readonly registeredAt: string
 }
@@ -25,7 +27,8 @@ export async function readExternalConnectors(sql: Sql): Promise<ExternalConnecto
   >({
     text: `
       SELECT change_id AS "changeId", capability, endpoint_url AS "endpointUrl", policy,
-        allowed_parameters AS "allowedParameters", timeout_ms AS "timeoutMs", registered_at AS "registeredAt"
+        allowed_parameters AS "allowedParameters", timeout_ms AS "timeoutMs", read_back AS "readBack",
+        registered_at AS "registeredAt"
       FROM external_connectors WHERE revoked_at IS NULL ORDER BY capability`,
   })
   return result.rows.map((row) => ({
@@ -40,8 +43,8 @@ export async function registerExternalConnector(sql: Sql, row: ExternalConnector
   const result = await sql.query({
     text: `
       INSERT INTO external_connectors
-        (change_id, capability, endpoint_url, policy, allowed_parameters, timeout_ms, registered_at)
-      VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::timestamptz)
+        (change_id, capability, endpoint_url, policy, allowed_parameters, timeout_ms, read_back, registered_at)
+      VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::boolean, $8::timestamptz)
       ON CONFLICT (capability) WHERE revoked_at IS NULL DO NOTHING`,
     values: [
       row.changeId,
@@ -50,6 +53,7 @@ export async function registerExternalConnector(sql: Sql, row: ExternalConnector
       row.policy,
       JSON.stringify(row.allowedParameters),
       row.timeoutMs,
+      row.readBack,
       row.registeredAt,
     ],
   })
@@ -68,6 +72,17 @@ export async function revokeExternalConnector(
     values: [row.capability, row.at, row.changeId],
   })
   return result.rowCount === 1
+}
+
+/** When a connector was last revoked, by capability. */
+export async function readLastRevocations(sql: Sql): Promise<Map<string, Date>> {
+  const result = await sql.query<{ capability: string; at: Date }>({
+    name: 'external_connectors_revocations',
+    text: `
+      SELECT capability, max(revoked_at) AS at FROM external_connectors
+      WHERE revoked_at IS NOT NULL GROUP BY capability`,
+  })
+  return new Map(result.rows.map(({ capability, at }) => [capability, at]))
 }
 
 /** Null: none is in effect for the capability. */

@@ -2,19 +2,29 @@
 // audited once and listed in the order of noticing.
 import type { Sql } from './sql.ts'
 
+/** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
+const ASK_AGAIN_SECONDS = 5
+/** The last one is 11 hours after the first. */
+const QUESTIONS_MAX = 14
+
 /**
  * Notes intents as in doubt.
+ * @param intents in order of id; `askConnector` is the registration that is asked about it, null: none
  * @returns those that were not noted before
  */
-export async function noteInDoubt(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+export async function noteInDoubt(
+  sql: Sql,
+  intents: readonly { readonly id: string; readonly askConnector: string | null }[],
+): Promise<Set<string>> {
   const result = await sql.query<{ id: string }>({
     name: 'in_doubt_intents_note',
     text: `
-      INSERT INTO in_doubt_intents (business_transaction_id, noticed_at)
-      SELECT asked.id, now() FROM unnest($1::uuid[]) AS asked (id)
+      INSERT INTO in_doubt_intents (business_transaction_id, noticed_at, ask_connector, ask_at)
+      SELECT noted.id, now(), noted.connector, CASE WHEN noted.connector IS NOT NULL THEN now() END
+      FROM unnest($1::uuid[], $2::uuid[]) AS noted (id, connector)
       ON CONFLICT DO NOTHING
       RETURNING business_transaction_id AS id`,
-    values: [ids],
+    values: [intents.map(({ id }) => id), intents.map(({ askConnector }) => askConnector)],
   })
   return new Set(result.rows.map(({ id }) => id))
 }
@@ -49,6 +59,36 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
     values: [max],
   })
   return result.rows[0]?.noted ?? 0
+}
+
+/**
+ * Takes intents that a connector is due to be asked about, and sets when each is asked again: whoever takes one and ends leaves it to
+ * the next question. Two statements, because Citus plans the second by shard; of two that find the same one, one takes it.
+ * @param connector the registration's change_id
+ * @returns ids, at most `limit`
+ */
+export async function takeToAsk(
+  sql: Sql,
+  { connector, limit }: { connector: string; limit: number },
+): Promise<string[]> {
+  const due = await sql.query<{ id: string }>({
+    name: 'in_doubt_intents_due',
+    text: `
+      SELECT business_transaction_id AS id FROM in_doubt_intents
+      WHERE ask_connector = $1::uuid AND ask_at <= now() ORDER BY ask_at LIMIT $2::integer`,
+    values: [connector, limit],
+  })
+  if (due.rows.length === 0) return []
+  const taken = await sql.query<{ id: string }>({
+    name: 'in_doubt_intents_take',
+    text: `
+      UPDATE in_doubt_intents SET asked = asked + 1, ask_at = CASE WHEN asked + 1 < ${QUESTIONS_MAX}
+        THEN now() + ${ASK_AGAIN_SECONDS} * 2 ^ asked * interval '1 second' END
+      WHERE business_transaction_id = ANY($1::uuid[]) AND ask_at <= now()
+      RETURNING business_transaction_id AS id`,
+    values: [due.rows.map(({ id }) => id).toSorted()],
+  })
+  return taken.rows.map(({ id }) => id)
 }
 
 /** At once where they were just closed by somebody's word: the next sweep may be seconds away. */

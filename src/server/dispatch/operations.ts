@@ -34,6 +34,9 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   'receive-webhook': { lane: 'background', ...STORED, ...ONE },
   'record-audit-event': { lane: 'background', ...STORED, ...ONE },
   'sweep-intents': { lane: 'background', ...COMPUTED, ...ONE },
+  // Each has been waited for already: by whoever asked, not by a thread.
+  'ask-connector': { lane: 'background', ...COMPUTED, ...ONE },
+  'conclude-read-back': { lane: 'background', ...STORED, ...ONE },
   'sequence-log': { lane: 'background', ...COMPUTED, ...ONE },
   // Each takes a thread up to 0.2 s, in parts, or waits for the next checkpoint.
   'prove-complete': { lane: 'background', countMax: 1, bytesMax: Infinity, batchesMax: 2 },

@@ -1,5 +1,5 @@
 // Metrics for Prometheus (docs/handbook/operating.md "What to watch"): nothing of it is there unless METRICS_PORT is set.
-import type { ProcessedDelivery } from '../../core/thread-messages.ts'
+import { readBackOutcomes, type ProcessedDelivery, type ReadBackOutcome } from '../../core/thread-messages.ts'
 import { watchBatches, type BatchWatch } from './batches.ts'
 import { openInstruments } from './instruments.ts'
 import { watchReplies, type ReplyWatch } from './replies.ts'
@@ -15,6 +15,8 @@ export interface Metrics {
   readonly processed: (delivery: ProcessedDelivery) => void
   /** Of an attempt to deliver an event. */
   readonly onDelivery: (outcome: 'delivered' | 'failed') => void
+  /** Of a question to an external connector. */
+  readonly onReadBack: (outcome: ReadBackOutcome) => void
   /** Serves GET /metrics and resolves to its URL. */
   readonly serve: (at: { host: string; port: number }, scraped: Scraped) => Promise<string>
   readonly close: () => Promise<void>
@@ -25,6 +27,7 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
   const threads = openThreads()
   // There from the start, so that the first one is seen as an increase.
   for (const outcome of ['delivered', 'failed']) instruments.eventDeliveries.inc({ outcome }, 0)
+  for (const outcome of readBackOutcomes) instruments.readBacks.inc({ outcome }, 0)
   let server: MetricsServer | undefined
   return {
     reportChannel: threads.channelName,
@@ -32,6 +35,7 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
     replies: watchReplies(instruments),
     processed: ({ provider, says, outcome }) => instruments.confirmations.inc({ provider, says, outcome }),
     onDelivery: (outcome) => instruments.eventDeliveries.inc({ outcome }),
+    onReadBack: (outcome) => instruments.readBacks.inc({ outcome }),
     async serve({ host, port }, scraped) {
       const { contentType } = instruments.registry
       const scrape = openScrape(instruments, threads, scraped)

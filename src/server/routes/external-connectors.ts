@@ -29,6 +29,7 @@ export const externalConnectors = [
             {
               changeId: change.approved.changeId,
               ...registration,
+              readBack: false,
               registeredAt: change.approved.resolvedAt,
             },
           ],

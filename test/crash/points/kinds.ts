@@ -229,6 +229,7 @@ export async function storeCrashRows({ pool }: TestDatabase, origin: string): Pr
     policy: 'pay',
     allowedParameters: [],
     timeoutMs: 10_000,
+    readBack: false,
     registeredAt: at,
   })
   await pool.query(`

@@ -1,0 +1,132 @@
+// Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): signed by a thread, sent from here, and
+// concluded by a thread (workers/intents/read-back.ts). Each connector is asked by itself, so that none waits for another, and waiting for
+// answers takes no thread.
+import { setTimeout as delay } from 'node:timers/promises'
+import { errorText } from '../../core/error-text.ts'
+import { reachOf } from '../../core/outbound/address.ts'
+import { call } from '../../core/outbound/call.ts'
+import type { ExternalConnectorRow } from '../../core/tables/external-connectors.ts'
+import type {
+  AnsweredQuestion,
+  AskConnector,
+  Operation,
+  Question,
+  ReadBackOutcome,
+  ReadBackReport,
+} from '../../core/thread-messages.ts'
+import { within } from '../../core/within.ts'
+import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+
+const LOOK_EVERY_MS = 1_000
+/** Of one connector at a time, each over a connection of its own. */
+const QUESTIONS_MAX = 8
+const CLOSE_MS = 1_000
+
+interface ReadingBack {
+  /** Asks nothing more: questions under way are given up, and asked again later. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * @param connectors those in effect at the moment
+ * @param onAnswer called for each question
+ * @param log called for the first question of a connector that is not answered, and again after it answered one
+ */
+export function startReadingBack({
+  connectors,
+  submit,
+  onAnswer = () => undefined,
+  log,
+}: {
+  connectors: () => readonly ExternalConnectorRow[]
+  submit: Dispatcher['submit']
+  onAnswer?: ((outcome: ReadBackOutcome) => void) | undefined
+  log: { warn: (line: object, message: string) => void; info: (line: object, message: string) => void }
+}): ReadingBack {
+  const closing = new AbortController()
+  const { signal } = closing
+  const asking = new Map<string, Promise<void>>()
+  const silent = new Set<string>()
+
+  function look(): void {
+    const askable = connectors().filter(({ readBack }) => readBack)
+    for (const connector of askable) {
+      const { changeId, capability } = connector
+      if (asking.has(changeId)) continue
+      const done = askAll(connector)
+        .catch((error: unknown) => {
+          // What was taken is due again later.
+          if (!signal.aborted) tell(changeId, { capability, reason: errorText(error) })
+        })
+        .finally(() => asking.delete(changeId))
+      asking.set(changeId, done)
+    }
+  }
+
+  /** Until nothing is due. */
+  async function askAll({ changeId }: ExternalConnectorRow): Promise<void> {
+    for (;;) {
+      const asked = await work<Question[]>('ask-connector', {
+        changeId,
+        countMax: QUESTIONS_MAX,
+      } satisfies AskConnector)
+      await Promise.all(asked.map(ask))
+      if (asked.length < QUESTIONS_MAX || signal.aborted) return
+    }
+  }
+
+  async function ask(question: Question): Promise<void> {
+    const { businessTransactionId, capability, changeId, url, headers, timeoutMs } = question
+    const answer = await call({ method: 'GET', url, headers, reach: reachOf(url), timeoutMs, signal })
+    if (signal.aborted) return
+    const exchange: AnsweredQuestion['exchange'] =
+      answer.kind === 'answered'
+        ? {
+            kind: 'answered',
+            status: answer.status,
+            encoding: answer.headers['content-encoding'],
+            body: Buffer.from(answer.body).toString('base64'),
+          }
+        : answer
+    const { outcome, problem } = await work<ReadBackReport>('conclude-read-back', {
+      question,
+      exchange,
+    } satisfies AnsweredQuestion)
+    onAnswer(outcome)
+    const line = { capability, businessTransactionId }
+    if (problem !== undefined) return tell(changeId, { ...line, reason: `The connector ${problem}.` })
+    silent.delete(changeId)
+    log.info({ ...line, outcome }, 'read back from a connector')
+  }
+
+  function tell(changeId: string, line: object): void {
+    if (!silent.has(changeId)) log.warn(line, 'read back from a connector')
+    silent.add(changeId)
+  }
+
+  async function work<Reply>(operation: Operation, body: object): Promise<Reply> {
+    const reply = await submit({
+      operation,
+      client: SERVICE_CLIENT,
+      callerIndex: -1,
+      body: Buffer.from(JSON.stringify(body)),
+    })
+    if (reply.status !== 200) throw new Error(`${operation}: ${JSON.stringify(reply.log ?? reply.status)}`)
+    return JSON.parse(Buffer.from(reply.body).toString()) as Reply
+  }
+
+  async function lookOn(): Promise<void> {
+    while (!signal.aborted) {
+      look()
+      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+
+  void lookOn()
+  return {
+    async close() {
+      closing.abort()
+      await within(CLOSE_MS, Promise.all(asking.values()), undefined)
+    },
+  }
+}

@@ -1,0 +1,170 @@
+// Asking external connectors about intents in doubt (docs/handbook/executions.md): a thread signs the questions and concludes from the answers;
+// the front end sends them and waits (src/server/jobs/read-back.ts), so that an endpoint that hangs holds no thread.
+import { isReleaseOver, questionTo, readBackOf } from '../connectors/read-back.ts'
+import type { Registration } from '../connectors/external.ts'
+import type { HttpOutcome } from '../../src/core/outbound/call.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { endIntents, readIntent } from '../../src/core/tables/execution-intents.ts'
+import { forget, takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
+import { insertTransitions, readTransitions } from '../../src/core/tables/intent-transitions.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
+import { inTransaction } from '../../src/core/tables/transaction.ts'
+import type {
+  AnsweredQuestion,
+  AskConnector,
+  Question,
+  ReadBackOutcome,
+  ReadBackReport,
+} from '../../src/core/thread-messages.ts'
+import { answerEach } from '../answer-each.ts'
+import type { ThreadContext } from '../context.ts'
+import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
+import type { Finished, InFlight } from '../in-flight.ts'
+import { conclude } from '../webhooks/conclude.ts'
+import { readStanding, transitionEntry } from '../webhooks/confirm.ts'
+import { signTransition } from './transition.ts'
+
+type AskWith = Pick<ThreadContext, 'pool' | 'key' | 'connectors'>
+type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBatch'>
+
+/**
+ * Signs questions about intents in doubt that are due. From then on each is due later, whatever becomes of the question.
+ * @param batch bodies made by the front end: AskConnector
+ * @returns an array of Question as JSON; empty where the registration is in effect no more
+ */
+export function askConnectors(batch: readonly InFlight[], tools: AskWith): Promise<Finished[]> {
+  return answerEach(batch, async ({ body }) => {
+    const { changeId, countMax } = JSON.parse(Buffer.from(body).toString()) as AskConnector
+    const registration = tools.connectors.registered(changeId)
+    if (registration?.readBack !== true) return { body: '[]' }
+    const ids = await takeToAsk(tools.pool, { connector: changeId, limit: countMax })
+    const questions = await Promise.all(ids.map((id) => questionAbout(id, registration, tools)))
+    return { body: JSON.stringify(questions.filter((question) => question !== undefined)) }
+  })
+}
+
+/** Undefined for one that was closed meanwhile. */
+async function questionAbout(
+  id: string,
+  registration: Registration,
+  { pool, key }: AskWith,
+): Promise<Question | undefined> {
+  const intent = await readIntent(pool, id, null)
+  if (intent?.inDoubt !== true) return undefined
+  const { authorizationId, expiresAt } = (
+    JSON.parse(intent.authorization) as { payload: { authorizationId: string; expiresAt: string } }
+  ).payload
+  const { capability, changeId, timeoutMs } = registration
+  const asked = { businessTransactionId: id, authorizationId, capability }
+  const now = new Date()
+  return {
+    ...asked,
+    ...questionTo(registration, asked, { key, now }),
+    changeId,
+    timeoutMs,
+    isOver: isReleaseOver(expiresAt, now),
+  }
+}
+
+/**
+ * Closes intents in doubt as their connectors say.
+ * @param batch bodies made by the front end: AnsweredQuestion
+ * @returns ReadBackReport as JSON
+ */
+export function concludeReadBacks(batch: readonly InFlight[], tools: ConcludeWith): Promise<Finished[]> {
+  return answerEach(batch, async ({ body }) => {
+    const answered = JSON.parse(Buffer.from(body).toString()) as AnsweredQuestion
+    return { body: JSON.stringify(await concludeOne(answered, tools)) }
+  })
+}
+
+async function concludeOne(
+  { question, exchange }: AnsweredQuestion,
+  { pool, key, crypto, startLogBatch }: ConcludeWith,
+): Promise<ReadBackReport> {
+  const { businessTransactionId: id, capability, changeId } = question
+  const read = readBackOf(outcomeOf(exchange), question, question.isOver)
+  if ('unknown' in read) return { outcome: 'unknown', problem: read.unknown }
+  const { says, note } = read
+  return inTransaction(pool, async (sql) => {
+    // Whoever is storing its evidence or closing it at this moment comes first.
+    const standing = (await readStanding([id], sql, { crypto })).get(id)
+    if (standing === undefined || standing.intent === null)
+      return { outcome: 'unknown', problem: 'was asked about no intent' }
+    const { intent, callerId } = standing
+    const conclusion = conclude({ says, comparisons: [] }, standing, 'connector')
+    if (conclusion.outcome === 'waits' || conclusion.outcome === 'pending')
+      return { outcome: 'unknown', problem: 'answered, and the clock was set back meanwhile' }
+    const by = `connector:${capability}`
+    const at = new Date().toISOString()
+    const about = {
+      businessTransactionId: id,
+      submittedBy: callerId,
+      by,
+      connectorVersion: changeId,
+      ...(exchange.kind === 'answered'
+        ? { answerSha256: sha256Hex(Buffer.from(exchange.body, 'base64')) }
+        : {}),
+    }
+    const log = startLogBatch()
+    if (conclusion.closes === undefined) {
+      if (conclusion.outcome === 'confirmed') return { outcome: 'closed' }
+      const confirmationId = await confirmationOf(id, sql)
+      const event = auditEvent(
+        {
+          type: 'confirmation.contradicts',
+          route: 'service',
+          at,
+          reason: conclusion.detail,
+          capability,
+          severity: 'WARNING',
+          detail: { ...about, says, ...(confirmationId === undefined ? {} : { confirmationId }) },
+        },
+        key,
+      )
+      sql.runLast([...storeAuditEvents([event], log), ...log.steps()])
+      return { outcome: 'contradicted' }
+    }
+    const resolution = conclusion.closes
+    const end = { state: 'RESOLVED', resolution, note } as const
+    const transition = signTransition({ id, from: intent.state, end, by, at }, key)
+    const position = log.add(() => transitionEntry(transition, callerId))
+    const event = auditEvent(
+      {
+        type: 'intent.resolved',
+        route: 'service',
+        at,
+        reason: `The execution intent is RESOLVED: ${resolution}.`,
+        capability,
+        detail: { ...about, transitionId: transition.transitionId },
+      },
+      key,
+    )
+    const ended = await sql.run([
+      ...endIntents([{ id, state: end.state, resolution, closedAt: at }]),
+      ...insertTransitions([{ ...transition, ...position }]),
+    ])
+    if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
+    await forget(sql, [id])
+    sql.runLast([...storeAuditEvents([event], log), ...log.steps()])
+    return { outcome: says satisfies ReadBackOutcome }
+  })
+}
+
+/** By which a provider closed it, if one did. */
+async function confirmationOf(id: string, sql: Sql): Promise<string | undefined> {
+  const transitions = (await readTransitions(sql, [id])).get(id) ?? []
+  const last = transitions.at(-1)
+  return last && (JSON.parse(last.body) as { confirmationId?: string }).confirmationId
+}
+
+function outcomeOf(exchange: AnsweredQuestion['exchange']): HttpOutcome {
+  if (exchange.kind !== 'answered') return exchange
+  const { kind, status, encoding, body } = exchange
+  return {
+    kind,
+    status,
+    headers: encoding === undefined ? {} : { 'content-encoding': encoding },
+    body: Buffer.from(body, 'base64'),
+  }
+}
