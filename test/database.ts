@@ -52,6 +52,16 @@ async function isDropped(nodeUrls: readonly string[], name: string): Promise<boo
   }
 }
 
+/** Waits for the database to be done with what a killed program had sent: its connections end when that is carried out. */
+export async function withoutServices({ pool }: TestDatabase): Promise<void> {
+  await until(async () => {
+    const { rowCount } = await pool.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'countersign'`,
+    )
+    return rowCount === 0
+  }, 'the connections of what was killed to end')
+}
+
 const EXECUTION_TABLES = [
   'business_transactions',
   'execution_intents',

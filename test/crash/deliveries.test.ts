@@ -12,7 +12,7 @@ import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
-import { createDatabase, onServer, type TestDatabase } from '../database.ts'
+import { createDatabase, onServer, withoutServices, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { CACHE } from '../run/bundle.ts'
 import { baseEnvironment } from '../run/environment.ts'
@@ -210,6 +210,7 @@ async function killAt({ at, nth, when }: Kill<string>): Promise<'nothing' | 'all
   const what = `killed at ${at}, ${nth}, ${when}`
   const copy = await createDatabase(template)
   expect(await runChild(copy, { CRASH_STOP: JSON.stringify({ at, nth, when }) }, what), what).toBe('SIGKILL')
+  await withoutServices(copy)
   const found = await stateOf(copy)
   const isNothing = JSON.stringify(found) === JSON.stringify(before)
   expect(found, what).toEqual(isNothing ? before : after)

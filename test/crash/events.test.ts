@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHuman, putInEffect } from '../authority.ts'
-import { createDatabase, type TestDatabase } from '../database.ts'
+import { createDatabase, withoutServices, type TestDatabase } from '../database.ts'
 import { CACHE } from '../run/bundle.ts'
 import { baseEnvironment } from '../run/environment.ts'
 import { bundlePrograms } from '../run/programs.ts'
@@ -196,6 +196,7 @@ async function killAt({ kind, at, nth, when }: Kill<Answers>): Promise<number> {
   await reset()
   answers = kind
   expect(await runChild({ CRASH_STOP: JSON.stringify({ at, nth, when }) }, what), what).toBe('SIGKILL')
+  await withoutServices(database)
   // As 30 seconds later, when its lease has run out; where the endpoint is disabled, a human has enabled it again.
   await database.pool.query(
     `UPDATE event_deliveries SET lease = NULL, leased_until = '-infinity', due_at = '-infinity', disabled_at = NULL`,
