@@ -25,6 +25,15 @@ export async function expireOverdue({
     })
 }
 
+/** Undefined for what was changed in the database until it is no request: it has expired all the same. */
+function capabilityOf(body: string): string | undefined {
+  try {
+    return (JSON.parse(body) as { capability: string }).capability
+  } catch {
+    return undefined
+  }
+}
+
 function eventOf(
   { requestId, requestedBy, expiresAt, body }: ExpiredRequest,
   key: SigningKey,
@@ -34,7 +43,7 @@ function eventOf(
       type: 'approval_request.expired',
       route: 'service',
       reason: 'The approval request was not used in its time.',
-      capability: (JSON.parse(body) as { capability: string }).capability,
+      capability: capabilityOf(body),
       detail: { requestId, expiresAt, submittedBy: requestedBy },
     },
     key,

@@ -17,6 +17,7 @@ interface RequestRow {
   readonly body: string
   readonly seal: string
   readonly audited: boolean
+  /** By the last member of the close, whatever the rest of its text has become. */
   readonly closedAs: string | null
   /** Whether an approval for it is used up. */
   readonly used: boolean
@@ -34,7 +35,7 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
       r.created_at AS "createdAt", r.expires_at AS "expiresAt", r.status, r.body, r.seal,
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval_request.opened' AND e.occurred_at = r.created_at
         AND strpos(e.body, r.request_id::text) > 0) AS audited,
-      (SELECT c.body::json ->> 'status' FROM approval_request_closes AS c WHERE c.request_id = r.request_id) AS "closedAs",
+      (SELECT substring(c.body from '"status":"([A-Z]+)"}$') FROM approval_request_closes AS c WHERE c.request_id = r.request_id) AS "closedAs",
       EXISTS (SELECT FROM approvals AS a WHERE a.request_hash = r.request_hash AND a.consumed_by IS NOT NULL) AS used
     FROM $table AS r`,
   read: (row) => ({ ...row, signed: lazyMembers(row.body, 'approval_requests') }),
