@@ -304,25 +304,26 @@ describe('whatever fails', () => {
 
   test('leaves that were changed stop the runs, say so, and the log goes on', async () => {
     await start({ entriesMax: 8 })
-    for (let i = 0; i < 15; i++) {
+    // Some fewer than are merged: what else is logged meanwhile makes one or two of each commit.
+    while ((await readRuns(log.pool, 1)).length < 12) {
       await grow(several(8))
       await rest()
     }
     await log.pool.query(
       'UPDATE log_run_tiles SET leaves = set_byte(leaves, 50, get_byte(leaves, 50) # 1) WHERE first_index = 0',
     )
-    await grow(several(8))
-    for (let i = 0; i < 6; i++) {
+    let problem: string | null = null
+    for (let i = 0; i < 50 && problem === null; i++) {
+      await grow(several(8))
       log.clock.nowMs += 1_000
-      await log.work.tick()
+      const ticked = await log.work.tick()
+      expect(ticked.frozen).toBeNull()
+      ;({ problem } = ticked)
     }
-    log.clock.nowMs += 1_000
-    expect(await log.work.tick()).toMatchObject({
-      frozen: null,
-      problem:
-        'The runs of ids of the log are not complete: Chunk 0 of the ids of the entries from 0 on does not have the root that was ' +
+    expect(problem).toBe(
+      'The runs of ids of the log are not complete: Chunk 0 of the ids of the entries from 0 on does not have the root that was ' +
         'stored with it.',
-    })
+    )
     const before = (await readLogStatus(log.pool))!
     await grow(several(3))
     await grow(several(30))
