@@ -445,6 +445,7 @@ describe('GET /approval-requests 200', () => {
   test.each([
     ['?status=GONE', 'status must be one of PENDING, APPROVED, DECLINED, EXPIRED, USED, WITHDRAWN.'],
     ['?waitingFor=bob', 'waitingFor must be one of me.'],
+    ['?page=0', 'page must be a whole number, 1 or more.'],
     ['?pageSize=0', 'pageSize must be a whole number from 1 to 100.'],
   ])('%s is 400', async (query, error) => {
     expect(reply(await service.get(`/approval-requests${query}`))).toEqual({ status: 400, body: { error } })
