@@ -63,7 +63,8 @@ export async function countInDoubt(sql: Sql, max: number): Promise<number> {
 
 /**
  * Takes intents that a connector is due to be asked about, and sets when each is asked again: whoever takes one and ends leaves it to
- * the next question. Two statements, because Citus plans the second by shard; of two that find the same one, one takes it.
+ * the next question. Of two that find the same one, one takes it. The next time is computed by the statement that reads, because Citus
+ * refuses one that depends on a column in an UPDATE.
  * @param connector the registration's change_id
  * @returns ids, at most `limit`
  */
@@ -71,24 +72,27 @@ export async function takeToAsk(
   sql: Sql,
   { connector, limit }: { connector: string; limit: number },
 ): Promise<string[]> {
-  const due = await sql.query<{ id: string }>({
+  const due = await sql.query<{ id: string; next: Date | null }>({
     name: 'in_doubt_intents_due',
     text: `
-      SELECT business_transaction_id AS id FROM in_doubt_intents
+      SELECT business_transaction_id AS id,
+        CASE WHEN asked + 1 < ${QUESTIONS_MAX} THEN now() + ${ASK_AGAIN_SECONDS} * 2 ^ asked * interval '1 second' END AS next
+      FROM in_doubt_intents
       WHERE ask_connector = $1::uuid AND ask_at <= now() ORDER BY ask_at LIMIT $2::integer`,
     values: [connector, limit],
   })
-  if (due.rows.length === 0) return []
-  const taken = await sql.query<{ id: string }>({
-    name: 'in_doubt_intents_take',
-    text: `
-      UPDATE in_doubt_intents SET asked = asked + 1, ask_at = CASE WHEN asked + 1 < ${QUESTIONS_MAX}
-        THEN now() + ${ASK_AGAIN_SECONDS} * 2 ^ asked * interval '1 second' END
-      WHERE business_transaction_id = ANY($1::uuid[]) AND ask_at <= now()
-      RETURNING business_transaction_id AS id`,
-    values: [due.rows.map(({ id }) => id).toSorted()],
-  })
-  return taken.rows.map(({ id }) => id)
+  const taken: string[] = []
+  for (const { id, next } of due.rows) {
+    const { rowCount } = await sql.query({
+      name: 'in_doubt_intents_take',
+      text: `
+        UPDATE in_doubt_intents SET asked = asked + 1, ask_at = $2::timestamptz
+        WHERE business_transaction_id = $1::uuid AND ask_at <= now()`,
+      values: [id, next],
+    })
+    if (rowCount === 1) taken.push(id)
+  }
+  return taken
 }
 
 /** At once where they were just closed by somebody's word: the next sweep may be seconds away. */
