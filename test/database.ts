@@ -52,6 +52,20 @@ async function isDropped(nodeUrls: readonly string[], name: string): Promise<boo
   }
 }
 
+/**
+ * Ends all connections to a database: whoever is connected to a template is in the way.
+ * @returns its name, of which `createDatabase` makes copies
+ */
+export async function asTemplate({ pool }: Pick<TestDatabase, 'pool'>): Promise<string> {
+  const { rows } = await pool.query<{ name: string }>('SELECT current_database() AS name')
+  const { name } = rows[0]!
+  await onServer(
+    inject('serverUrl'),
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+  return name
+}
+
 /** Waits for the database to be done with what a killed program had sent: its connections end when that is carried out. */
 export async function withoutServices({ pool }: TestDatabase): Promise<void> {
   await until(async () => {

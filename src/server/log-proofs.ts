@@ -7,6 +7,7 @@ import { parseNote } from '../core/log/note.ts'
 import { formatProof } from '../core/log/proof.ts'
 import { openLogTiles, type LogTiles } from '../core/log/tile-memo.ts'
 import { leafHash, rootOfInclusion } from '../core/merkle/tree.ts'
+import { idKinds } from '../core/log/ids.ts'
 import { isUuid } from '../core/schemas/primitives.ts'
 import { sha256 } from '../core/signing/sha256.ts'
 import { placeBatches, type PlacedBatch } from '../core/tables/log-batches.ts'
@@ -14,21 +15,10 @@ import type { CheckpointRow } from '../core/tables/log-checkpoints.ts'
 import type { LoggedKind, LogPosition } from '../core/tables/log-queue.ts'
 import { findLogPosition, readEntriesWithPaths, type EntryWithPath } from '../core/tables/log-tree.ts'
 
-/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: a receipt states the hash of its record. */
-export const proofKinds = {
-  authorization: 'authorization',
-  receipt: 'receipt',
-  record: 'receipt',
-  refusal: 'refusal',
-  change: 'governance-change',
-  event: 'audit-event',
-  approval: 'approval',
-  transition: 'intent-transition',
-  confirmation: 'provider-confirmation',
-  webhook: 'webhook',
-  'approval-request': 'approval-request',
-  'approval-request-close': 'approval-request-close',
-} as const satisfies Readonly<Record<string, LoggedKind>>
+/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
+export const proofKinds = { ...idKinds, record: 'receipt' } as const satisfies Readonly<
+  Record<string, LoggedKind>
+>
 type ProofKind = keyof typeof proofKinds
 
 export function isProofKind(kind: string): kind is ProofKind {

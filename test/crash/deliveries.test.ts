@@ -6,13 +6,13 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
-import { createDatabase, onServer, withoutServices, type TestDatabase } from '../database.ts'
+import { asTemplate, createDatabase, withoutServices, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { CACHE } from '../run/bundle.ts'
 import { baseEnvironment } from '../run/environment.ts'
@@ -56,12 +56,7 @@ beforeAll(async () => {
   database = await createDatabase()
   await storeDeliveries(database)
   before = await stateOf(database)
-  const { rows } = await database.pool.query<{ name: string }>('SELECT current_database() AS name')
-  template = rows[0]!.name
-  await onServer(
-    inject('serverUrl'),
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`,
-  )
+  template = await asTemplate(database)
   const list = join(folder, 'marks')
   writeFileSync(list, '')
   const copy = await createDatabase(template)

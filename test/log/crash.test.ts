@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { checkRuns } from '../../src/cli/log/check-runs.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
@@ -14,7 +14,7 @@ import { freezeLog, insertLog } from '../../src/core/tables/log-state.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { instrument } from '../crash/points/instrument.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from '../crash/points/plan.ts'
-import { createDatabase, onServer } from '../database.ts'
+import { asTemplate, createDatabase } from '../database.ts'
 import { CACHE } from '../run/bundle.ts'
 import { baseEnvironment } from '../run/environment.ts'
 import { bundlePrograms } from '../run/programs.ts'
@@ -136,13 +136,7 @@ beforeAll(async () => {
     const signed = await commitSome(log)
     await settle(log)
     const batches = await one.make(log, signed)
-    const { rows } = await log.pool.query<{ name: string }>('SELECT current_database() AS name')
-    const template = rows[0]!.name
-    await onServer(
-      inject('serverUrl'),
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${template}'`,
-    )
-    prepared.set(one, { log, template, batches })
+    prepared.set(one, { log, template: await asTemplate(log), batches })
   }
   marks = new Map(await Promise.all(cases.map(async (one) => [one, await listMarks(one)] as const)))
 })

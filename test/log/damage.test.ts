@@ -2,11 +2,11 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { readCheckpoint } from '../../workers/log/guard.ts'
-import { createDatabase, onServer, type TestDatabase } from '../database.ts'
+import { asTemplate, createDatabase, type TestDatabase } from '../database.ts'
 import { aLog, anEntry, NAME, ORIGIN, queue, settle, signedCheckpoint, type TestLog } from './log.ts'
 
 let log: TestLog
@@ -127,15 +127,9 @@ describe('a database that went back', () => {
     copy = undefined
   })
 
-  /** The database as it is now. Whoever is connected to a template is in the way, so all connections are ended. */
+  /** The database as it is now. */
   async function aCopy(): Promise<TestDatabase> {
-    const { rows } = await log.pool.query<{ name: string }>('SELECT current_database() AS name')
-    const name = rows[0]!.name
-    await onServer(
-      inject('serverUrl'),
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-    )
-    copy = await createDatabase(name)
+    copy = await createDatabase(await asTemplate(log))
     return copy
   }
 

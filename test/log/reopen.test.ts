@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { freezeLog, readLogStatus } from '../../src/core/tables/log-state.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { createDatabase, onServer, type TestDatabase } from '../database.ts'
+import { asTemplate, createDatabase, type TestDatabase } from '../database.ts'
 import { until } from '../service.ts'
 import { runCommand } from '../command.ts'
 import {
@@ -63,15 +63,9 @@ async function statementOf(pool = log.pool): Promise<Statement> {
   return JSON.parse(previous) as Statement
 }
 
-/** The database as it is now. Whoever is connected to a template is in the way, so all connections are ended. */
+/** The database as it is now. */
 async function aCopy(): Promise<TestDatabase> {
-  const { rows } = await log.pool.query<{ name: string }>('SELECT current_database() AS name')
-  const name = rows[0]!.name
-  await onServer(
-    inject('serverUrl'),
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
-  )
-  copy = await createDatabase(name)
+  copy = await createDatabase(await asTemplate(log))
   return copy
 }
 

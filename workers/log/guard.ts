@@ -1,12 +1,13 @@
 // The guard against a database that went back, after a failover or from a backup: the newest checkpoint that this instance has seen lies
 // in its DATA_DIR too. A log that no longer holds it would sign a second history, so it is frozen before anything is signed.
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../../src/core/error-text.ts'
 import { parseCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
 import { parseNote } from '../../src/core/log/note.ts'
 import { subtreeRoots } from '../../src/core/log/tiles.ts'
+import { readIfThere } from '../../src/core/read-if-there.ts'
 import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
@@ -108,13 +109,4 @@ const LOG = '/log/'
 /** LOG_ORIGIN of an origin. */
 export function nameOf(origin: string): string {
   return origin.slice(0, Math.max(origin.lastIndexOf(LOG), 0))
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -89,6 +89,21 @@ def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: G
     return verifies(artifact, canonical, carried, given)
 
 
+def checked_beside(name: str, problem: str, keys: Keys, artifact: str, evidence: Mapping[str, Any], member: str) -> Check:
+    """As ``checked_signed``, of the Ed25519 signature that stands beside what it signs: ``{<member>, signature}``."""
+    return checked_signed(
+        name,
+        problem,
+        keys,
+        lambda given: verifies_ed25519(
+            artifact,
+            canonicalize(object_of(evidence, member)),
+            carried_signature(object_of(evidence, "signature")),
+            given,
+        ),
+    )
+
+
 def verifies_authorization(authorization: Mapping[str, Any], given: Given) -> bool:
     """An authorization is always Ed25519 too, but may be signed by batch."""
     carried = replace(signature_beside(authorization), batch=batch_of(authorization))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, List, Mapping
 
-from .canonical import canonicalize
-from .evidence import Check, Keys, carried_signature, checked, checked_signed, object_of, string_of, verifies_ed25519
+from .evidence import Check, Keys, checked, checked_beside, object_of, string_of
 
 #: What a state may be followed by; the other three are ends.
 _FOLLOWING = {"PREPARED": ("RELEASED", "ERRORED"), "RELEASED": ("FINALIZED", "ERRORED", "RESOLVED")}
@@ -16,16 +15,8 @@ def check_intent_transition(evidence: Any, keys: Keys) -> List[Check]:
     """Every check of a transition. Never raises for evidence of any shape."""
     signed = evidence if isinstance(evidence, dict) else {}
     return [
-        checked_signed(
-            "transition signature",
-            "The signature of the transition is not valid",
-            keys,
-            lambda given: verifies_ed25519(
-                "intent-transition",
-                canonicalize(object_of(signed, "transition")),
-                carried_signature(object_of(signed, "signature")),
-                given,
-            ),
+        checked_beside(
+            "transition signature", "The signature of the transition is not valid", keys, "intent-transition", signed, "transition"
         ),
         checked(
             "transition",

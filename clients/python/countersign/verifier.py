@@ -17,6 +17,7 @@ from .evidence import (
     canonical_members,
     carried_signature,
     checked,
+    checked_beside,
     checked_signed,
     list_of,
     member_of,
@@ -150,16 +151,8 @@ def check_audit_event(evidence: Any, keys: Keys) -> List[Check]:
     """The check of an audit event with the signature beside it: ``{event, signature}``."""
     signed_event = evidence if isinstance(evidence, dict) else {}
     return [
-        checked_signed(
-            "event signature",
-            "The audit event signature is not valid",
-            keys,
-            lambda given: verifies_ed25519(
-                "audit-event",
-                canonicalize(object_of(signed_event, "event")),
-                carried_signature(object_of(signed_event, "signature")),
-                given,
-            ),
+        checked_beside(
+            "event signature", "The audit event signature is not valid", keys, "audit-event", signed_event, "event"
         )
     ]
 
@@ -251,11 +244,7 @@ def _is_verification(verification: Mapping[str, Any]) -> bool:
 
 
 def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], given: Given) -> bool:
-    checks = check_receipt(receipt, given.keys)
-    problems = [check.problem for check in checks if check.problem is not None and not check.missing_keys]
-    if problems:
-        raise Unreadable("; ".join(problems))
-    given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
+    _require(check_receipt(receipt, given.keys), given)
     verification_id = string_of(receipt, "verificationId")
     named = [one for one in objects_of(record, "verifications") if one.get("verificationId") == verification_id]
     # A list that was cut may have left it out. Nothing is lost by that: verifications are not signed, the receipt is.
@@ -265,13 +254,17 @@ def _is_receipted(record: Mapping[str, Any], receipt: Mapping[str, Any], given: 
 
 
 def _is_confirmed(record: Mapping[str, Any], confirmation: Mapping[str, Any], given: Given) -> bool:
-    checks = check_provider_confirmation(confirmation, given.keys)
+    _require(check_provider_confirmation(confirmation, given.keys), given)
+    named = object_of(confirmation, "confirmation").get("businessTransactionId")
+    return named == string_of(record, "businessTransactionId")
+
+
+def _require(checks: List[Check], given: Given) -> None:
+    """Notes the keys that checks within evidence lack. Raises Unreadable where one of them fails."""
     problems = [check.problem for check in checks if check.problem is not None and not check.missing_keys]
     if problems:
         raise Unreadable("; ".join(problems))
     given.missing.extend(key_id for check in checks for key_id in check.missing_keys)
-    named = object_of(confirmation, "confirmation").get("businessTransactionId")
-    return named == string_of(record, "businessTransactionId")
 
 
 def _left_out(record: Mapping[str, Any], name: str, count_name: str) -> int:

@@ -16,11 +16,7 @@ export function defineLog(log: Command): void {
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(keyOption('API key that may read everything; needed where LOG_ACCESS is not open'))
     .requiredOption('--to <folder>', 'made if it is not there')
-    .option(
-      '--number <number>',
-      'of a log that was closed, as its origin ends (default: the newest)',
-      logNumber,
-    )
+    .addOption(numberOption())
     .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
       const { exportCommand } = await import('./export.ts')
       const { url, key, to, number } = options
@@ -87,11 +83,7 @@ export function defineLog(log: Command): void {
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(keyOption("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
-    .option(
-      '--number <number>',
-      'of a log that was closed, as its origin ends (default: the newest)',
-      logNumber,
-    )
+    .addOption(numberOption())
     .exitOverride(exitCannotCheck)
     .action(
       async (
@@ -118,11 +110,7 @@ export function defineLog(log: Command): void {
     .requiredOption('--url <address>', 'base address of the service')
     .addOption(keyOption("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
-    .option(
-      '--number <number>',
-      'of a log that was closed, as its origin ends (default: the newest)',
-      logNumber,
-    )
+    .addOption(numberOption())
     .exitOverride(exitCannotCheck)
     .action(
       async (options: { stream: NamedStream; url: string; key?: string; log: string; number?: number }) => {
@@ -166,6 +154,13 @@ function exitCannotCheck({ exitCode }: { exitCode: number }): never {
 
 function keyOption(description: string): Option {
   return new Option('--key <key>', description).env('COUNTERSIGN_API_KEY')
+}
+
+function numberOption(): Option {
+  return new Option(
+    '--number <number>',
+    'of a log that was closed, as its origin ends (default: the newest)',
+  ).argParser(logNumber)
 }
 
 function stream(text: string): NamedStream {

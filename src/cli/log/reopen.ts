@@ -9,6 +9,7 @@ import { rootOf, splitHashes } from '../../core/log/frontier.ts'
 import { previousText, type PreviousLog } from '../../core/log/previous.ts'
 import { subtreeRoots } from '../../core/log/tiles.ts'
 import { printable } from '../../core/printable.ts'
+import { readIfThere } from '../../core/read-if-there.ts'
 import { logVerifierKey, noteCrypto, readLogKeys, type LogKeys } from '../../core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../core/signing/sha256.ts'
 import { checkpointBefore } from '../../core/tables/log-checkpoints.ts'
@@ -201,13 +202,4 @@ function described(statement: PreviousLog): string[] {
       : [`The stored log does not begin with the signed checkpoint of ${named(contradiction)} entries.`]),
     `${origin} is open. Its first entry is the SHA-256 of a statement that says so: ${sha256Hex(previousText(statement))}`,
   ]
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
