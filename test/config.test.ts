@@ -274,6 +274,7 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     bad: ['uws'],
     must: 'one of: auto | uWebSockets.js | node:http',
   },
+  NOTIFICATIONS: { good: [['n.yaml', { notificationsFile: resolve('n.yaml') }]] },
   NODE_ENV: { good: [['production', { production: true }]] },
 }
 

@@ -6,6 +6,7 @@ import { workerData } from 'piscina'
 import { readableOwner } from '../src/core/callers.ts'
 import { failures, type Failure } from '../src/core/errors.ts'
 import { failureOf } from '../src/core/failure-of.ts'
+import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { watchLateness } from '../src/core/lateness.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readSigningKeys } from '../src/core/signing/keys.ts'
@@ -195,7 +196,7 @@ function openThread(given: Boot) {
 
 /** One handler for each operation: the list to add one to. */
 function handlersOf(
-  { lane, config, callers, evidenceLog }: Boot,
+  { lane, config, callers, evidenceLog, notificationWays }: Boot,
   thread: Thread,
   deferredExecutions: ReturnType<typeof openDeferred>,
 ): Readonly<Record<Operation, Handler>> {
@@ -206,9 +207,10 @@ function handlersOf(
     callerIds: callers.map(({ callerId }) => callerId),
     logged: evidenceLog !== undefined,
   })
+  const joinQueue = openJoinedQueue(thread.pool)
   const webhooks = {
     ...thread,
-    webhookJobs: openWebhookJobs(thread.pool),
+    webhookJobs: openWebhookJobs(joinQueue),
     webhookProviders: config.webhookProviders,
   }
   // The lane that sequences: no other thread needs the log's private keys.
@@ -247,7 +249,8 @@ function handlersOf(
     'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
     'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
     'deliver-approval': (batch) => deliverApprovals(batch, thread),
-    'open-approval-request': (batch) => openApprovalRequests(batch, thread),
+    'open-approval-request': (batch) =>
+      openApprovalRequests(batch, { ...thread, notificationWays, joinQueue }),
     'close-approval-request': (batch) => closeApprovalRequests(batch, thread),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: async (batch) => evaluateInSandbox(batch, thread),

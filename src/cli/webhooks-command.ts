@@ -1,6 +1,8 @@
 // countersign webhooks: the deliveries that are not processed yet, or that ended in a certain way; one of them; and what is processed again
 // (decisions §10). Works on the database, beside running services or without any.
 import { DatabaseError, type Pool } from 'pg'
+import type { PgBoss } from 'pg-boss'
+import { joinJobQueue } from '../core/job-queue.ts'
 import { printable } from '../core/printable.ts'
 import { databaseUrl, type Env } from './database.ts'
 import type { Page } from '../core/tables/page.ts'
@@ -15,13 +17,7 @@ import {
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
 import { COMMAND_PATIENCE, openPool } from '../core/tables/sql.ts'
-import {
-  DEAD_WEBHOOK_QUEUE,
-  joinWebhookQueue,
-  jobsOf,
-  WEBHOOK_BATCH_QUEUE,
-  WEBHOOK_QUEUE,
-} from '../core/webhooks/queue.ts'
+import { DEAD_WEBHOOK_QUEUE, jobsOf, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'
 
@@ -157,11 +153,8 @@ export async function retryAllWebhooks(env: Env): Promise<void> {
   console.log(moved === 1 ? '1 dead delivery is run again.' : `${moved} dead deliveries are run again.`)
 }
 
-async function withQueue<T>(
-  pool: Pool,
-  work: (boss: Awaited<ReturnType<typeof joinWebhookQueue>>) => Promise<T>,
-): Promise<T> {
-  const boss = await joinWebhookQueue(pool)
+async function withQueue<T>(pool: Pool, work: (boss: PgBoss) => Promise<T>): Promise<T> {
+  const boss = await joinJobQueue(pool)
   try {
     return await work(boss)
   } finally {

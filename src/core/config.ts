@@ -85,6 +85,8 @@ export interface Config {
   /** Where GET /metrics is served; undefined: nowhere, and nothing is counted. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
+  /** Path of the file that says how approvers are told of approval requests; undefined: they are not told. */
+  readonly notificationsFile: string | undefined
 }
 
 /** Every variable that is read. A mistake is reported as its name, "must be" and its description. */
@@ -129,6 +131,7 @@ export const Environment = Type.Partial(
     METRICS_HOST: text('^\\S+$', 'a host name or address'),
     METRICS_PORT: wholeNumber(0, 65_535),
     LISTENER: oneOf('auto', 'uWebSockets.js', 'node:http'),
+    NOTIFICATIONS: Type.String(),
     NODE_ENV: Type.String(),
   }),
 )
@@ -223,6 +226,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         ? undefined
         : { host: values.METRICS_HOST ?? '127.0.0.1', port: values.METRICS_PORT },
     listener: values.LISTENER ?? 'auto',
+    notificationsFile: values.NOTIFICATIONS === undefined ? undefined : resolve(values.NOTIFICATIONS),
   })
 }
 

@@ -5,6 +5,7 @@ import type { Caller } from './callers.ts'
 import type { Config } from './config.ts'
 import type { Audited, RefusalKind } from './errors.ts'
 import type { LoopReport } from './event-loop.ts'
+import type { NotificationWay } from './notification-queue.ts'
 import type { HttpOutcome } from './outbound/call.ts'
 import type { Said } from './schemas/provider-confirmation.ts'
 import type { StoreFaultMemory } from './store-fault.ts'
@@ -30,6 +31,8 @@ export interface Boot {
   readonly pendingEvidenceCount: Int32Array<SharedArrayBuffer>
   /** Shared by the threads of the instance: why the database refuses to store evidence (src/core/store-fault.ts). */
   readonly storeFaultMemory: StoreFaultMemory
+  /** How approvers are told of approval requests. */
+  readonly notificationWays: readonly NotificationWay[]
   /** Name of the BroadcastChannel of the requests for a ThreadReport (src/server/metrics/threads.ts); undefined: none come. */
   readonly reportChannel: string | undefined
 }

@@ -54,7 +54,11 @@ import { whyRefused } from './usable.ts'
 import { within } from '../core/within.ts'
 import { readWitnesses } from '../core/witnesses.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
-import { startWebhookWork } from './jobs/webhooks.ts'
+import { workOnWebhooks } from './jobs/webhooks.ts'
+import { startJobQueue } from './jobs/job-queue.ts'
+import { readNotifications } from './notifications/configuration.ts'
+import { notificationQueue } from '../core/notification-queue.ts'
+import { webhookQueues } from '../core/webhooks/queue.ts'
 
 /** Connections for the limits that instances share: one of them must not wait for another. */
 const LIMIT_CONNECTIONS_MAX = 3
@@ -63,8 +67,8 @@ const LIMIT_CLOSE_MS = 500
 /** How long a stop waits, after the drain, for audit events that the database does not take. */
 const AUDIT_CLOSE_MS = 2_000
 
-/** And for the webhook jobs under way; what is lost then is done at the next start. */
-const WEBHOOKS_CLOSE_MS = 5_000
+/** And for the jobs under way; what is lost then is done at the next start. */
+const JOBS_CLOSE_MS = 5_000
 
 /** What has to be undone, in the order in which it was done. */
 type Stops = (() => void | Promise<void>)[]
@@ -147,9 +151,9 @@ async function start(starting: Starting): Promise<void> {
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  const { webhookWork, ...logJobs } = await startJobs(starting, data, threads)
+  const jobs = await startJobs(starting, data, threads)
   signal.throwIfAborted()
-  const front = await listenForRequests(starting, data, threads, logJobs)
+  const front = await listenForRequests(starting, data, threads, jobs)
   const { server, port } = front.listener
   const { metrics } = threads
   if (metrics !== undefined && config.metrics !== undefined) {
@@ -159,9 +163,9 @@ async function start(starting: Starting): Promise<void> {
       ...threads,
       admission: front.admission,
       pool: pools.read,
-      pools: { ...pools, export: replica, limits: front.limitPool, webhooks: webhookWork?.pool },
-      witnessAges: logJobs.witnessing?.ages ?? (() => []),
-      eventEndpoints: logJobs.delivering?.states ?? (() => undefined),
+      pools: { ...pools, export: replica, limits: front.limitPool, webhooks: jobs.jobPool },
+      witnessAges: jobs.witnessing?.ages ?? (() => []),
+      eventEndpoints: jobs.delivering?.states ?? (() => undefined),
       queueRequestsMax: config.queueRequestsMax,
       build: { version: config.buildVersion, listener: server },
     }
@@ -177,6 +181,8 @@ type Data = Awaited<ReturnType<typeof openData>>
 /** The database at the schema of this release, with the policies and webhook rules of their folders and a log. */
 async function openData(starting: Starting) {
   const { config, logger, stops, signal } = starting
+  const notificationWays =
+    config.notificationsFile === undefined ? [] : readNotifications(config.notificationsFile, config)
   const opened = await openDatabase(starting)
   signal.throwIfAborted()
   await migrate(opened.database, { signal, warn: (sentence) => logger.warn(sentence) })
@@ -191,7 +197,15 @@ async function openData(starting: Starting) {
   const witnesses = readWitnesses(config)
   const witness = openWitness(config)
   if (witness !== undefined) logger.info(witness, 'witness of other logs')
-  return { ...opened, pools, evidenceLog, witnesses, witness, documentDifferences: differences }
+  return {
+    ...opened,
+    pools,
+    evidenceLog,
+    witnesses,
+    witness,
+    notificationWays,
+    documentDifferences: differences,
+  }
 }
 
 interface OpenedDatabase {
@@ -222,7 +236,7 @@ type Threads = Awaited<ReturnType<typeof startThreads>>
 /** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
 async function startThreads(
   { config, logger, stops }: Starting,
-  { database, callers, pools, evidenceLog }: Data,
+  { database, callers, pools, evidenceLog, notificationWays }: Data,
 ) {
   const authority = await watchAuthority(pools.authority, { onError: logFailure(logger, 'authority') })
   // Loaded where it is wanted: its library takes 20 MB.
@@ -247,6 +261,8 @@ async function startThreads(
       evidenceLog,
       authority: authority.current(),
       storeFaultMemory: storeFault.memory,
+      // Without their secrets: the threads only leave jobs for them.
+      notificationWays: notificationWays.map(({ name, capabilities }) => ({ name, capabilities })),
       reportChannel: metrics?.reportChannel,
     },
     meter: compute.meter,
@@ -260,14 +276,17 @@ async function startThreads(
 }
 
 /**
- * @returns the webhook jobs, undefined where no provider is configured, those of the evidence log and of the events made of it, undefined
- *   with LOG=off, and those of its witnesses, undefined without LOG_WITNESS_POLICY
+ * @returns the jobs of the evidence log and of the events made of it, undefined with LOG=off, those of its witnesses, undefined without
+ *   LOG_WITNESS_POLICY, and those of pg-boss's queues
  */
-async function startJobs(
-  { config, logger, stops }: Starting,
-  { database, evidenceLog, pools, witnesses }: Data,
-  { dispatcher: { submit }, authority, metrics }: Threads,
-) {
+async function startJobs(starting: Starting, data: Data, threads: Threads) {
+  const { logger, stops } = starting
+  const { evidenceLog, pools, witnesses } = data
+  const {
+    dispatcher: { submit },
+    authority,
+    metrics,
+  } = threads
   const sweeping = startSweeping({ submit, log: logger })
   stops.push(() => sweeping.close())
   const readingBack = startReadingBack({
@@ -284,16 +303,38 @@ async function startJobs(
   const delivering =
     evidenceLog && startDelivering({ sql: pools.read, submit, onAttempt: metrics?.onDelivery, log: logger })
   if (delivering !== undefined) stops.push(() => delivering.close())
-  const logJobs = { logging, witnessing, delivering }
-  if (Object.keys(config.webhookProviders).length === 0) return { webhookWork: undefined, ...logJobs }
-  const work = await startWebhookWork({
+  const queued = await startQueuedJobs(starting, data, threads)
+  return { logging, witnessing, delivering, ...queued }
+}
+
+/** @returns undefined members where neither deliveries are taken nor approvers told */
+async function startQueuedJobs(
+  { config, logger, stops }: Starting,
+  { database, notificationWays: ways }: Data,
+  { dispatcher: { submit }, metrics }: Threads,
+) {
+  const takesWebhooks = Object.keys(config.webhookProviders).length > 0
+  if (!takesWebhooks && ways.length === 0) return { jobPool: undefined, notifying: undefined }
+  const queue = await startJobQueue({
     connectionString: database,
-    submit,
-    onProcessed: (delivery) => metrics?.processed(delivery),
+    queues: [...(takesWebhooks ? webhookQueues : []), ...ways.map(notificationQueue)],
     log: logger,
   })
-  stops.push(() => work.close(Math.min(config.shutdownTimeoutMs, WEBHOOKS_CLOSE_MS)))
-  return { webhookWork: work, ...logJobs }
+  stops.push(() => queue.close(Math.min(config.shutdownTimeoutMs, JOBS_CLOSE_MS)))
+  if (takesWebhooks)
+    await workOnWebhooks({ queue, submit, onProcessed: (delivery) => metrics?.processed(delivery) })
+  if (ways.length === 0) return { jobPool: queue.pool, notifying: undefined }
+  // Loaded where it is wanted: nodemailer takes memory.
+  const { startNotifying } = await import('./jobs/notifications.ts')
+  const notifying = await startNotifying({
+    queue,
+    ways,
+    consoleOrigin: () => undefined,
+    onAttempt: metrics?.onNotification,
+    log: logger,
+  })
+  stops.push(() => notifying.close())
+  return { jobPool: queue.pool, notifying }
 }
 
 type Jobs = Awaited<ReturnType<typeof startJobs>>
@@ -302,7 +343,7 @@ async function listenForRequests(
   { config, logger, stops }: Starting,
   { pools, callers, documentDifferences, witnesses, witness }: Data,
   { compute, metrics, ...threads }: Threads,
-  { logging, witnessing, delivering }: Omit<Jobs, 'webhookWork'>,
+  { logging, witnessing, delivering, notifying }: Jobs,
 ) {
   const { databaseUrl, rateLimits, shutdownTimeoutMs } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
@@ -340,6 +381,7 @@ async function listenForRequests(
         ...(logging?.warnings() ?? []),
         ...(witnessing?.warnings() ?? []),
         ...(delivering?.warnings() ?? []),
+        ...(notifying?.warnings() ?? []),
       ],
       stopping: () => stopping,
       overload: openOverload(threads.dispatcher),

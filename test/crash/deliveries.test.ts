@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
+import { openJoinedQueue } from '../../src/core/job-queue.ts'
 import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
@@ -95,7 +96,7 @@ async function storeDeliveries({ pool, url }: TestDatabase): Promise<void> {
     aBankDelivery('odd', finished),
     aBankDelivery('other', finished),
   ]
-  const jobs = await openWebhookJobs(pool)()
+  const jobs = await openWebhookJobs(openJoinedQueue(pool))()
   const receivedMs = Date.now()
   const rows = deliveries.map(({ body, eventId }, i) => ({
     eventKey: randomUUID(),

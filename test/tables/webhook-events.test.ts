@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openJobQueue, openJoinedQueue } from '../../src/core/job-queue.ts'
 import { startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import {
@@ -13,9 +14,9 @@ import {
 import {
   DEAD_WEBHOOK_QUEUE,
   openWebhookJobs,
-  openWebhookQueue,
   WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
+  webhookQueues,
   type WebhookJobs,
 } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
@@ -32,8 +33,8 @@ const fail = (error: unknown) => {
 beforeAll(async () => {
   database = await createDatabase()
   pool = patientPool(database.url, 2)
-  boss = await openWebhookQueue(pool, { onError: fail, onWarning: fail })
-  jobs = await openWebhookJobs(pool)()
+  boss = await openJobQueue(pool, webhookQueues, { onError: fail, onWarning: fail })
+  jobs = await openWebhookJobs(openJoinedQueue(pool))()
 })
 afterAll(async () => {
   await boss.stop({ graceful: false })
@@ -168,7 +169,7 @@ test('without its queue an event is not stored: nobody would ever process it', a
   await boss.deleteQueue(WEBHOOK_QUEUE)
   // As a thread finds it that knew the queue, and as one that starts now.
   await expect(store([event])).rejects.toThrow('no queue webhook-events')
-  const joined = openWebhookJobs(pool)()
+  const joined = openWebhookJobs(openJoinedQueue(pool))()
   await expect(joined.then((late) => storeWithJobs({ pool, startLogBatch }, late, [event]))).rejects.toThrow(
     'Queue webhook-events does not exist',
   )

@@ -1,11 +1,13 @@
 // POST /approval-requests: judged, compared with what is open, signed and stored.
 import { randomUUID } from 'node:crypto'
+import type { PgBoss } from 'pg-boss'
 import { approvalRequestText } from '../../src/core/approval-requests/reply.ts'
 import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
+import { addNotifications, type NotificationWay } from '../../src/core/notification-queue.ts'
 import type { ApprovalRequestContent } from '../../src/core/schemas/approval-request.ts'
 import {
   ApprovalRequestRead,
@@ -34,7 +36,10 @@ import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { judge, type Approvable } from './judge.ts'
 
-type OpenWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'>
+interface OpenWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'> {
+  readonly notificationWays: readonly NotificationWay[]
+  readonly joinQueue: () => Promise<PgBoss>
+}
 
 /** Open ones of a caller: a loop that asks anew, with another note each time, floods nobody. */
 const OPEN_MAX_OF_CALLER = 100
@@ -63,7 +68,16 @@ async function open({ caller, body }: WorkerRequest, thread: OpenWith) {
     createdAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + expiresInSeconds * 1000).toISOString(),
   }
-  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, sql }))
+  const notify = await openNotify(thread)
+  return allOrNothing(thread.pool, (sql) => store(content, { ...thread, sql, notify }))
+}
+
+type Notify = (sql: Sql, request: { requestId: string; capability: string }) => Promise<void>
+
+async function openNotify({ notificationWays, joinQueue }: OpenWith): Promise<Notify> {
+  if (notificationWays.length === 0) return async () => undefined
+  const boss = await joinQueue()
+  return (sql, request) => addNotifications(boss, sql, request, notificationWays)
 }
 
 /** What is to be judged, and where it stands in the body; or why there is none. */
@@ -106,7 +120,13 @@ function contentOf(
 
 async function store(
   content: ApprovalRequestContent,
-  { sql, key, startLogBatch, connectors }: Omit<OpenWith, 'pool' | 'policies'> & { sql: Transaction },
+  {
+    sql,
+    key,
+    startLogBatch,
+    connectors,
+    notify,
+  }: Pick<OpenWith, 'key' | 'startLogBatch' | 'connectors'> & { sql: Transaction; notify: Notify },
 ) {
   const { requestId, createdAt, expiresAt, requestedBy, principalId, quorum, capability } = content
   const askedHash = hashOfAsked(content)
@@ -150,6 +170,7 @@ async function store(
     ...sealed,
     ...position,
   })
+  await notify(sql, { requestId, capability })
   await sql.run([...storeAuditEvents([event], log), ...log.steps()])
   return opened(requestId, sql, 201)
 }

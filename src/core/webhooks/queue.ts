@@ -1,10 +1,9 @@
 // The pg-boss queues of webhook deliveries (decisions §10). A job is inserted in the transaction that stores its deliveries and deleted in
 // the transaction that processes them. Deliveries that one commit stores share a job; where that fails, each gets a job of its own. Such a
 // job is tried again with growing delays and ends in the dead-letter queue, for an operator.
-import { hash } from 'node:crypto'
-import type { ConstructorOptions, Db, JobInsert, PgBoss, Queue } from 'pg-boss'
-import type { Pool } from 'pg'
-import { isUnavailable, type Sql } from '../tables/sql.ts'
+import type { JobInsert, PgBoss, Queue } from 'pg-boss'
+import { partOf } from '../job-queue.ts'
+import type { Sql } from '../tables/sql.ts'
 
 /** Of jobs with one delivery. */
 export const WEBHOOK_QUEUE = 'webhook-events'
@@ -45,91 +44,11 @@ const worked: Omit<Queue, 'name'> = {
   retentionSeconds: KEPT_SECONDS,
 }
 
-const queues: readonly Queue[] = [
+export const webhookQueues: readonly Queue[] = [
   { name: DEAD_WEBHOOK_QUEUE, retentionSeconds: KEPT_SECONDS },
   { name: WEBHOOK_QUEUE, ...worked },
   { name: WEBHOOK_BATCH_QUEUE, ...worked },
 ]
-
-/** For all of ours: nothing is scheduled by the clock, and the indexes of a table that stays small are not rebuilt. */
-const options = {
-  schedule: false,
-  reindex: false,
-  // Polled for features that we do not use.
-  flowIntervalSeconds: 3600,
-} as const satisfies ConstructorOptions
-
-/** pg-boss over our own connections, with their timeouts. */
-function database(sql: Sql): Db {
-  return { executeSql: (text, values) => sql.query(text, values) }
-}
-
-/** Part of a transaction of ours, prepared: to plan pg-boss's insert takes PostgreSQL as long as to run it. */
-function partOf(transaction: Sql): Db {
-  return {
-    executeSql: (text, values = []) =>
-      transaction.query({ name: `pgboss_${hash('sha256', text).slice(0, 32)}`, text, values }),
-  }
-}
-
-/** pg-boss of the main thread: makes its schema and the queues where they are missing, and supervises them. */
-export async function openWebhookQueue(
-  pool: Pool,
-  report: { onError: (error: Error) => void; onWarning: (message: string) => void },
-): Promise<PgBoss> {
-  const boss = await newBoss({
-    db: database(pool),
-    superviseIntervalSeconds: 5,
-    monitorIntervalSeconds: 5,
-  })
-  boss.on('error', report.onError)
-  boss.on('warning', ({ message }) => report.onWarning(message))
-  try {
-    await boss.start()
-    for (const { name, ...queue } of queues) {
-      await boss.createQueue(name, queue)
-      // A queue that an earlier release made has that release's settings.
-      await boss.updateQueue(name, queue)
-    }
-    return boss
-  } catch (error) {
-    await boss.stop({ graceful: false })
-    throw error
-  }
-}
-
-/** pg-boss of a program that only moves jobs: a worker thread, the operator's command. */
-export async function joinWebhookQueue(pool: Pool): Promise<PgBoss> {
-  let unavailable: unknown
-  const db: Db = {
-    async executeSql(text, values) {
-      try {
-        return await database(pool).executeSql(text, values)
-      } catch (error) {
-        if (isUnavailable(error)) unavailable = error
-        throw error
-      }
-    },
-  }
-  const boss = await newBoss({ db, migrate: false, supervise: false })
-  boss.on('error', () => undefined)
-  try {
-    await boss.start()
-    // pg-boss starts without its list of queues where that cannot be read just then, and never inserts a job afterwards.
-    // oxlint-disable-next-line typescript/only-throw-error -- what the driver threw
-    if (unavailable !== undefined) throw unavailable
-    return boss
-  } catch (error) {
-    await boss.stop({ graceful: false })
-    throw error
-  }
-}
-
-/** Loaded where deliveries are taken: the library takes memory in every thread. */
-async function newBoss(more: ConstructorOptions): Promise<PgBoss> {
-  const { PgBoss } = await import('pg-boss')
-  return new PgBoss({ ...options, ...more })
-}
 
 /** The jobs of deliveries, as part of a transaction of ours. */
 export interface WebhookJobs {
@@ -156,20 +75,13 @@ export interface WebhookJobs {
 
 /**
  * The jobs as a worker thread knows them.
- *
- * @returns a function that joins the queue when it is first called, and again where that has failed. Call it before the transaction,
- *   which holds a connection that joining may wait for
+ * @param join of `openJoinedQueue`. Call what is returned before the transaction, as `join` says
  */
-export function openWebhookJobs(pool: Pool): () => Promise<WebhookJobs> {
-  let joined: Promise<WebhookJobs> | undefined
-  return () =>
-    (joined ??= joinWebhookQueue(pool).then(jobsOf, (error: unknown) => {
-      joined = undefined
-      throw error
-    }))
+export function openWebhookJobs(join: () => Promise<PgBoss>): () => Promise<WebhookJobs> {
+  return async () => jobsOf(await join())
 }
 
-/** @param boss of `joinWebhookQueue` */
+/** @param boss of `joinJobQueue` or `openJobQueue` */
 export function jobsOf(boss: PgBoss): WebhookJobs {
   async function insert(transaction: Sql, queue: string, jobs: JobInsert<WebhookJob>[]) {
     const ids = await boss.insert(queue, jobs, { db: partOf(transaction), returnId: true })

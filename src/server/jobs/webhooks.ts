@@ -1,66 +1,39 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
-import type { Pool } from 'pg'
 import type { Job, JobResult } from 'pg-boss'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
-import { openPool } from '../../core/tables/sql.ts'
 import { inTransaction } from '../../core/tables/transaction.ts'
-import { within } from '../../core/within.ts'
 import {
   deliveriesOf,
   jobsOf,
-  openWebhookQueue,
   WEBHOOK_BATCH_QUEUE,
   WEBHOOK_QUEUE,
   type WebhookJob,
 } from '../../core/webhooks/queue.ts'
+import type { JobQueue } from './job-queue.ts'
 
-/** One that fetches, completes and looks after the queue; one to spare. */
-const CONNECTIONS_MAX = 2
 /**
  * Jobs that are fetched at a time: what that costs beside the jobs is then a small part. One of several deliveries has as many as a batch
  * that was stored (`receive-webhook` in src/server/dispatch/operations.ts), and all of them are to be done long before they expire.
  */
 const JOBS_MAX = { [WEBHOOK_QUEUE]: 250, [WEBHOOK_BATCH_QUEUE]: 16 }
-/** Instances that start together wait for the one that makes pg-boss's schema. */
-const PATIENCE = { statementMs: 10_000, lockMs: 10_000 }
 /** While nothing comes. A full batch is followed by the next one at once. */
 const POLL_SECONDS = 0.5
 
-/** A database that is away fails every poll: the same error is logged once in so long. */
-const SAME_ERROR_MS = 60_000
-
-interface WebhookWork {
-  readonly pool: Pool
-  /** Fetches no further job, and waits at most `ms` for those under way. */
-  readonly close: (ms: number) => Promise<void>
-}
-
 /**
- * Starts pg-boss. The first instance creates its schema.
- * @throws Error where the database cannot be opened
+ * Processes the deliveries that wait, on this instance.
+ * @param queue with `webhookQueues`
  */
-export async function startWebhookWork({
-  connectionString,
+export async function workOnWebhooks({
+  queue: { boss, pool },
   submit,
   onProcessed,
-  log,
 }: {
-  connectionString: string
+  queue: JobQueue
   submit: Dispatcher['submit']
   /** Called for each delivery, with what became of it. */
   onProcessed: (delivery: ProcessedDelivery) => void
-  log: { warn: (message: string) => void; error: (line: object, message: string) => void }
-}): Promise<WebhookWork> {
-  const pool = openPool(connectionString, CONNECTIONS_MAX, PATIENCE)
-  const boss = await openWebhookQueue(pool, {
-    onError: onceAMinute((error) => log.error({ err: error }, 'webhook jobs')),
-    onWarning: (message) => log.warn(`webhook jobs: ${message}`),
-  }).catch(async (error: unknown) => {
-    await pool.end()
-    throw error
-  })
-
+}): Promise<void> {
   const jobsOfDeliveries = jobsOf(boss)
   const split = ({ id, data }: Job<WebhookJob>) =>
     inTransaction(pool, (transaction) => jobsOfDeliveries.split(transaction, id, deliveriesOf(data)))
@@ -103,30 +76,11 @@ export async function startWebhookWork({
       { batchSize, burstWhenBatchFull: true, pollingIntervalSeconds: POLL_SECONDS, perJobResults: true },
       (jobs: Job<WebhookJob>[]) => run(queue, jobs),
     )
-
-  return {
-    pool,
-    async close(ms) {
-      await boss.stop({ graceful: true, timeout: ms })
-      // A statement that never comes back must not hold up the stop.
-      await within(ms, pool.end(), undefined)
-    },
-  }
 }
 
 /** One of its deliveries may be what ended the run before, and a thread with it. */
 function isSplit({ data, retryCount }: Job<WebhookJob>): boolean {
   return retryCount > 0 && deliveriesOf(data).length > 1
-}
-
-function onceAMinute(report: (error: Error) => void): (error: Error) => void {
-  let last = { message: '', atMs: 0 }
-  return (error) => {
-    const atMs = performance.now()
-    if (error.message === last.message && atMs - last.atMs < SAME_ERROR_MS) return
-    last = { message: error.message, atMs }
-    report(error)
-  }
 }
 
 function failureText(body: string | Uint8Array): string {

@@ -17,6 +17,8 @@ export interface Metrics {
   readonly onDelivery: (outcome: 'delivered' | 'failed') => void
   /** Of a question to an external connector. */
   readonly onReadBack: (outcome: ReadBackOutcome) => void
+  /** Of an attempt to tell approvers of a request. */
+  readonly onNotification: (outcome: 'sent' | 'failed') => void
   /** Serves GET /metrics and resolves to its URL. */
   readonly serve: (at: { host: string; port: number }, scraped: Scraped) => Promise<string>
   readonly close: () => Promise<void>
@@ -27,6 +29,7 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
   const threads = openThreads()
   // There from the start, so that the first one is seen as an increase.
   for (const outcome of ['delivered', 'failed']) instruments.eventDeliveries.inc({ outcome }, 0)
+  for (const outcome of ['sent', 'failed']) instruments.notifications.inc({ outcome }, 0)
   for (const outcome of readBackOutcomes) instruments.readBacks.inc({ outcome }, 0)
   let server: MetricsServer | undefined
   return {
@@ -36,6 +39,7 @@ export function openMetrics({ onError }: { onError: (error: unknown) => void }):
     processed: ({ provider, says, outcome }) => instruments.confirmations.inc({ provider, says, outcome }),
     onDelivery: (outcome) => instruments.eventDeliveries.inc({ outcome }),
     onReadBack: (outcome) => instruments.readBacks.inc({ outcome }),
+    onNotification: (outcome) => instruments.notifications.inc({ outcome }),
     async serve({ host, port }, scraped) {
       const { contentType } = instruments.registry
       const scrape = openScrape(instruments, threads, scraped)

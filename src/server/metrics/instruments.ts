@@ -86,6 +86,11 @@ function requestMetrics({ counter, gauge, histogram }: Makers) {
       'Deliveries of providers that were processed by their rules.',
       ['provider', 'says', 'outcome'],
     ),
+    notifications: counter(
+      'notifications_total',
+      'Attempts to tell approvers of an approval request, by how they ended.',
+      ['outcome'],
+    ),
     readBacks: counter(
       'read_backs_total',
       'Questions to external connectors about executions in doubt, by what the answer came to.',

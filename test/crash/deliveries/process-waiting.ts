@@ -1,4 +1,5 @@
 // Processes the deliveries whose jobs wait, as one batch of a worker thread.
+import { openJoinedQueue } from '../../../src/core/job-queue.ts'
 import { openCrypto } from '../../../src/core/signing/crypto.ts'
 import { readPublicKeys, readSigningKeys } from '../../../src/core/signing/keys.ts'
 import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
@@ -31,7 +32,7 @@ export async function processWaiting({
     crypto: openCrypto({ findKey: (keyId) => published.get(keyId), findApproverKey: () => undefined }),
     startLogBatch,
     webhookRules: openWebhookRules(await readWebhookRulesInEffect(pool)),
-    webhookJobs: openWebhookJobs(pool),
+    webhookJobs: openWebhookJobs(openJoinedQueue(pool)),
   })
   await pool.end()
   return JSON.parse(answer?.body ?? '') as ProcessedWebhooks

@@ -1,0 +1,56 @@
+// The pg-boss queues of notifications: approvers are told of a request by each configured way (docs/handbook/approving.md "Be told"). A job is
+// inserted in the commit that opens the request. Each way has a queue of its own, so that one that hangs holds up no other.
+import type { PgBoss, Queue } from 'pg-boss'
+import { partOf } from './job-queue.ts'
+import type { Sql } from './tables/sql.ts'
+
+/** Data of a job. What is sent is read when it is sent: a request that was closed meanwhile needs nobody. */
+export interface NotificationJob {
+  readonly requestId: string
+}
+
+/** What a worker thread knows of a configured way. */
+export interface NotificationWay {
+  readonly name: string
+  /** The capabilities whose requests it tells of; undefined: all. */
+  readonly capabilities: readonly string[] | undefined
+}
+
+export function notificationQueueName({ name }: Pick<NotificationWay, 'name'>): string {
+  return `notifications-${name}`
+}
+
+/** Twenty attempts in some two hours. */
+export function notificationQueue(way: Pick<NotificationWay, 'name'>): Queue {
+  return {
+    name: notificationQueueName(way),
+    retryLimit: 19,
+    retryDelay: 2,
+    retryBackoff: true,
+    retryDelayMax: 600,
+    // Longer than an attempt. After a kill -9 the job is taken up when this is over, and the message may come twice.
+    expireInSeconds: 60,
+    // A request lives a day at most.
+    retentionSeconds: 2 * 24 * 3600,
+    deleteAfterSeconds: 24 * 3600,
+  }
+}
+
+/**
+ * Adds the jobs of a request, as part of the transaction that opens it.
+ * @throws where a queue is missing
+ */
+export async function addNotifications(
+  boss: PgBoss,
+  transaction: Sql,
+  { requestId, capability }: NotificationJob & { readonly capability: string },
+  ways: readonly NotificationWay[],
+): Promise<void> {
+  for (const way of ways) {
+    if (way.capabilities !== undefined && !way.capabilities.includes(capability)) continue
+    const data: NotificationJob = { requestId }
+    const queue = notificationQueueName(way)
+    const ids = await boss.insert(queue, [{ data }], { db: partOf(transaction), returnId: true })
+    if (ids?.length !== 1) throw new Error(`pg-boss has no queue ${queue}`)
+  }
+}

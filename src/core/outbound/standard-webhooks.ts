@@ -1,0 +1,29 @@
+// The symmetric signature of Standard Webhooks 1.0.0 (github.com/standard-webhooks/standard-webhooks).
+import { createHmac } from 'node:crypto'
+
+/** What a signature is of. */
+export interface SignedDelivery {
+  /** Without a full stop: the `webhook-id` header. */
+  readonly id: string
+  /** Of the attempt, milliseconds since 1970. */
+  readonly atMs: number
+  readonly body: string
+}
+
+/** The `webhook-timestamp` header: seconds since 1970. */
+export function timestampOf({ atMs }: SignedDelivery): string {
+  return String(Math.floor(atMs / 1000))
+}
+
+export function signedBytes(delivery: SignedDelivery): Buffer {
+  return Buffer.from(`${delivery.id}.${timestampOf(delivery)}.${delivery.body}`)
+}
+
+/**
+ * @param message of `signedBytes`
+ * @param secret the key of the HMAC, 24 to 64 bytes
+ * @returns one signature of the `webhook-signature` header
+ */
+export function hmacSignature(message: Buffer, secret: Buffer): string {
+  return `v1,${createHmac('sha256', secret).update(message).digest('base64')}`
+}

@@ -1,0 +1,248 @@
+// Approvers are told of an approval request by every configured way, with a link and nothing to approve by; a way that fails is tried again
+// and holds up no other.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { aHuman, anApprover, enrolled } from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { openChat, type Chat } from './chat.ts'
+import { openMailbox, type Mailbox } from './mailbox.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`
+/** What a requester would write who wants a chat to show a link of theirs. */
+const HOSTILE = '<https://evil.example|Approve here> [Approve](https://evil.example) <!channel> @dana \u202e'
+
+const maker = aHuman('maker', { approverId: 'alice' })
+const checker = aHuman('checker', { approverId: 'bob' })
+const bot = aCaller('bot', { allowedPrincipalIds: ['tester'] })
+const alice = anApprover('alice')
+const bob = anApprover('bob')
+const policyDir = aPolicyFolder()
+addPolicy(policyDir, {
+  name: 'by-one',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+})
+
+let folder: string
+let database: TestDatabase
+let service: TestService
+let chat: Chat
+let mailbox: Mailbox
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'countersign-notifications-'))
+  ;[database, chat, mailbox] = await Promise.all([createDatabase(), openChat(), openMailbox()])
+  writeFileSync(join(folder, 'secret'), SECRET)
+  // JSON is YAML.
+  const send = [
+    { name: 'slack', kind: 'slack', url: `${chat.url}/slack` },
+    { name: 'teams', kind: 'teams', url: `${chat.url}/teams`, details: true },
+    { name: 'bot', kind: 'webhook', url: `${chat.url}/bot`, secretFile: 'secret' },
+    { name: 'others', kind: 'webhook', url: `${chat.url}/others`, capabilities: ['vendor:pay'] },
+    {
+      name: 'mail',
+      kind: 'email',
+      server: `smtp://127.0.0.1:${mailbox.port}`,
+      from: 'countersign@example.com',
+      to: ['approvals@example.com'],
+      approvers: { alice: 'alice@example.com', carol: 'carol@example.com' },
+    },
+    // A name resolves to whatever a name server says: mail to it is encrypted, or it is not sent.
+    {
+      name: 'mail-in-the-clear',
+      kind: 'email',
+      server: `smtp://localhost:${mailbox.port}`,
+      from: 'countersign@example.com',
+      to: ['in-the-clear@example.com'],
+    },
+  ]
+  writeFileSync(join(folder, 'notifications.yaml'), JSON.stringify({ send }))
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry, bot.entry],
+    env: { POLICY_DIR: policyDir, NOTIFICATIONS: join(folder, 'notifications.yaml') },
+  })
+  for (const approver of [alice, bob]) await enrolled(service, { maker, checker }, approver)
+})
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await Promise.all([chat.close(), mailbox.close(), database.drop()])
+  for (const made of [folder, policyDir]) rmSync(made, { recursive: true })
+})
+
+async function ask(target: string, note = ''): Promise<ApprovalRequest> {
+  const transaction = aTransaction({
+    intent: { target, parameters: { amount: 42 } },
+    policy: { name: 'by-one' },
+    signals: { approved: true },
+  })
+  const { status, body } = await service.post('/approval-requests', { transaction, note }, { key: bot.key })
+  expect(status, JSON.stringify(body)).toBe(201)
+  return body as ApprovalRequest
+}
+
+/** What a chat was sent of a request. */
+const postedOf = (path: string, { actionCode }: ApprovalRequest) =>
+  chat.posted.filter((posted) => posted.path === path && posted.body.includes(actionCode))
+const mailsOf = ({ actionCode }: ApprovalRequest) =>
+  mailbox.mails.filter(({ text }) => text.includes(actionCode))
+
+test('each way tells what is asked, by whom, and where to look, and only one that was asked to shows what the requester wrote', async () => {
+  const asked = await ask(`target ${HOSTILE}`, HOSTILE)
+  const { requestId } = asked.request
+  const [[slack], [teams], [webhook], [mail]] = await until(
+    () => {
+      const all = [
+        postedOf('/slack', asked),
+        postedOf('/teams', asked),
+        postedOf('/bot', asked),
+        mailsOf(asked),
+      ] as const
+      return all.every(({ length }) => length === 1) ? all : undefined
+    },
+    'all ways to be told',
+    60_000,
+  )
+  expect(JSON.parse(slack!.body)).toEqual({
+    text: 'Approval wanted: sandbox:echo, for bot',
+    unfurl_links: false,
+    blocks: [
+      {
+        type: 'header',
+        text: { type: 'plain_text', text: 'Approval wanted: sandbox:echo, for bot', emoji: false },
+      },
+      {
+        type: 'section',
+        text: {
+          type: 'plain_text',
+          text: `Action code: ${asked.actionCode}\nApprovals missing: 1\nOpen until: ${asked.expiresAt.slice(0, 19).replace('T', ' ')} UTC`,
+          emoji: false,
+        },
+      },
+      expect.objectContaining({ type: 'section' }),
+      expect.objectContaining({ type: 'context' }),
+    ],
+  })
+  for (const { body } of [slack!, webhook!]) expect(body).not.toContain('evil.example')
+  expect(mail!.text).not.toContain('evil.example')
+
+  // A TextRun shows Markdown as it is written, and what cannot be seen is replaced.
+  const { body } = (
+    JSON.parse(teams!.body) as { attachments: { content: { body: { type: string; inlines: object[] }[] } }[] }
+  ).attachments[0]!.content
+  expect(new Set(body.map(({ type }) => type))).toEqual(new Set(['RichTextBlock']))
+  const texts = body.map(({ inlines }) => (inlines[0] as { text: string }).text)
+  expect(texts).toContain(`Target: target ${HOSTILE.replace('\u202e', '\ufffd')}`)
+  expect(texts).toContain('Parameters: {"amount":42}')
+
+  expect(webhook!.headers['webhook-id']).toBe(requestId)
+  expect(new Webhook(SECRET).verify(webhook!.body, webhook!.headers as Record<string, string>)).toMatchObject(
+    {
+      type: 'approval_request.opened',
+      data: {
+        requestId,
+        capability: 'sandbox:echo',
+        requestedBy: 'bot',
+        missing: 1,
+        eligible: ['alice', 'bob'],
+      },
+    },
+  )
+
+  // Of the approvers with an address, the one who could sign.
+  expect(mail!.to).toEqual(['approvals@example.com', 'alice@example.com'])
+  expect(mail!.text).toContain('Subject: Approval wanted: sandbox:echo, for bot')
+  expect(mail!.text).toContain(requestId)
+})
+
+test('what is for another capability is not sent, and asking again for the same tells nobody again', async () => {
+  const asked = await ask('asked twice')
+  await until(() => postedOf('/bot', asked)[0], 'the webhook', 60_000)
+  const transaction = aTransaction({
+    intent: { target: 'asked twice', parameters: { amount: 42 } },
+    policy: { name: 'by-one' },
+    signals: { approved: true },
+  })
+  const again = await service.post('/approval-requests', { transaction }, { key: bot.key })
+  expect(again.status).toBe(200)
+  // Told after it, by the same queue: what had been sent for the second time would be there.
+  const later = await ask('asked afterwards')
+  await until(() => postedOf('/bot', later)[0], 'the webhook', 60_000)
+  expect(postedOf('/bot', asked)).toHaveLength(1)
+  expect(chat.posted.filter(({ path }) => path === '/others')).toEqual([])
+})
+
+test('a way that fails is tried again until it is told, is named by /ready, and holds up no other', async () => {
+  chat.answer('/slack', 503)
+  chat.answer('/teams', 'hang')
+  const asked = await ask('tried again')
+  await until(() => postedOf('/bot', asked)[0], 'the webhook', 60_000)
+  await until(() => postedOf('/slack', asked)[2], 'three attempts', 120_000)
+  await until(
+    async () =>
+      (await service.get('/ready')).text.includes(
+        "Approvers are not told by 'slack': the notification was answered with status 503.",
+      ),
+    '/ready to say so',
+    60_000,
+  )
+  chat.answer('/slack', 200)
+  chat.answer('/teams', 200)
+  await until(
+    async () => !(await service.get('/ready')).text.includes("'slack'"),
+    '/ready to say so no more',
+    120_000,
+  )
+  expect(service.output()).not.toContain(chat.url)
+})
+
+test('nobody is told any more of a request that was withdrawn', async () => {
+  chat.answer('/bot', 503)
+  const asked = await ask('withdrawn')
+  await until(() => postedOf('/bot', asked)[0], 'a first attempt', 60_000)
+  const { requestId } = asked.request
+  expect((await service.post(`/approval-requests/${requestId}/withdraw`, {}, { key: bot.key })).status).toBe(
+    200,
+  )
+  const attempts = postedOf('/bot', asked).length
+  chat.answer('/bot', 200)
+  await until(
+    async () => {
+      const { rows } = await database.pool.query<{ state: string }>(
+        `SELECT state::text FROM pgboss.job WHERE name = 'notifications-bot' AND data ->> 'requestId' = $1`,
+        [requestId],
+      )
+      return rows[0]?.state === 'completed'
+    },
+    'its job to be done',
+    60_000,
+  )
+  expect(postedOf('/bot', asked).length).toBeLessThanOrEqual(attempts + 1)
+  expect(mailbox.mails.some(({ to }) => to.includes('in-the-clear@example.com'))).toBe(false)
+})
+
+test('a request is not opened where approvers cannot be told of it', async () => {
+  await database.pool.query(`ALTER TABLE pgboss.job_common RENAME TO hidden`).catch(() => undefined)
+  const renamed = await database.pool.query<{ n: number }>(
+    `SELECT count(*)::integer AS n FROM pg_class WHERE relname = 'hidden'`,
+  )
+  expect(renamed.rows[0]!.n).toBe(1)
+  const transaction = aTransaction({
+    intent: { target: 'not told', parameters: { amount: 42 } },
+    policy: { name: 'by-one' },
+    signals: { approved: true },
+  })
+  const { status } = await service.post('/approval-requests', { transaction }, { key: bot.key })
+  expect(status).toBeGreaterThanOrEqual(500)
+  await database.pool.query(`ALTER TABLE pgboss.hidden RENAME TO job_common`)
+  const open = await service.get('/approval-requests', { key: maker.key })
+  expect(open.text).not.toContain('not told')
+})
