@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   approverKeygen,
@@ -315,6 +315,50 @@ describe('requests and sign-request', () => {
     const again = approver(['sign-request', request.requestId, ...at(), ...by()], 'y\n')
     expect([again.status, again.stdout]).toEqual([1, ''])
     expect(again.stderr).toContain('The request is USED: there is nothing to sign.')
+  })
+
+  test('a profile names the service and the key, and without an id what ends first is shown; another is declined', async () => {
+    const { request: later } = await asked(needing('later'))
+    const body = { transaction: needing('soonest'), expiresInSeconds: 60 }
+    const { body: soonest } = await service.post('/approval-requests', body)
+    const profile = file('dana.json', '')
+    const saved = {
+      url: service.url,
+      apiKey: checker.key,
+      approver: { approverId: 'dana', keyId: 'k1', key: basename(key()) },
+    }
+    writeFileSync(profile, JSON.stringify(saved))
+    const signing = approver(['sign-request', '--profile', profile], 'y\n')
+    expect([signing.status, signing.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^1 more waiting after this one\.\n/),
+    ])
+    expect(JSON.parse(signing.stdout)).toMatchObject({ payload: { requestHash: soonest.requestHash } })
+    const declining = [
+      'decline-request',
+      later.requestId,
+      '--profile',
+      profile,
+      '--reason',
+      'No such invoice.',
+    ]
+    expect(approver(declining)).toMatchObject({ status: 0, stderr: `Declined ${later.requestId}.\n` })
+    const { body: declined } = await service.get(`/approval-requests/${later.requestId}`)
+    expect(declined).toMatchObject({ status: 'DECLINED', closed: { reason: 'No such invoice.' } })
+
+    const listing = () => approver(['requests', '--profile', profile]).stderr
+    expect(listing()).toBe('Nothing waits.\n')
+    writeFileSync(profile, '{')
+    expect(listing()).toContain(`${profile} is not JSON`)
+    writeFileSync(profile, JSON.stringify({ ...saved, approver: undefined, more: 1 }))
+    expect(listing()).toContain(`${profile}: more`)
+    writeFileSync(profile, JSON.stringify({ ...saved, approver: undefined }))
+    const without = approver(['sign-request', later.requestId, '--profile', profile])
+    expect([without.status, without.stderr]).toEqual([
+      1,
+      'countersign: Give --key, or a --profile that has it.\n',
+    ])
+    expect(approver(['requests']).stderr).toContain('Give --api-key, or a --profile that has it.')
   })
 
   // proves abuse: A request changed after it was shown

@@ -3,6 +3,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { actionCode } from '../core/approval-requests/action-code.ts'
 import { requestHash } from '../core/approval-requests/request-hash.ts'
 import { canonicalize, type Json } from '../core/json/canonical.ts'
@@ -22,6 +23,8 @@ const PAGE_SIZE = 100
 /** A page of the service has at most 4 MiB. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
+const LOOK_AGAIN_MS = 1_000
+
 const page = shapeOf(ApprovalRequestPage)
 const approvalRequest = shapeOf(ApprovalRequest)
 const signedApproval = shapeOf(SignedApproval)
@@ -33,10 +36,8 @@ const signedApproval = shapeOf(SignedApproval)
  * @param all also those that the human of the key could not sign, or has signed
  */
 export async function listRequests(service: ServiceAt, { all }: { readonly all: boolean }): Promise<void> {
-  const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
-  const { body } = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
-  const { requests } = read(page, body)
-  for (const one of requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))) {
+  const requests = await pending(service, { all })
+  for (const one of requests) {
     const { requestId, requestedBy, capability, target, note } = one.request
     const code = actionCode(one.request, sha256Hex)
     const missing = `${one.missing} missing`
@@ -45,6 +46,43 @@ export async function listRequests(service: ServiceAt, { all }: { readonly all: 
   }
   const more = requests.length === PAGE_SIZE ? ', and more: these are the newest' : ''
   console.error(requests.length === 0 ? 'Nothing waits.' : `${requests.length} waiting${more}.`)
+}
+
+/** Open requests, what ends first on top. */
+async function pending(
+  service: ServiceAt,
+  { all }: { readonly all: boolean },
+): Promise<readonly ApprovalRequest[]> {
+  const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
+  const { body } = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
+  return read(page, body).requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
+}
+
+/**
+ * Waits until a request waits for the human of the key.
+ * @returns its id; of several the one that ends first
+ */
+export async function nextRequest(service: ServiceAt): Promise<string> {
+  for (let isFirst = true; ; isFirst = false) {
+    const [next, ...others] = await pending(service, { all: false })
+    if (next !== undefined) {
+      if (others.length > 0) console.error(`${others.length} more waiting after this one.`)
+      return next.request.requestId
+    }
+    if (isFirst) console.error('Nothing waits for you yet. Waiting for the next request (Ctrl-C ends it).')
+    await delay(LOOK_AGAIN_MS)
+  }
+}
+
+/**
+ * Declines a request, for good.
+ * @param service.key of a human who could sign it
+ */
+export async function declineRequest(service: ServiceAt, id: string, reason: string): Promise<void> {
+  requireId(id)
+  const path = `/approval-requests/${id}/decline`
+  await post(service, path, { json: { reason }, maxBytes: ANSWER_BYTES_MAX })
+  console.error(`Declined ${id.toLowerCase()}.`)
 }
 
 export interface SignRequest {
@@ -65,7 +103,7 @@ export async function signRequest(
   id: string,
   { key: file, approver, keyId }: SignRequest,
 ): Promise<boolean> {
-  if (!isUuid(id)) throw new Error('The id must be that of an approval request, a UUID.')
+  requireId(id)
   const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
   const path = `/approval-requests/${id}`
   const { body } = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
@@ -98,6 +136,10 @@ export async function signRequest(
   console.log(JSON.stringify(approval, undefined, 2))
   console.error(`Signed and delivered as approval ${payload.approvalId}.`)
   return true
+}
+
+function requireId(id: string): void {
+  if (!isUuid(id)) throw new Error('The id must be that of an approval request, a UUID.')
 }
 
 /** Throws where it is another one than its hash and code say, or is not to be signed any more. */

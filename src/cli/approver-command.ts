@@ -152,10 +152,17 @@ export function signStepUp(
   )
 }
 
-type OpenChange = Members & { readonly changeId: string; readonly changeHash: string }
+export type OpenChange = Members & { readonly changeId: string; readonly changeHash: string }
 
 function readOpenChange(source: string): OpenChange {
-  const change = readJson(source)
+  return openChange(readJson(source))
+}
+
+/**
+ * A change as somebody may sign for it.
+ * @throws Error with a sentence where it does not match its hash, or is resolved
+ */
+export function openChange(change: unknown): OpenChange {
   if (!isObject(change)) throw new Error('--change must be a change as the service answers it.')
   const { changeId, changeHash, status } = change
   const shown = shownOf(change as Members)
@@ -180,7 +187,8 @@ function showChange(change: Members, action: StepUpRequest['action']): void {
   if (diff !== undefined) show('What differs from what stands:', diff)
 }
 
-function stepUpFor(
+/** The body of `POST …/approve`, but for a reason. */
+export function stepUpFor(
   { changeId, changeHash }: OpenChange,
   { action, key, now }: { action: StepUpRequest['action']; key: SigningKey; now: Date },
 ) {

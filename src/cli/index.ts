@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { errorText } from '../core/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import type { SignRequest } from './approval-requests-command.ts'
+import { defineApprovalRequests } from './approval-requests-program.ts'
 import type { ApprovalRequest, StepUpRequest } from './approver-command.ts'
 import type { CallerRequest } from './callers-command.ts'
 import { collected } from './collected.ts'
@@ -26,6 +26,7 @@ import {
 import { generateMissingWitnessKeys, witnessKeyDir } from '../core/signing/witness-keys.ts'
 import { deliveryOutcomes, type DeliveryOutcome } from '../core/webhooks/outcomes.ts'
 import { defineLog } from './log/index.ts'
+import type { SetupRequest } from './setup-command.ts'
 import { defineVerify } from './verify-program.ts'
 
 const program = new Command('countersign')
@@ -289,38 +290,21 @@ approver
     signStepUp(options, new Date())
   })
 
-const serviceUrl = () =>
-  new Option('--url <address>', 'base address of the service')
-    .env('COUNTERSIGN_URL')
-    .default('http://127.0.0.1:3000')
-const humanKey = () =>
-  new Option('--api-key <key>', 'your API key').env('COUNTERSIGN_API_KEY').makeOptionMandatory()
+defineApprovalRequests(approver)
 
-approver
-  .command('requests')
+program
+  .command('setup')
+  .description('make what a trial needs')
+  .command('humans')
   .description(
-    'print the approval requests that wait for you, what ends first on top: until when, id, action code, who asks, action, target',
+    'for a trial, while no service runs here: two humans who govern, an approver and an agent, enrolled and ready for a first payment',
   )
-  .addOption(serviceUrl())
-  .addOption(humanKey())
-  .option('--all', 'every open one, also those that you cannot sign or have signed')
-  .action(async ({ url, apiKey, all }: { url: string; apiKey: string; all?: true }) => {
-    const { listRequests } = await import('./approval-requests-command.ts')
-    await listRequests({ url, key: apiKey }, { all: all === true })
-  })
-
-approver
-  .command('sign-request')
-  .description('show what an approval request asks for, ask y/N, then sign and deliver the approval')
-  .argument('<id>', 'its requestId, as listed')
-  .addOption(serviceUrl())
-  .addOption(humanKey())
-  .requiredOption('--key <file>', 'private key, PEM')
-  .requiredOption('--approver <id>', 'approverId that the key is enrolled for')
-  .requiredOption('--key-id <id>', 'keyId that the key is enrolled as')
-  .action(async (id: string, { url, apiKey, ...by }: SignRequest & { url: string; apiKey: string }) => {
-    const { signRequest } = await import('./approval-requests-command.ts')
-    if (!(await signRequest({ url, key: apiKey }, id, by))) process.exitCode = 1
+  .option('--dir <folder>', 'takes all their keys; made, and not there yet', 'mine/humans')
+  .option('--connector <url>', 'where payments go', 'http://127.0.0.1:8080/')
+  .option('--own-database', 'also on the database of DATABASE_URL')
+  .action(async (options: SetupRequest) => {
+    const { setupHumans } = await import('./setup-command.ts')
+    await setupHumans(process.env, options)
   })
 
 defineVerify(program.command('verify'))

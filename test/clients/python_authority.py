@@ -86,10 +86,26 @@ class Authority(unittest.TestCase):
 
     def test_an_approver_is_asked_and_the_execution_goes_on(self) -> None:
         asked: List[Any] = []
-        record = MACHINE.execute(_needing("approved-for-python"), on_approval_needed="ask", note="Please.", on_asked=asked.append)
+        needing = {**_needing("approved-for-python"), "key": "python-1"}
+        whole = MACHINE.build(needing)
+
+        class Killed(Exception):
+            pass
+
+        def die(reply: Any) -> None:
+            asked.append(reply)
+            raise Killed()
+
+        # Killed after it has asked: the next run waits for the same request.
+        with self.assertRaises(Killed):
+            MACHINE.execute(needing, on_approval_needed="ask", note="Please.", on_asked=die)
+        record = MACHINE.execute(needing, on_approval_needed="ask", note="Please.", on_asked=asked.append)
+        # Killed before it has read its record: the next run reads it, and asks nobody.
+        self.assertEqual(MACHINE.execute(needing, on_approval_needed="ask", on_asked=die), record)
+        self.assertEqual([one["request"] for one in asked], [asked[0]["request"]] * 2)
         request = asked[0]["request"]
         self.assertEqual((asked[0]["status"], asked[0]["missing"], request["note"]), ("PENDING", 1, "Please."))
-        self.assertEqual(record["businessTransactionId"], deterministic_id(request["requestId"], "execution"))
+        self.assertEqual(record["businessTransactionId"], deterministic_id(whole["businessTransactionId"], "approved"))
         self.assertEqual(record["executions"][0]["decision"]["verifiedSignals"]["approved"]["request"], request)
         self.assertEqual(MACHINE.approval_request(request["requestId"])["status"], "USED")
 

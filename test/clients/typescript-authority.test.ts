@@ -193,7 +193,7 @@ describe('an execution that needs a human', () => {
     ])
   })
 
-  test('asks the human, waits, and is executed under an id that follows from the request', async () => {
+  test('asks the human, waits, and is executed under an id that follows from the refused one', async () => {
     const asking = aSubmission({
       policy: { name: document.policyId },
       intent: { target: 'asked-for' },
@@ -214,7 +214,7 @@ describe('an execution that needs a human', () => {
     const approval = anApprovalOf(alice, requests[0] as ApprovalRequest)
     await machine.deliverApproval(approval as unknown as Schemas['SignedApproval'])
     const record = await executing
-    expect(record.businessTransactionId).toBe(deterministicId(request.requestId, 'execution'))
+    expect(record.businessTransactionId).toBe(deterministicId(asking.businessTransactionId, 'approved'))
     expect(record.executions[0]?.decision.verifiedSignals).toMatchObject({ approved: { request } })
     expect(await machine.approvalRequest(request.requestId)).toMatchObject({ status: 'USED' })
   })
@@ -234,6 +234,88 @@ describe('an execution that needs a human', () => {
     expect(waited).toMatchObject({ status: 'PENDING', request })
     expect(await machine.withdrawApprovalRequest(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
     expect(await machine.waitForApproval(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
+  })
+
+  test.each(['before', 'after'] as const)(
+    'an agent that is killed %s any of its requests goes on where it stopped, and executes once',
+    async (when) => {
+      for (let at = 0; ; at++) {
+        const target = `killed-${when}-${at}`
+        const work = {
+          action: 'sandbox:echo',
+          target,
+          parameters: { amount: 42 },
+          policy: { name: document.policyId, version: document.policyVersion },
+          signals: { approved: true },
+          key: target,
+        }
+        const { client, sent } = killed(when, at)
+        const first = await client
+          .execute(work, {
+            onApprovalNeeded: 'ask',
+            onAsked: (asked) => void sign(asked).catch(() => undefined),
+          })
+          .catch((error: unknown) => error)
+        const asks: string[] = []
+        const record = await machine.execute(work, {
+          onApprovalNeeded: 'ask',
+          onAsked(asked) {
+            asks.push(asked.request.requestId)
+            if (asked.status === 'PENDING') void sign(asked).catch(() => undefined)
+          },
+        })
+        const { businessTransactionId } = await machine.build(work)
+        expect(record).toMatchObject({
+          businessTransactionId: deterministicId(businessTransactionId, 'approved'),
+          executions: [{ status: 'COMPLETED' }],
+        })
+        const { requests } = await machine.approvalRequests({ pageSize: 100 })
+        const asked = requests.filter(({ request }) => request.target === target)
+        expect(asked).toMatchObject([{ status: 'USED' }])
+        if (sent() <= at) {
+          // It was not killed any more: what it has done is read, and nobody is asked.
+          expect([first, asks]).toEqual([record, []])
+          expect(at).toBeGreaterThan(4)
+          return
+        }
+        expect(first).toBe(KILLED)
+      }
+    },
+  )
+
+  test('an id that was refused for another reason asks nobody', async () => {
+    const refused = needing('refused')
+    const { approved: _, ...others } = refused.signals ?? {}
+    const wrong = { ...refused, signals: { ...others, approved: false } }
+    const first = machine.execute(wrong, { onApprovalNeeded: 'ask' })
+    await expect(first).rejects.toMatchObject({ status: 500, needsApproval: false })
+    const again = machine.execute(wrong, { onApprovalNeeded: 'ask' })
+    await expect(again).rejects.toMatchObject({ status: 500, needsApproval: false })
+    const { requests } = await machine.approvalRequests({ pageSize: 100 })
+    expect(requests.filter(({ request }) => request.target === 'refused')).toEqual([])
+  })
+
+  test('an approval that is used up by another work of the same content leaves the first one refused, and it asks anew', async () => {
+    const [one, other] = [needing('shared'), needing('shared')]
+    const asking = await machine.requestApproval(one)
+    const signed = Promise.withResolvers<Schemas['ApprovalRequest']>()
+    const ofOne = machine.execute(one, {
+      onApprovalNeeded: 'ask',
+      onAsked: signed.resolve,
+    })
+    const asked = await signed.promise
+    expect(asked.request.requestId).toBe(asking.request.requestId)
+    await sign(asked)
+    expect((await ofOne).executions[0]?.status).toBe('COMPLETED')
+    // It shares the content, not the work: what was approved once is executed once.
+    const ofOther = machine.execute(other, {
+      onApprovalNeeded: 'ask',
+      onAsked: ({ request }) => {
+        expect(request.requestId).not.toBe(asking.request.requestId)
+        void checking.declineApprovalRequest(request.requestId, 'Paid already.')
+      },
+    })
+    await expect(ofOther).rejects.toThrow('Paid already.')
   })
 
   // proves abuse: A request changed after it was shown
@@ -258,6 +340,37 @@ describe('an execution that needs a human', () => {
     await expect(changed.requestApproval(asking)).rejects.toBeInstanceOf(OtherRequestError)
   })
 })
+
+/** Alice looks and signs. */
+async function sign(asked: Schemas['ApprovalRequest']): Promise<void> {
+  const approval = anApprovalOf(alice, asked)
+  await machine.deliverApproval(approval as unknown as Schemas['SignedApproval'])
+}
+
+const KILLED = new Error('killed')
+
+/** A client that ends, and sends nothing more, before or after its request of this number. */
+function killed(when: 'before' | 'after', at: number) {
+  const death = new AbortController()
+  let count = 0
+  const client = createCountersign({
+    baseUrl: service.url,
+    apiKey: service.key,
+    signal: death.signal,
+    fetch: async (sent) => {
+      const isLast = count++ === at
+      if (isLast && when === 'before') death.abort(KILLED)
+      death.signal.throwIfAborted()
+      const reply = await fetch(sent)
+      if (!isLast) return reply
+      // Whole: what the service does does not end with who asked.
+      await reply.arrayBuffer()
+      death.abort(KILLED)
+      throw KILLED
+    },
+  })
+  return { client, sent: () => count }
+}
 
 const needing = (target: string) =>
   aSubmission({ policy: { name: 'needs-a-human' }, intent: { target }, signals: { amount: undefined } })

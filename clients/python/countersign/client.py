@@ -184,32 +184,51 @@ class Client:
         anything is sent again: it is returned where it exists; only a transaction that the service does not know is sent again.
 
         on_approval_needed  ``"ask"``: where humans must approve, asks them (``note``, ``expires_in_seconds``), waits, and executes under a
-                            new id that follows from the request's. ``"fail"``: their absence is the service's 403
+                            new id that follows from the refused one; repeated with the same ``key`` or id, also after a crash, it goes on
+                            where it stopped and reads the record that there is. ``"fail"``: their absence is the service's 403
         on_asked            is called with the request once they are asked: tell an approver its ``actionCode`` over another channel
 
-        Raises CountersignError 409 where the id was used before this call (see ``execute_or_read``), NoRecordError
+        Raises CountersignError 409 where the id was used before this call, unless it may ask (see ``execute_or_read``), NoRecordError
         where the transaction turns out to be stored without a record, and NotApproved where humans were asked and did not approve.
         """
         if on_approval_needed not in ("ask", "fail"):
             raise ValueError("on_approval_needed must be 'ask' or 'fail'")
         whole = self._whole(transaction)
-        try:
+        if on_approval_needed == "fail":
             return self._execute("/execute", whole)
-        except CountersignError as error:
-            if on_approval_needed == "fail" or not error.needs_approval:
+        try:
+            return self._execute_or_read(whole)
+        except (CountersignError, NoRecordError) as error:
+            if not error.needs_approval:
                 raise
-        asked = self.request_approval(whole, note=note, expires_in_seconds=expires_in_seconds)
+        following, record = self._resumed(whole)
+        if record is not None:
+            return record
+        asked = self.request_approval(following, note=note, expires_in_seconds=expires_in_seconds)
         if on_asked is not None:
             on_asked(asked)
-        request_id = asked["request"]["requestId"]
-        ended = self.wait_for_approval(request_id)
+        ended = self.wait_for_approval(asked["request"]["requestId"])
         if ended["status"] != "APPROVED":
             raise NotApproved(ended)
-        # The one execution of this request has one id, whoever repeats it.
-        new_id = deterministic_id(request_id, "execution")
-        metadata = {**whole["metadata"], "businessTransactionId": new_id}
-        again = cast(shapes.BusinessTransaction, {**whole, "businessTransactionId": new_id, "metadata": metadata})
-        return self._execute("/execute", again)
+        return self._execute_or_read(following)
+
+    def _resumed(
+        self, refused: shapes.BusinessTransaction
+    ) -> Tuple[shapes.BusinessTransaction, Optional[shapes.ExecutionTrustRecord]]:
+        """The transaction under the first id, of those that follow from a refused one, that was not refused; with its record if it has one.
+
+        Nothing is sent: an id that is used without approvals would be refused, and used up.
+        """
+        following = refused
+        while True:
+            following = _following(following)
+            try:
+                record = self._settled(following["businessTransactionId"])
+            except NoRecordError as error:
+                if not error.needs_approval:
+                    raise
+                continue
+            return following, None if record is None else _of_intent(record, following)
 
     def submit_transaction(self, transaction: Submitted) -> shapes.ExecutionTrustRecord:
         """POST /transactions: as ``execute``."""
@@ -222,18 +241,18 @@ class Client:
         Raises IdUsedForAnotherIntent where that record is of another intent, NoRecordError where there is none, and
         the CountersignError 409 itself where the id is another caller's.
         """
-        whole = self._whole(transaction)
+        return self._execute_or_read(self._whole(transaction))
+
+    def _execute_or_read(self, whole: shapes.BusinessTransaction) -> shapes.ExecutionTrustRecord:
         try:
-            return self.execute(whole)
+            return self._execute("/execute", whole)
         except CountersignError as error:
             if error.status != 409:
                 raise
             record = self._settled(whole["businessTransactionId"])
             if record is None:
                 raise
-        if _bound_intent(record["transaction"]) != _bound_intent(whole):
-            raise IdUsedForAnotherIntent(record)
-        return record
+        return _of_intent(record, whole)
 
     def _whole(self, submitted: Submitted) -> shapes.BusinessTransaction:
         if is_request(submitted):
@@ -968,6 +987,19 @@ def _is_unanswered(error: Exception) -> bool:
 def _wait_seconds(error: Exception) -> float:
     named = error.headers.get("retry-after", "") if isinstance(error, CountersignError) else ""
     return float(named) if named.isascii() and named.isdigit() else _WAIT_SECONDS
+
+
+def _following(transaction: shapes.BusinessTransaction) -> shapes.BusinessTransaction:
+    """The same content under the id that every client derives where humans must approve it."""
+    new_id = deterministic_id(transaction["businessTransactionId"], "approved")
+    metadata = {**transaction["metadata"], "businessTransactionId": new_id}
+    return cast(shapes.BusinessTransaction, {**transaction, "businessTransactionId": new_id, "metadata": metadata})
+
+
+def _of_intent(record: shapes.ExecutionTrustRecord, whole: Mapping[str, Any]) -> shapes.ExecutionTrustRecord:
+    if _bound_intent(record["transaction"]) != _bound_intent(whole):
+        raise IdUsedForAnotherIntent(record)
+    return record
 
 
 def _bound_intent(transaction: Mapping[str, Any]) -> bytes:

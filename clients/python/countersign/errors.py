@@ -65,6 +65,12 @@ class NoRecordError(Exception):
         self.business_transaction_id = business_transaction_id
         self.refusal = refusal
 
+    @property
+    def needs_approval(self) -> bool:
+        """It was refused for want of approvals, and of nothing else."""
+        mismatches = (self.refusal or {}).get("mismatches") or []
+        return bool(mismatches) and all(one["source"] == "approval" for one in mismatches)
+
 
 class IdUsedForAnotherIntent(Exception):
     """The id was used before, for another action, target or parameters: the record read is not what was asked for now."""

@@ -1,5 +1,4 @@
 // Asking humans to approve an execution, and waiting for them (handbook, "Approving").
-import { v5 } from 'uuid'
 import type { Client } from 'openapi-fetch'
 import { actionText, codeOfHash } from '../../../src/core/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../../src/core/json/canonical.ts'
@@ -98,23 +97,12 @@ export function approvalMethods(
     }
   }
 
-  /** Asks, waits, and answers the transaction to send. Throws NotApprovedError where the request ended without approvals. */
-  async function approved(
-    transaction: SubmittedTransaction,
-    { onAsked, ...request }: Asking,
-  ): Promise<SubmittedTransaction> {
+  /** Asks and waits. Throws NotApprovedError where the request ended without approvals. */
+  async function approve(transaction: SubmittedTransaction, { onAsked, ...request }: Asking): Promise<void> {
     const asked = await requestApproval(transaction, request)
     onAsked?.(asked)
-    const { requestId } = asked.request
-    const ended = await waitForApproval(requestId)
+    const ended = await waitForApproval(asked.request.requestId)
     if (ended.status !== 'APPROVED') throw new NotApprovedError(ended)
-    // The one execution of this request has one id, whoever repeats it.
-    const businessTransactionId = v5('execution', requestId)
-    return {
-      ...transaction,
-      businessTransactionId,
-      metadata: { ...transaction.metadata, businessTransactionId },
-    }
   }
 
   const methods = {
@@ -136,7 +124,7 @@ export function approvalMethods(
     withdrawApprovalRequest: (id: string) =>
       change(() => http.POST('/approval-requests/{id}/withdraw', { ...of(id), body: {} })),
   }
-  return { methods, approved }
+  return { methods, approve }
 }
 
 const of = (id: string) => ({ params: { path: { id } } })

@@ -49,17 +49,32 @@ export async function executeOrRead(
   calls: ExecutionCalls,
   pacing: Pacing,
 ): Promise<TrustRecord> {
-  const id = transaction.businessTransactionId
   try {
-    return await executeOnce(id, calls, pacing)
+    return await executeOnce(transaction.businessTransactionId, calls, pacing)
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    const record = await readOutcome(id, calls, pacing, error)
+    const record = await recordOf(transaction, calls, pacing, error)
     if (record === null) throw error
-    if (intentText(record.transaction) !== intentText(transaction))
-      throw new IdUsedForAnotherIntentError(record)
     return record
   }
+}
+
+/**
+ * Reads the record of a transaction that may have been submitted before, and sends nothing.
+ * @param cause why it is looked for: of the InDoubtError where the outcome cannot be known
+ * @returns null where the service does not know its id
+ * @throws IdUsedForAnotherIntentError; CountersignError where the transaction was refused
+ */
+export async function recordOf(
+  transaction: SubmittedTransaction,
+  calls: ExecutionCalls,
+  pacing: Pacing,
+  cause: unknown,
+): Promise<TrustRecord | null> {
+  const record = await readOutcome(transaction.businessTransactionId, calls, pacing, cause)
+  if (record !== null && intentText(record.transaction) !== intentText(transaction))
+    throw new IdUsedForAnotherIntentError(record)
+  return record
 }
 
 /**
@@ -102,10 +117,10 @@ function orNull<T>(found: Promise<T>): Promise<T | null> {
 
 /** Signals that do not match are a 403, a rejection by the rules is a 500 (decisions §3 "Outcomes"). */
 function refused({ decision, mismatches }: Schemas['RefusalRecord']): CountersignError {
-  return new CountersignError(
-    `Execution rejected: ${decision.reason}`,
-    mismatches.length > 0 ? { status: 403, code: 'POLICY_DENIED' } : { status: 500, code: 'RUNTIME_ERROR' },
-  )
+  const message = `Execution rejected: ${decision.reason}`
+  if (mismatches.length === 0) return new CountersignError(message, { status: 500, code: 'RUNTIME_ERROR' })
+  const needsApproval = mismatches.every(({ source }) => source === 'approval')
+  return new CountersignError(message, { status: 403, code: 'POLICY_DENIED', needsApproval })
 }
 
 function isDuplicate(error: unknown): boolean {

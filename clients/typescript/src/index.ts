@@ -5,6 +5,7 @@ import { authorityMethods } from './authority.ts'
 import { buildTransaction, isRequest, type ExecutionRequest } from './build.ts'
 import { CountersignError } from './errors.ts'
 import { eventMethods } from './events.ts'
+import { executeAsking } from './execute-asking.ts'
 import { executeOnce, executeOrRead, type ExecutionCalls } from './execute.ts'
 import { everyItem, wholePage } from './pages.ts'
 import { isPassing, nothingWasDone, sendRepeatedly, sleep, type Call, type Pacing } from './retry.ts'
@@ -118,22 +119,17 @@ export function createCountersign(options: Options) {
      * anything is sent again; a record that was read may be of an execution that FAILED, see `executions`.
      * @param submitted the intent to execute, or a whole transaction
      * @param asking `{ onApprovalNeeded: 'ask' }`: where humans must approve, asks them, waits, and executes under a new id that follows
-     *   from the request's; by default their absence is the service's 403, with `needsApproval`
-     * @throws CountersignError 409 where the id was used before; InDoubtError where the outcome cannot be known, nothing being sent again;
+     *   from the refused one; repeated with the same `key` or id, also after a crash, it goes on where it stopped and reads the record that
+     *   there is. By default the absence of approvals is the service's 403, with `needsApproval`
+     * @throws CountersignError 409 where the id was used before, unless it may ask; InDoubtError where the outcome cannot be known, nothing being sent again;
      *   NotApprovedError where they were asked and did not approve
      */
     execute: async (submitted: ExecutionRequest | Schemas['SubmittedTransaction'], asking: Asking = {}) => {
       const built = await whole(submitted)
       await checkLog()
-      const once = (sent: Schemas['SubmittedTransaction']) =>
-        executeOnce(sent.businessTransactionId, callsOf(sent), pacing)
-      try {
-        return await once(built)
-      } catch (error) {
-        const isAsked = asking.onApprovalNeeded === 'ask'
-        if (!isAsked || !(error instanceof CountersignError) || !error.needsApproval) throw error
-      }
-      return once(await approval.approved(built, asking))
+      if (asking.onApprovalNeeded !== 'ask')
+        return executeOnce(built.businessTransactionId, callsOf(built), pacing)
+      return executeAsking(built, { callsOf, approve: (next) => approval.approve(next, asking), pacing })
     },
     /**
      * Executes, or reads the record of the execution that this id, or the id of this `key`, already had.

@@ -1,0 +1,83 @@
+// A file that says as whom a command speaks to which service, so that a person types neither address nor keys (`--profile`).
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { Type } from 'typebox'
+import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { shapeOf } from '../core/json/shape.ts'
+import { ApproverName, closed } from '../core/schemas/approval.ts'
+import { NonEmptyText } from '../core/schemas/primitives.ts'
+
+const Profile = closed({
+  /** Base address of the service. */
+  url: NonEmptyText,
+  /** The raw key: whoever reads the file is that caller. */
+  apiKey: NonEmptyText,
+  approver: Type.Optional(
+    closed({
+      approverId: ApproverName,
+      keyId: ApproverName,
+      /** A file, from where the profile is. */
+      key: NonEmptyText,
+    }),
+  ),
+  stepUpKey: Type.Optional(NonEmptyText),
+})
+export type Profile = Type.Static<typeof Profile>
+
+const profile = shapeOf(Profile)
+
+/** What a command was given; each member comes before that of the profile. */
+export interface Given {
+  readonly profile?: string
+  readonly url?: string
+  readonly apiKey?: string
+  readonly key?: string
+  readonly approver?: string
+  readonly keyId?: string
+}
+
+/**
+ * Where the service is, and who asks.
+ * @throws Error that names the option that is missing, or what is wrong with the profile
+ */
+export function serviceOf(given: Given): { url: string; key: string } {
+  const from = readProfile(given.profile)
+  const key = given.apiKey ?? from?.apiKey
+  if (key === undefined) throw missing('--api-key')
+  return { url: given.url ?? from?.url ?? 'http://127.0.0.1:3000', key }
+}
+
+/**
+ * By which key an approver signs.
+ * @returns `key` is the path of the private key
+ * @throws as `serviceOf`
+ */
+export function signerOf(given: Given): { key: string; approver: string; keyId: string } {
+  const { approver: from } = readProfile(given.profile) ?? {}
+  const inProfile =
+    from === undefined || given.profile === undefined ? undefined : resolve(dirname(given.profile), from.key)
+  const key = given.key ?? inProfile
+  const approver = given.approver ?? from?.approverId
+  const keyId = given.keyId ?? from?.keyId
+  if (key === undefined) throw missing('--key')
+  if (approver === undefined) throw missing('--approver')
+  if (keyId === undefined) throw missing('--key-id')
+  return { key, approver, keyId }
+}
+
+function missing(option: string): Error {
+  return new Error(`Give ${option}, or a --profile that has it.`)
+}
+
+function readProfile(file: string | undefined): Profile | undefined {
+  if (file === undefined) return undefined
+  const bytes = readFileSync(file)
+  try {
+    const shaped = profile(parseJson(bytes))
+    if (!('problem' in shaped)) return shaped.value
+    throw new Error(`${file}: ${shaped.problem}`)
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    throw new Error(`${file} is not JSON: ${error.message}.`, { cause: error })
+  }
+}

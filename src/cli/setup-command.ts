@@ -1,0 +1,148 @@
+// countersign setup humans: two humans who govern, an approver and an agent, for a trial of human authority. It runs while no service does,
+// on one that it starts for itself: callers are read at a start, so the next start knows the new ones and no restart is needed.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { parseCallers } from '../core/callers.ts'
+import { ConfigError } from '../core/config-schema.ts'
+import { readConfig, type Config } from '../core/config.ts'
+import { replaceWholeFile } from '../core/signing/whole-file.ts'
+import { firstKeyText, LOCAL_CALLER } from '../server/first-steps.ts'
+import { enrolApprover, registerConnector, requireNobody } from './setup/authority.ts'
+import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
+import { startForAWhile } from './setup/service.ts'
+
+export interface SetupRequest {
+  /** A folder that is made. */
+  readonly dir: string
+  /** Where the trial's payments are released to. */
+  readonly connector: string
+  readonly ownDatabase?: true
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Makes keys and callers, enrols `dana:laptop` and registers the connector by changes that Alice proposes and Bob approves.
+ * @throws Error with a sentence where it is not to be done here; then nothing is changed
+ */
+export async function setupHumans(env: Env, { dir, connector, ownDatabase }: SetupRequest): Promise<void> {
+  const config = configOf(env)
+  refuseWhere(config, { ownDatabase: ownDatabase === true })
+  const folder = resolve(dir)
+  if (existsSync(folder)) throw new Error(`${folder} exists: the humans of an earlier setup may be in it.`)
+  const callers = openCallers(config, env)
+  requireNoHumans(callers)
+  const url = addressOf(config)
+  const local =
+    callers.entries.length === 0 && callers.file !== undefined ? makeCaller(localCaller) : undefined
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    const people = makeHumans(folder, url)
+    const all = [...callers.entries, ...[local, ...people].flatMap((one) => (one ? [one.entry] : []))]
+    const service = await startForAWhile({ ...env, SERVICE_API_KEYS: JSON.stringify(all) })
+    try {
+      const [alice, bob] = people
+      await requireNobody(service.url, alice)
+      await registerConnector(service.url, { proposer: alice, checker: bob, endpointUrl: connector })
+      await enrolApprover(service.url, { proposer: alice, checker: bob, folder })
+    } finally {
+      await service.stop()
+    }
+    const list = `${JSON.stringify(all, undefined, 2)}\n`
+    if (callers.file !== undefined) replaceWholeFile(callers.file, list, 0o600)
+    else writeFileSync(join(folder, 'service-api-keys.json'), list, { mode: 0o600 })
+  } catch (error) {
+    // A second attempt must not find half of the first.
+    rmSync(folder, { recursive: true })
+    throw error
+  }
+  if (local !== undefined)
+    process.stdout.write(firstKeyText({ callerId: LOCAL_CALLER, rawKey: local.rawKey }))
+  process.stdout.write(nextSteps({ folder, url, connector, isEmbedded: callers.file !== undefined }))
+}
+
+const localCaller = { callerId: LOCAL_CALLER, allowedCapabilities: ['*'] }
+
+function configOf(env: Env): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new Error(error.problems.join('\n'), { cause: error })
+  }
+}
+
+function refuseWhere(config: Config, { ownDatabase }: { ownDatabase: boolean }): void {
+  if (config.production)
+    throw new Error(
+      'NODE_ENV is production: this is for a trial, where one person has the keys of all humans.',
+    )
+  if (config.authDisabled) throw new Error('SERVICE_AUTH_DISABLED is set: then nobody is a human.')
+  if (config.databaseUrl !== undefined && !ownDatabase)
+    throw new Error(
+      'DATABASE_URL is set. This is for a trial: it enrols an approver whose key it makes itself. Unset it, or say --own-database.',
+    )
+  if (config.databaseUrl === undefined && config.callers !== undefined)
+    throw new Error('SERVICE_API_KEYS is set: unset it, so that the callers of DATA_DIR count.')
+}
+
+interface Callers {
+  readonly entries: readonly object[]
+  /** Where they are kept; undefined where that is SERVICE_API_KEYS. */
+  readonly file: string | undefined
+}
+
+function openCallers({ databaseUrl, dataDir }: Config, env: Env): Callers {
+  if (databaseUrl !== undefined)
+    return { entries: JSON.parse(env['SERVICE_API_KEYS'] ?? '[]') as object[], file: undefined }
+  const file = join(dataDir, 'callers.json')
+  if (!existsSync(file)) return { entries: [], file }
+  const text = readFileSync(file, 'utf8')
+  parseCallers(text, file)
+  return { entries: JSON.parse(text) as object[], file }
+}
+
+function requireNoHumans({ entries, file }: Callers): void {
+  const source = file ?? 'SERVICE_API_KEYS'
+  const parsed = entries.length === 0 ? [] : parseCallers(JSON.stringify(entries), source)
+  const humans = parsed.filter(({ credentialHolderType }) => credentialHolderType === 'USER')
+  if (humans.length > 0)
+    throw new Error(`${source} has humans already: ${humans.map(({ callerId }) => callerId).join(', ')}.`)
+  const taken = parsed.find(({ callerId }) => peopleNames.includes(callerId))
+  if (taken !== undefined) throw new Error(`${source} has a caller ${taken.callerId} already.`)
+}
+
+/** Where the next start will listen, as a browser or a client says it. */
+function addressOf({ host, port }: Config): string {
+  const isAny = host === '0.0.0.0' || host === '::'
+  const name = isAny ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port === 0 ? 3000 : port}`
+}
+
+function nextSteps(made: {
+  readonly folder: string
+  readonly url: string
+  readonly connector: string
+  readonly isEmbedded: boolean
+}): string {
+  const folder = relative('', made.folder) || '.'
+  const port = new URL(made.connector).port || '80'
+  const start = made.isEmbedded
+    ? '  npm start'
+    : `  export SERVICE_API_KEYS="$(cat ${folder}/service-api-keys.json)"\n  npm start`
+  return `For a trial only: ${folder} holds the keys of everybody. Whoever has all of them decides alone. Outside of a trial each human makes
+their own keys on their own machine (handbook, "Governing").
+
+  ${folder}/alice.json, bob.json   two humans who decide on changes: one proposes, the other approves
+  ${folder}/dana.json              approves payments; alice proposed the key dana:laptop, bob approved it
+  ${folder}/agent.json             a program that may submit vendor:pay
+
+Next, each in a terminal of its own: the service, the program that pays, an agent, and Dana, who looks and signs.
+
+${start}
+  npx node examples/external-receiver/receiver.ts --service ${made.url} --port ${port} --journal mine/receiver.journal
+  npx node examples/paying-agent/pay.ts --profile ${folder}/agent.json --vendor vendor-17 --amount 250 --invoice 2026-118
+  bin/countersign approver sign-request --profile ${folder}/dana.json
+
+`
+}

@@ -1,0 +1,61 @@
+// The changes of a trial's setup, made as any: one human proposes, another one signs exactly that and approves it (decisions §7).
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openChange, stepUpFor } from '../approver-command.ts'
+import { get, post } from '../log/service.ts'
+import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
+
+const ANSWER_BYTES_MAX = 1024 * 1024
+
+interface TwoHumans {
+  readonly proposer: Person
+  readonly checker: Person
+}
+
+/** @throws Error where somebody's signature counts already: then this is no trial that begins */
+export async function requireNobody(url: string, human: Person): Promise<void> {
+  const { body } = await get({ url, key: human.rawKey }, '/approvers', { maxBytes: ANSWER_BYTES_MAX })
+  const { approvers } = JSON.parse(body.toString()) as { approvers: { approverId: string }[] }
+  if (approvers.length > 0)
+    throw new Error(
+      `The database has approvers already: ${approvers.map(({ approverId }) => approverId).join(', ')}.`,
+    )
+}
+
+/** @param given.folder with the approver's key */
+export function enrolApprover(url: string, given: TwoHumans & { readonly folder: string }): Promise<void> {
+  const publicKeyPem = readFileSync(join(given.folder, APPROVER_KEY), 'utf8')
+  const reason = 'Dana approves the payments of this trial.'
+  return decide(url, '/approvers/changes', given, { action: 'add', ...APPROVER, publicKeyPem, reason })
+}
+
+export function registerConnector(
+  url: string,
+  given: TwoHumans & { readonly endpointUrl: string },
+): Promise<void> {
+  const { endpointUrl } = given
+  return decide(url, '/external-connectors/changes', given, {
+    action: 'register',
+    capability: 'vendor:pay',
+    endpointUrl,
+    policy: 'vendor-payment',
+    allowedParameters: ['amount', 'invoice'],
+    reason: 'Payments of this trial go to the example receiver.',
+  })
+}
+
+async function decide(
+  url: string,
+  path: string,
+  { proposer, checker }: TwoHumans,
+  proposal: object,
+): Promise<void> {
+  const asked = { accept: [201], maxBytes: ANSWER_BYTES_MAX }
+  const proposed = await post({ url, key: proposer.rawKey }, path, { ...asked, json: proposal })
+  const { changeId } = openChange(JSON.parse(proposed.body.toString()))
+  const asChecker = { url, key: checker.rawKey }
+  const { body } = await get(asChecker, `${path}/${changeId}`, asked)
+  const change = openChange(JSON.parse(body.toString()))
+  const stepUpAuthorization = stepUpFor(change, { action: 'approve', key: checker.stepUp, now: new Date() })
+  await post(asChecker, `${path}/${changeId}/approve`, { ...asked, json: { stepUpAuthorization } })
+}

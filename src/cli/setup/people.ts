@@ -1,0 +1,73 @@
+// Who takes part in a trial: keys in files, entries for the list of callers, profiles for the commands.
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeRawKey } from '../../core/callers.ts'
+import { ed25519SigningKey, type SigningKey } from '../../core/signing/keys.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import type { Profile } from '../profile.ts'
+
+interface Caller {
+  readonly rawKey: string
+  /** For SERVICE_API_KEYS. */
+  readonly entry: object
+}
+
+export interface Person extends Caller {
+  readonly stepUp: SigningKey
+}
+
+const AGENT = 'paying-agent'
+
+/** Their callerIds. */
+export const peopleNames: readonly string[] = ['alice', 'bob', 'dana', AGENT]
+
+export const APPROVER = { approverId: 'dana', keyId: 'laptop' } as const
+/** Its private half stands beside it. */
+export const APPROVER_KEY = join('dana', 'laptop.public.pem')
+
+export function makeCaller(about: { readonly callerId: string }): Caller {
+  const rawKey = makeRawKey()
+  return { rawKey, entry: { ...about, keyHash: sha256Hex(rawKey) } }
+}
+
+/**
+ * Writes keys and profiles of Alice, Bob, Dana and an agent.
+ * @param folder that is there
+ * @param url of the service, for the profiles
+ * @returns the governors first
+ */
+export function makeHumans(folder: string, url: string): [Person, Person, Caller, Caller] {
+  const governor = (name: string): Person => {
+    const stepUp = makeKey(join(folder, name), 'step-up')
+    const about = { callerId: name, credentialHolderType: 'USER', stepUpPublicKey: stepUp.publicPem }
+    const caller = makeCaller(about)
+    save(folder, name, { url, apiKey: caller.rawKey, stepUpKey: join(name, 'step-up.private.pem') })
+    return { ...caller, stepUp: ed25519SigningKey('step-up', stepUp.privatePem) }
+  }
+  const [alice, bob] = [governor('alice'), governor('bob')]
+  const { approverId, keyId } = APPROVER
+  makeKey(join(folder, approverId), keyId)
+  const about = { callerId: 'dana', credentialHolderType: 'USER', approverId }
+  const dana = makeCaller(about)
+  const key = APPROVER_KEY.replace('.public.', '.private.')
+  save(folder, 'dana', { url, apiKey: dana.rawKey, approver: { approverId, keyId, key } })
+  const paying = { callerId: AGENT, allowedCapabilities: ['vendor:pay'] }
+  const agent = makeCaller(paying)
+  save(folder, 'agent', { url, apiKey: agent.rawKey })
+  return [alice, bob, dana, agent]
+}
+
+function makeKey(folder: string, name: string): { privatePem: string; publicPem: string } {
+  mkdirSync(folder, { mode: 0o700 })
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+  writeFileSync(join(folder, `${name}.private.pem`), privatePem, { mode: 0o600 })
+  writeFileSync(join(folder, `${name}.public.pem`), publicPem, { mode: 0o644 })
+  return { privatePem, publicPem }
+}
+
+function save(folder: string, name: string, profile: Profile): void {
+  writeFileSync(join(folder, `${name}.json`), `${JSON.stringify(profile, undefined, 2)}\n`, { mode: 0o600 })
+}

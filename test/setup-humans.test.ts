@@ -1,0 +1,192 @@
+// countersign setup humans, and the README's way from a fresh clone to a first payment, run as it is printed.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { runCommand } from './command.ts'
+import { aFolder } from './embedded/drive.ts'
+import { baseEnvironment } from './run/environment.ts'
+import { createDatabase } from './database.ts'
+import { startService, until } from './service.ts'
+import { makeKeys } from './signing-keys.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Process groups: npm and sh have children. */
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const { pid, exitCode, signalCode } of running.splice(0))
+    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL')
+})
+
+/** A folder that holds what a clone does after `npm ci`. */
+function aClone(): string {
+  const folder = aFolder()
+  const names =
+    'bin clients examples migrations node_modules package.json policies src webhooks workers'.split(' ')
+  for (const name of names) symlinkSync(join(ROOT, name), join(folder, name))
+  return folder
+}
+
+function terminal(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {
+  const child = spawn('sh', ['-c', `exec ${command}`], {
+    cwd,
+    env: { ...baseEnvironment, HOME: cwd, ...env },
+    detached: true,
+  })
+  running.push(child)
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
+  const closed = once(child, 'close') as Promise<[number | null]>
+  return {
+    child,
+    closed,
+    out: () => stdout,
+    errors: () => stderr,
+    /** Its exit code, with what it said where that is not 0. */
+    ended: () => closed.then(([status]) => (status === 0 ? 0 : `${status}: ${stdout}${stderr}`)),
+  }
+}
+
+const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const [, section = ''] = /^### A first payment\n([^]*?)^##/m.exec(readme) ?? []
+const commands = Array.from(section.matchAll(/^```sh\n([^]*?)^```$/gm), ([, block = '']) => block)
+  .join('')
+  .split('\n')
+  .filter((line) => line !== '')
+
+describe("the README's first payment", () => {
+  test('takes at most eight commands, and every later one an agent and a look', async () => {
+    expect(commands.length).toBeLessThanOrEqual(8)
+    const [install, setup = '', start = '', receive = '', ask = '', sign = ''] = commands
+    expect([install, start, commands.length]).toEqual(['npm ci', 'npm start', 6])
+    const cwd = aClone()
+    const port = await aFreePort()
+    // The ports alone are others than those that are printed.
+    const here = (command: string) => command.replaceAll(':3000', `:${url.port}`).replaceAll('8080', port)
+    let url = new URL('http://127.0.0.1:3000')
+
+    const made = terminal(`${setup} --connector http://127.0.0.1:${port}/`, { cwd, env: {} })
+    expect(await made.ended()).toBe(0)
+    // What is printed next is what the README prints.
+    for (const command of [start, receive, ask, sign])
+      expect(made.out()).toContain(`\n  ${command.replaceAll('8080', port)}\n`)
+    expect(made.out()).toContain('For a trial only')
+    expect(statSync(join(cwd, 'mine', 'humans', 'dana.json')).mode & 0o777).toBe(0o600)
+
+    const service = terminal(start, { cwd, env: { PORT: '0' } })
+    const [, at = ''] = await until(() => /"url":"([^"]*)"/.exec(service.out()) ?? undefined, 'the service')
+    url = new URL(at)
+    const env = { COUNTERSIGN_URL: url.origin }
+    const receiver = terminal(here(receive), { cwd, env })
+    await until(() => receiver.out().includes('listening on'), 'the receiver')
+
+    const pay = async (command: string) => {
+      const agent = terminal(here(command), { cwd, env })
+      const [, code = 'none'] = await until(
+        () => /Its action code is (\S+)\./.exec(agent.errors()) ?? undefined,
+        'the agent to ask',
+      )
+      const dana = terminal(here(sign), { cwd, env })
+      dana.child.stdin.end('y\n')
+      expect(await dana.ended()).toBe(0)
+      expect(dana.errors()).toMatch(/^You approve, once, by this signature, exactly this:/)
+      expect(dana.errors()).toContain(`\n  ${code}\n`)
+      expect(await agent.ended()).toBe(0)
+      return JSON.parse(agent.out()) as { trustRecordId: string }
+    }
+    const first = await pay(ask)
+    expect(first).toMatchObject({
+      executions: [{ status: 'COMPLETED', evidence: { result: { effects: 1 } } }],
+    })
+    const second = await pay(ask.replace('2026-118', '2026-119'))
+    expect(second).toMatchObject({ executions: [{ evidence: { result: { effects: 2 } } }] })
+    // The first invoice again.
+    const again = terminal(here(ask), { cwd, env })
+    expect(await again.ended()).toBe(0)
+    expect(JSON.parse(again.out())).toMatchObject({ trustRecordId: first.trustRecordId })
+    expect(receiver.out().match(/^effect /gm)).toHaveLength(2)
+
+    process.kill(-(service.child.pid ?? 0), 'SIGTERM')
+    await service.closed
+    const [refused, out] = [terminal(setup, { cwd, env: {} }), join(cwd, 'mine', 'humans')]
+    expect(await refused.ended()).toContain(`${out} exists`)
+    const elsewhere = terminal(`${setup} --dir mine/others`, { cwd, env: {} })
+    expect(await elsewhere.ended()).toMatch(/has humans already: alice, bob, dana\./)
+    expect(existsSync(join(cwd, 'mine', 'others'))).toBe(false)
+  })
+})
+
+async function aFreePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? String(address.port) : ''
+}
+
+/** What it says, having changed nothing. */
+async function refusal(env: Record<string, string>, ...args: string[]): Promise<string> {
+  const dir = join(aFolder(), 'humans')
+  const ran = await runCommand(['setup', 'humans', '--dir', dir, ...args], { DATA_DIR: aFolder(), ...env })
+  expect([ran.status, ran.stdout, existsSync(dir)]).toEqual([1, '', false])
+  return ran.stderr
+}
+
+describe('setup humans is refused', () => {
+  test('in production, where nobody authenticates, and where callers come from a variable', async () => {
+    expect(await refusal({ NODE_ENV: 'production' })).toContain('NODE_ENV is production')
+    expect(await refusal({ SERVICE_AUTH_DISABLED: 'true' })).toContain('SERVICE_AUTH_DISABLED is set')
+    const one = JSON.stringify([{ callerId: 'one', keyHash: 'a'.repeat(64) }])
+    expect(await refusal({ SERVICE_API_KEYS: one })).toContain('SERVICE_API_KEYS is set')
+  })
+
+  test('on a database of one’s own, unless it is told to; then the callers are for SERVICE_API_KEYS', async () => {
+    const database = await createDatabase()
+    const signingKeyDir = aFolder()
+    makeKeys(signingKeyDir)
+    const local = [{ callerId: 'one', keyHash: 'a'.repeat(64) }]
+    const env = {
+      DATABASE_URL: database.url,
+      SIGNING_KEY_DIR: signingKeyDir,
+      SERVICE_API_KEYS: JSON.stringify(local),
+    }
+    expect(await refusal(env)).toContain('DATABASE_URL is set.')
+    const dir = join(aFolder(), 'humans')
+    const ran = await runCommand(['setup', 'humans', '--dir', dir, '--own-database'], {
+      ...env,
+      DATA_DIR: aFolder(),
+    })
+    expect(ran).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('export SERVICE_API_KEYS=') as string,
+    })
+    const callers = JSON.parse(readFileSync(join(dir, 'service-api-keys.json'), 'utf8')) as object[]
+    expect(callers).toMatchObject([
+      ...local,
+      ...['alice', 'bob', 'dana', 'paying-agent'].map((callerId) => ({ callerId })),
+    ])
+    const service = await startService({ databaseUrl: database.url, signingKeyDir, callers })
+    expect((await service.get('/keys/dana:laptop')).body.pem).toBe(
+      readFileSync(join(dir, 'dana', 'laptop.public.pem'), 'utf8'),
+    )
+    expect(await service.stop()).toBe(0)
+    // New humans beside approvers that count already: no trial that begins.
+    expect(await refusal(env, '--own-database')).toContain('The database has approvers already: dana.')
+    await database.drop()
+  })
+
+  test('where one of its names is taken, or the list of callers is damaged', async () => {
+    const dataDir = aFolder()
+    mkdirSync(dataDir, { recursive: true })
+    const file = join(dataDir, 'callers.json')
+    writeFileSync(file, JSON.stringify([{ callerId: 'dana', keyHash: 'a'.repeat(64) }]))
+    expect(await refusal({ DATA_DIR: dataDir })).toContain('has a caller dana already')
+    writeFileSync(file, '[')
+    expect(await refusal({ DATA_DIR: dataDir })).toContain(`${file} must be a JSON array`)
+  })
+})
