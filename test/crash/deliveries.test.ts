@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { openJoinedQueue } from '../../src/core/job-queue.ts'
+import { queuedEntries, startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { deliveriesIn, openWebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { storeWithJobs } from '../../workers/webhooks/receive.ts'
 import { aBankDelivery, bankEnv } from '../bank.ts'
@@ -137,10 +137,9 @@ async function stateOf({ pool }: TestDatabase) {
     audited: await texts(
       `SELECT concat_ws(' ', type, body::json -> 'detail' ->> 'eventId') AS text FROM audit_events`,
     ),
-    entries: await texts(
-      `SELECT entries::json -> 'shared' -> (entry ->> 2)::integer ->> 'kind' AS text
-       FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
-    ),
+    entries: (await texts('SELECT entries AS text FROM log_queue'))
+      .flatMap((text) => queuedEntries(text).map(({ kind }) => kind))
+      .toSorted(),
     jobs: await texts(
       `SELECT w.event_id AS text FROM pgboss.job AS j, jsonb_array_elements(${deliveriesIn('j')}) AS d
        JOIN webhook_events AS w ON w.event_key::text = d ->> 'id'`,

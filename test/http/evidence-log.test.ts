@@ -17,6 +17,7 @@ import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { proofKinds } from '../../src/server/log-proofs.ts'
+import { queuedEntries } from '../../src/core/tables/log-queue.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
@@ -75,14 +76,7 @@ async function queuedBatches({ pool }: TestDatabase): Promise<Map<string, Entry[
 }
 
 function entriesOf(text: string): Entry[] {
-  const { shared, entries } = JSON.parse(text) as {
-    shared: { kind: string; streams: Entry[3] }[]
-    entries: [string, string, number][]
-  }
-  return entries.map(([hash, id, position]) => {
-    const { kind, streams } = shared[position]!
-    return [kind, hash, id, streams]
-  })
+  return queuedEntries(text).map(({ kind, hash, id, streams }) => [kind, hash, id, streams])
 }
 
 /** The columns of a row that lead to its entry, and the id that the entry has. */

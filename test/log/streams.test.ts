@@ -5,7 +5,12 @@ import { verifyCompleteness, type NamedStream } from '../../src/core/log/complet
 import { streamTag, type StreamName } from '../../src/core/log/entry.ts'
 import { policyOfKeys, type LogPolicy } from '../../src/core/log/policy.ts'
 import { logVerifierKey } from '../../src/core/signing/log-keys.ts'
-import { cutBlocks, joinIndexes } from '../../src/core/tables/log-stream-blocks.ts'
+import {
+  cutBlocks,
+  joinIndexes,
+  packIndexes,
+  unpackIndexes,
+} from '../../src/core/tables/log-stream-blocks.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
 import { parseNote } from '../../src/core/log/note.ts'
@@ -509,4 +514,33 @@ test('indexes are cut where blocks end, and those before the first known one are
     recent: 8,
   })
   expect(shape(cutBlocks(200, indexes(0, 3)))).toEqual({ blocks: [], recent: 3 })
+})
+
+test.each([
+  [1, 70],
+  [255, 70],
+  [256, 133],
+  [2 ** 24, 259],
+  [2 ** 40, 385],
+])('a full block with steps of %i entries is stored in %i bytes', (step, bytes) => {
+  const block = joinIndexes(
+    Buffer.alloc(0),
+    Array.from({ length: 64 }, (_, i) => 7 + step * i),
+  )
+  const stored = packIndexes(block)
+  expect(stored).toHaveLength(bytes)
+  expect(unpackIndexes(Buffer.from(stored))).toEqual(block)
+})
+
+test('a row of 6 bytes for each index, as they were once, is read as it is', () => {
+  for (const count of [1, 22, 63, 64])
+    expect(unpackIndexes(Buffer.from(indexes(0, count)))).toEqual(indexes(0, count))
+})
+
+test('a block whose width is damaged is reported', () => {
+  const stored = Buffer.from(packIndexes(indexes(0, 64)))
+  for (const width of [0, 5, 200]) {
+    stored.writeUInt8(width, 6)
+    expect(() => unpackIndexes(stored)).toThrow('A block of a stream of the log')
+  }
 })

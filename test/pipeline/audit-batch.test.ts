@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import { queuedEntries } from '../../src/core/tables/log-queue.ts'
 import { recordAuditEvents } from '../../workers/evidence/audit.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import type { TestDatabase } from '../database.ts'
@@ -48,10 +49,9 @@ test('an event that is sent again, because its commit was not heard of, is store
   expect(await statuses([heard, again])).toEqual([200, 200])
   expect(await statuses([again, next])).toEqual([200, 200])
   expect(await statuses([again])).toEqual([200])
-  const { rows } = await database.pool.query<{ id: string; hash: string }>(
-    `SELECT entry ->> 1 AS id, entry ->> 0 AS hash FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
-  )
-  const logged = rows.filter(({ id }) => [heard, again, next].some(({ eventId }) => eventId === id))
+  const { rows } = await database.pool.query<{ entries: string }>('SELECT entries FROM log_queue')
+  const queued = rows.flatMap(({ entries }) => queuedEntries(entries)).map(({ id, hash }) => ({ id, hash }))
+  const logged = queued.filter(({ id }) => [heard, again, next].some(({ eventId }) => eventId === id))
   expect(logged).toHaveLength(3)
   for (const event of [heard, again, next])
     expect(logged).toContainEqual({ id: event.eventId, hash: sha256Hex(canonicalize(event)) })

@@ -1,5 +1,6 @@
 // A connection that breaks at COMMIT, in pairs: failed and did nothing, failed but did it anyway.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { queuedEntries } from '../../src/core/tables/log-queue.ts'
 import { execute, finish, type ExecutionContext } from '../../workers/execute/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { readStored } from '../evidence.ts'
@@ -102,10 +103,8 @@ const sorted = (entries: readonly { kind: string; id: string }[]) =>
   entries.map(({ kind, id }) => `${kind} ${id}`).toSorted()
 
 test('whatever was lost, the log has an entry for each artifact that is stored, and no other', async () => {
-  const { rows } = await database.pool.query<{ kind: string; id: string }>(
-    `SELECT entries::json -> 'shared' -> (entry ->> 2)::integer ->> 'kind' AS kind, entry ->> 1 AS id
-     FROM log_queue, json_array_elements(entries::json -> 'entries') AS entry`,
-  )
+  const queued = await database.pool.query<{ entries: string }>('SELECT entries FROM log_queue')
+  const rows = queued.rows.flatMap(({ entries }) => queuedEntries(entries))
   const stored = await database.pool.query<{ kind: string; id: string }>(`
     SELECT 'authorization' AS kind, business_transaction_id::text AS id FROM execution_intents
     UNION ALL SELECT 'receipt', business_transaction_id::text FROM receipts

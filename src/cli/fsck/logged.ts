@@ -109,7 +109,8 @@ export async function findPlaces(
 async function queuedCounts(sql: Sql, batches: readonly string[]): Promise<Map<string, number>> {
   if (batches.length === 0) return new Map()
   const { rows } = await sql.query<{ batch: string; count: number }>(
-    `SELECT batch, json_array_length(entries::json -> 'entries') AS count FROM log_queue WHERE batch = ANY($1::uuid[])`,
+    `SELECT batch, json_array_length(coalesce(entries::json -> 'positions', entries::json -> 'entries')) AS count
+     FROM log_queue WHERE batch = ANY($1::uuid[])`,
     [batches],
   )
   return new Map(rows.map(({ batch, count }) => [batch, count]))

@@ -56,24 +56,9 @@ export interface LogBatch {
 
 export function startLogBatch(): LogBatch {
   const logBatch = randomUUID()
-  const entries: Item[] = []
-  // The entries of a batch have the same few kinds, callers and policies, so each combination is written once.
-  const positions = new Map<string, number>()
-  const shared: Shared[] = []
+  const entries: QueuedEntry[] = []
   return {
-    add(entry) {
-      const added = entry()
-      const { kind, hash, id, streams, event = '', owner = '' } = added
-      let name = `${kind} ${event} ${owner}`
-      for (const stream of streamNames) name += `\0${streams[stream] ?? ''}`
-      let position = positions.get(name)
-      if (position === undefined) {
-        const { hash: _hash, id: _id, ...rest } = added
-        position = shared.push(rest) - 1
-        positions.set(name, position)
-      }
-      return { logBatch, logOrdinal: entries.push([hash, id, position]) - 1 }
-    },
+    add: (entry) => ({ logBatch, logOrdinal: entries.push(entry()) - 1 }),
     steps: () =>
       entries.length === 0
         ? []
@@ -81,7 +66,7 @@ export function startLogBatch(): LogBatch {
             {
               name: 'log_queue_insert',
               text: 'INSERT INTO log_queue (batch, entries) VALUES ($1::uuid, $2::text)',
-              rows: [[logBatch, JSON.stringify({ shared, entries } satisfies Stored)]],
+              rows: [[logBatch, queuedText(entries)]],
             },
           ],
   }
@@ -89,13 +74,67 @@ export function startLogBatch(): LogBatch {
 
 /** What entries have in common. */
 type Shared = Omit<QueuedEntry, 'hash' | 'id'>
-/** An entry; the rest of it by its position in `Stored.shared`. */
+/** An entry; the rest of it by its position in `shared`. */
 type Item = readonly [hash: string, id: string, shared: number]
 
-/** A row's `entries`, as JSON. */
-interface Stored {
-  readonly shared: readonly Shared[]
-  readonly entries: readonly Item[]
+/** A row's `entries`, as JSON: in the first form where an id is no UUID, and in all rows of versions before. */
+type Stored =
+  | { readonly shared: readonly Shared[]; readonly entries: readonly Item[] }
+  /** Of each entry its position in `shared`; and of all, one behind the other, hash and id, 48 bytes, as one Base64. */
+  | { readonly shared: readonly Shared[]; readonly positions: readonly number[]; readonly packed: string }
+
+const HASH_DIGITS = 64
+const ITEM_DIGITS = 96
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** The entries of a row. They go through PostgreSQL's own log (WAL), so what they share stands once, and hashes and UUIDs in Base64. */
+function queuedText(entries: readonly QueuedEntry[]): string {
+  // The entries of a commit have the same few kinds, callers and policies, so each combination is written once.
+  const positions = new Map<string, number>()
+  const shared: Shared[] = []
+  const items = entries.map((entry): Item => {
+    const { kind, hash, id, streams, event = '', owner = '' } = entry
+    let name = `${kind} ${event} ${owner}`
+    for (const stream of streamNames) name += `\0${streams[stream] ?? ''}`
+    let position = positions.get(name)
+    if (position === undefined) {
+      const { hash: _hash, id: _id, ...rest } = entry
+      position = shared.push(rest) - 1
+      positions.set(name, position)
+    }
+    return [hash, id, position]
+  })
+  const isPacked = items.every(([, id]) => UUID.test(id))
+  return JSON.stringify((isPacked ? packed(shared, items) : { shared, entries: items }) satisfies Stored)
+}
+
+/** The entries in the text of a row, also of one that a version before wrote. */
+export function queuedEntries(text: string): QueuedEntry[] {
+  const stored = JSON.parse(text) as Stored
+  const items = 'packed' in stored ? unpacked(stored) : stored.entries
+  return items.map(([hash, id, position]) => ({ ...stored.shared[position]!, hash, id }))
+}
+
+type Packed = Extract<Stored, { packed: string }>
+
+function packed(shared: readonly Shared[], items: readonly Item[]): Packed {
+  let digits = ''
+  for (const [hash, id] of items) digits += hash + id
+  const bytes = Buffer.from(digits.replaceAll('-', ''), 'hex')
+  return { shared, positions: items.map(([, , position]) => position), packed: bytes.toString('base64') }
+}
+
+function unpacked({ positions, packed: base64 }: Packed): Item[] {
+  const digits = Buffer.from(base64, 'base64').toString('hex')
+  return positions.map((position, i) => {
+    const hash = digits.slice(i * ITEM_DIGITS, i * ITEM_DIGITS + HASH_DIGITS)
+    const id = digits.slice(i * ITEM_DIGITS + HASH_DIGITS, (i + 1) * ITEM_DIGITS)
+    return [hash, uuidOf(id), position]
+  })
+}
+
+function uuidOf(digits: string): string {
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
 /** Of what is not logged. */
@@ -106,7 +145,7 @@ export const notLogged: LogBatch = { add: () => unlogged, steps: () => [] }
 
 /** What one transaction takes at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
 const ROWS_MAX = 512
-const BYTES_MAX = 2 * 1024 * 1024
+const BYTES_MAX = 1200 * 1024
 
 export interface QueuedBatch {
   /** UUID. */
@@ -135,7 +174,7 @@ export async function takeQueued(sql: Sql): Promise<TakenBatches> {
       ORDER BY seq`,
   })
   const taken = rows.flatMap(({ seq, batch, entries }) =>
-    entries === null ? [] : [{ seq, batch, entries: entriesOf(entries) }],
+    entries === null ? [] : [{ seq, batch, entries: queuedEntries(entries) }],
   )
   return {
     batches: taken,
@@ -151,9 +190,4 @@ function removal(seqs: readonly string[]): Step {
     text: 'DELETE FROM log_queue WHERE seq = ANY ($1::bigint[])',
     rows: [[`{${seqs.join(',')}}`]],
   }
-}
-
-function entriesOf(text: string): QueuedEntry[] {
-  const { shared, entries } = JSON.parse(text) as Stored
-  return entries.map(([hash, id, position]) => ({ ...shared[position]!, hash, id }))
 }

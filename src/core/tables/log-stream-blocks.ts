@@ -1,4 +1,5 @@
 // log_stream_blocks: from the numbers of a stream's entries to their indexes in the log, 64 in a row.
+import { undamaged } from '../log/damaged.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
@@ -22,15 +23,52 @@ const insert: RowsStatement<StreamBlockRow> = {
   name: 'log_stream_blocks_insert',
   text: 'INSERT INTO log_stream_blocks (log, tag, block, indexes) VALUES $rows',
   types: ['integer', 'bytea', 'bigint', 'bytea'],
-  values: ({ log, tag, block, indexes }) => [log, `\\x${tag}`, block, byteaText(indexes)],
+  values: ({ log, tag, block, indexes }) => [log, `\\x${tag}`, block, byteaText(packIndexes(indexes))],
 }
 
 export function insertStreamBlocks(rows: readonly StreamBlockRow[]): Step[] {
   return stepsOf(insert, rows)
 }
 
+/**
+ * Indexes as a row keeps them: the first in 6 bytes, how many bytes a step to the next one takes, and the steps. In a busy stream that is one
+ * byte an entry in place of 6. Fewer than 64, which only a log from before indexes were kept has, stay as they are.
+ * @param indexes as `joinIndexes` makes them, in ascending order
+ */
+export function packIndexes(indexes: Uint8Array): Uint8Array {
+  const all = Buffer.from(indexes.buffer, indexes.byteOffset, indexes.length)
+  if (all.length !== BLOCK_ENTRIES * INDEX_BYTES) return all
+  const indexAt = (i: number) => all.readUIntBE(i * INDEX_BYTES, INDEX_BYTES)
+  const steps = Array.from({ length: STEPS }, (_, i) => indexAt(i + 1) - indexAt(i))
+  const width = Math.ceil(Math.log2(Math.max(...steps) + 1) / 8)
+  const packed = Buffer.allocUnsafe(STEPS_AT + STEPS * width)
+  packed.set(all.subarray(0, INDEX_BYTES))
+  packed.writeUInt8(width, INDEX_BYTES)
+  steps.forEach((step, i) => packed.writeUIntBE(step, STEPS_AT + i * width, width))
+  return packed
+}
+
+/**
+ * @param stored as `packIndexes` makes them, or 6 bytes each as all rows were once: a multiple of 6, which steps of no width come to
+ * @returns as `joinIndexes` makes them
+ * @throws DamagedLog where they are cut off
+ */
+export function unpackIndexes(stored: Buffer): Buffer {
+  if (stored.length % INDEX_BYTES === 0) return stored
+  return undamaged('A block of a stream of the log', () => {
+    const width = stored.readUInt8(INDEX_BYTES)
+    const indexes = [stored.readUIntBE(0, INDEX_BYTES)]
+    for (let at = STEPS_AT; at < stored.length; at += width)
+      indexes.push(indexes.at(-1)! + stored.readUIntBE(at, width))
+    return joinIndexes(new Uint8Array(0), indexes)
+  })
+}
+
+const STEPS = BLOCK_ENTRIES - 1
+const STEPS_AT = INDEX_BYTES + 1
+
 /** Adds indexes behind those that are there. */
-export function joinIndexes(before: Uint8Array, indexes: readonly number[]): Uint8Array {
+export function joinIndexes(before: Uint8Array, indexes: readonly number[]): Buffer {
   const joined = Buffer.allocUnsafe(before.length + indexes.length * INDEX_BYTES)
   joined.set(before)
   indexes.forEach((index, i) => joined.writeUIntBE(index, before.length + i * INDEX_BYTES, INDEX_BYTES))
@@ -76,7 +114,7 @@ export async function readStreamIndexes(
       WHERE log = $1::integer AND tag = $2::bytea AND block BETWEEN $3::bigint AND $4::bigint`,
     values: [log, `\\x${tag}`, blockOf(from), blockOf(to)],
   })
-  const blocks = new Map(rows.map(({ block, indexes }) => [Number(block), indexes]))
+  const blocks = new Map(rows.map(({ block, indexes }) => [Number(block), unpackIndexes(indexes)]))
   const newest = { last: n, indexes: Buffer.from(recent) }
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => {
     const full = blocks.get(blockOf(from + i))
@@ -125,7 +163,11 @@ export async function readBlocksAt(
         ORDER BY block DESC LIMIT 1) AS found`,
     values: [log, tags.map((tag) => `\\x${tag}`), byteaText(joinIndexes(new Uint8Array(0), [size]))],
   })
-  return rows.map(({ tag, block, indexes }) => ({ tag, last: (Number(block) + 1) * BLOCK_ENTRIES, indexes }))
+  return rows.map(({ tag, block, indexes }) => ({
+    tag,
+    last: (Number(block) + 1) * BLOCK_ENTRIES,
+    indexes: unpackIndexes(indexes),
+  }))
 }
 
 const blockOf = (n: number) => Math.floor((n - 1) / BLOCK_ENTRIES)
