@@ -479,6 +479,32 @@ describe('POST /approval-requests/{id}/decline 200', () => {
     })
   })
 
+  test('an approval says what became of its request: CLOSED where it was closed or used by others, EXPIRED where it is over', async () => {
+    const statusOf = async (status: string) => {
+      const { body } = await service.get(`/approvals?status=${status}&pageSize=100`, maker)
+      const listed = (body as { approvals: { approvalId: string; approval: object }[] }).approvals
+      return listed.filter(({ approval }) => JSON.stringify(approval).includes(`"target":"${target}"`))
+    }
+    const request = await asked(byTwo())
+    await approve(alice, request)
+    expect(await statusOf('UNUSED')).toHaveLength(1)
+    await decline(request)
+    const [closed] = await statusOf('CLOSED')
+    expect([closed?.approvalId, await statusOf('UNUSED')]).toEqual([expect.any(String), []])
+    expect((await service.get(`/approvals/${closed?.approvalId}`, maker)).body.status).toBe('CLOSED')
+
+    const overdue = await asked(byTwo())
+    await approve(alice, overdue)
+    await expire(overdue)
+    expect(await statusOf('EXPIRED')).toHaveLength(1)
+
+    const used = await asked()
+    await approve(alice, used)
+    await approve(bob, used)
+    expect((await service.post('/execute', anAction())).status).toBe(200)
+    expect([await statusOf('USED'), await statusOf('CLOSED')]).toMatchObject([[{}], [{}, {}]])
+  })
+
   test('needs a reason', async () => {
     const request = await asked()
     for (const body of [{}, { reason: ' ' }, { reason: 7 }, { why: 'No.' }]) {

@@ -133,7 +133,7 @@ describe('GET /approvals 200', () => {
     expect((await service.get('/approvals?pageSize=0', maker)).body.error).toContain('pageSize must be')
     expect(reply(await service.get('/approvals?status=GONE', maker))).toEqual({
       status: 400,
-      body: { error: 'status must be one of UNUSED, USED, EXPIRED, REVOKED.' },
+      body: { error: 'status must be one of UNUSED, USED, EXPIRED, REVOKED, CLOSED.' },
     })
   })
 

@@ -128,7 +128,7 @@ export async function consumeApprovals(
   return result.rowCount ?? 0
 }
 
-export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED'] as const
+export const approvalStatuses = ['UNUSED', 'USED', 'EXPIRED', 'REVOKED', 'CLOSED'] as const
 type ApprovalStatus = (typeof approvalStatuses)[number]
 
 export interface ListedApproval {
@@ -146,9 +146,11 @@ const LISTED = `
   SELECT * FROM (
     SELECT a.approval_id AS "approvalId", a.body, a.delivered_by AS "deliveredBy", a.delivered_at AS "deliveredAt",
       a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
-      CASE WHEN a.consumed_by IS NOT NULL THEN 'USED' WHEN a.expires_at <= now() THEN 'EXPIRED'
-        WHEN k.revoked_at IS NOT NULL THEN 'REVOKED' ELSE 'UNUSED' END AS status
+      CASE WHEN a.consumed_by IS NOT NULL THEN 'USED'
+        WHEN a.expires_at <= now() OR r.status = 'EXPIRED' OR (r.status = 'OPEN' AND r.expires_at <= now()) THEN 'EXPIRED'
+        WHEN k.revoked_at IS NOT NULL THEN 'REVOKED' WHEN r.status <> 'OPEN' THEN 'CLOSED' ELSE 'UNUSED' END AS status
     FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
+      LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash
   ) AS listed`
 
 type StoredListed = Omit<ListedApproval, 'deliveredAt' | 'consumedAt'> & {
