@@ -26,11 +26,16 @@ interface Read {
   }
   readonly executions: readonly {
     readonly decision: {
-      readonly verifiedSignals: Readonly<Record<string, { readonly approvals?: readonly Approval[] }>>
+      readonly verifiedSignals: Readonly<Record<string, VerifiedSignal>>
     }
   }[]
   readonly receipts: readonly { readonly receiptHash: string }[]
   readonly confirmations?: readonly { readonly confirmation: { readonly confirmationId: string } }[]
+}
+
+interface VerifiedSignal {
+  readonly approvals?: readonly Approval[]
+  readonly request?: { readonly requestId: string }
 }
 
 interface Approval {
@@ -63,6 +68,7 @@ export async function readBundle(
   const newest = record.receipts.at(-1)
   const artifacts: Part[] = [
     ...changeIds.map((change) => ({ kind: 'change' as const, id: change })),
+    ...requestIdsOf(record).map((requestId) => ({ kind: 'approval-request' as const, id: requestId })),
     ...approvals.map(({ payload }) => ({ kind: 'approval' as const, id: payload.approvalId })),
     { kind: 'authorization', id },
     ...(newest === undefined ? [] : [{ kind: 'receipt' as const, id }]),
@@ -108,6 +114,7 @@ type Part = Artifact & { readonly kind: keyof typeof NAMES }
 
 const NAMES = {
   change: 'governance change',
+  'approval-request': 'approval request',
   approval: 'approval',
   authorization: 'authorization',
   receipt: 'newest receipt',
@@ -120,6 +127,14 @@ function approvalsOf({ executions }: Read): Approval[] {
     Object.values(decision.verifiedSignals).flatMap((signal) => signal.approvals ?? []),
   )
   return [...new Map(approvals.map((approval) => [approval.payload.approvalId, approval])).values()]
+}
+
+/** Each once. */
+function requestIdsOf({ executions }: Read): string[] {
+  const requests = executions.flatMap(({ decision }) =>
+    Object.values(decision.verifiedSignals).flatMap(({ request }) => request?.requestId ?? []),
+  )
+  return [...new Set(requests)]
 }
 
 async function policyOf({ authorization }: Read, sql: Service['pool']) {

@@ -13,6 +13,7 @@ import {
   putInEffect,
   type Approver,
 } from '../authority.ts'
+import { verifyEvidence, verifyFile } from '../../src/core/verifier/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, reply, startService, until, type TestService } from '../service.ts'
@@ -528,6 +529,38 @@ describe('POST /approval-requests/{id}/decline 200', () => {
     ]).toContainEqual([declined.status, executed.status])
     expect((await read(request)).status).toBe(declined.status === 200 ? 'DECLINED' : 'USED')
   })
+})
+
+describe('an approval request as evidence', () => {
+  test('verifies offline by the keys of the service, whatever became of it; a changed one does not', async () => {
+    const keys = (await service.get('/.well-known/jwks.json')).text
+    const declined = await asked()
+    await decline(declined)
+    const withdrawn = await asked()
+    await withdraw(withdrawn)
+    const approved = await asked()
+    await approve(alice, approved)
+    for (const request of [declined, withdrawn, approved]) {
+      const text = JSON.stringify(await read(request))
+      const { verdict, checks, subject } = verifyEvidence(text, keys)
+      expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([])
+      expect([verdict, subject]).toEqual(['valid', request.request.requestId])
+    }
+    const { closed, ...open } = await read(declined)
+    const end = verifyEvidence(JSON.stringify(closed), keys)
+    expect([end.artifact, end.verdict]).toEqual(['approval-request-close', 'valid'])
+    const hidden = verifyEvidence(JSON.stringify(open), keys)
+    expect(hidden.checks.filter(({ problem }) => problem !== undefined)).toMatchObject([{ name: 'standing' }])
+    const page = verifyFile((await service.get('/approval-requests?pageSize=3')).text, keys)
+    expect(page.map(({ verdict }) => verdict)).toEqual(['valid', 'valid', 'valid'])
+    const changed = put(await read(approved), { quorum: 2 })
+    expect(verifyEvidence(JSON.stringify(changed), keys).verdict).toBe('invalid')
+  })
+})
+
+const put = (asking: ApprovalRequest, change: object) => ({
+  ...asking,
+  request: { ...asking.request, ...change },
 })
 
 describe('POST /approval-requests/{id}/decline 403 notAnEligibleApprover', () => {

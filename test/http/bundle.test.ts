@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
-import { aHuman, anApprover, aSignedApproval, enrolled, putInEffect } from '../authority.ts'
+import { aHuman, anApprovalOf, anApprover, aSignedApproval, enrolled, putInEffect } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { blocks, forHere } from '../handbook.ts'
 import { baseEnvironment } from '../run/environment.ts'
@@ -132,6 +133,28 @@ describe('GET /trust-records/{id}?bundle 200', () => {
     ])
     const checkpoints = bundle.proofs.map(({ proof }) => proof.slice(proof.indexOf('\n\n')))
     expect(new Set(checkpoints).size).toBe(1)
+  })
+
+  test('holds the proof of the request that the approvals are for, before them', async () => {
+    const transaction = aTransaction({ policy: { name: 'by-two' }, intent: { target: 'asked-for' } })
+    const { status, text: replied, body: asked } = await service.post('/approval-requests', { transaction })
+    expect(status, replied).toBe(201)
+    const request = asked as ApprovalRequest
+    for (const approver of [alice, bob])
+      expect((await service.post('/approvals', anApprovalOf(approver, request))).status).toBe(201)
+    const { text, body } = await read(await executed(transaction))
+    const { verdict, checks } = verifyEvidence(text, keySet, { log })
+    expect(checks.filter(({ problem }) => problem !== undefined)).toEqual([])
+    expect(verdict).toBe('valid')
+    const { proofs, ...bundle } = body as Bundle
+    const { requestId } = request.request
+    expect(proofs.filter(({ kind }) => kind === 'approval-request')).toMatchObject([{ id: requestId }])
+    const without = proofs.filter(({ kind }) => kind !== 'approval-request')
+    const failing = verifyEvidence(JSON.stringify({ ...bundle, proofs: without }), keySet, { log }).checks
+    expect(failing.flatMap(({ problem }) => problem ?? [])).toEqual([
+      `Its proofs do not show that it is in the log (there is no proof of the approval request "${requestId}")`,
+      expect.stringContaining('not every part is shown to be in the log'),
+    ])
   })
 
   test('without a log description the proofs cannot be checked, and all else holds', async () => {

@@ -10,6 +10,8 @@ type ArtifactName =
   | 'governance-change'
   | 'intent-transition'
   | 'provider-confirmation'
+  | 'approval-request'
+  | 'approval-request-close'
   | 'bundle'
 
 /** What a verifier is given: a JSON value, or the exact text where the text itself is the point. */
@@ -129,6 +131,8 @@ export function forgeries(own: string): Row[] {
     'governance-change',
     'intent-transition',
     'provider-confirmation',
+    'approval-request',
+    'approval-request-close',
     'approval',
     'step-up',
   ]

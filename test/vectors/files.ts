@@ -1,9 +1,11 @@
 // Files as people save them: one piece of evidence or a page of them, what a verifier says of each, and how its command exits.
+import { answered } from './approval-requests.ts'
 import { anEvent, aReceipt, aRecord, aVerification, receiptOf, signEvent } from './evidence.ts'
 import { put, type Json, type Members } from './edit.ts'
 import { governanceCases } from './governance-changes.ts'
 import { keys, modes, unpublished } from './keys.ts'
 import { aConfirmation } from './provider-confirmations.ts'
+import { asked } from './trust-records/requested.ts'
 
 type Verdict = 'valid' | 'invalid' | 'unchecked'
 
@@ -79,6 +81,15 @@ export function fileCases(): FileCase[] {
   add('events', 'A page of audit events.', { events: [event, event] }, 'valid', 'valid')
   add('changes', 'A page of changes.', { changes: [change] }, 'valid')
   add('confirmations', 'A page of confirmations.', { confirmations: [aConfirmation()] }, 'valid')
+  const request = answered(asked)
+  add('requests', 'A page of approval requests.', { requests: [request] }, 'valid')
+  add(
+    'requests-changed',
+    'One of them was changed.',
+    { requests: [request, put(request, 'request.quorum', 2)] },
+    'valid',
+    'invalid',
+  )
   add(
     'record-with-events',
     'A record is a record, whatever list it carries.',

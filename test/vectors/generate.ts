@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
+import { approvalRequestCases, approvalRequestCloseCases } from './approval-requests.ts'
 import { auditCases } from './audit-events.ts'
 import { bundleCases } from './bundles.ts'
 import { description } from './bundles/plan.ts'
@@ -53,6 +54,8 @@ function allCases(): Record<string, readonly Case[]> {
     'governance-changes.json': governanceCases(),
     'intent-transitions.json': transitionCases(),
     'provider-confirmations.json': confirmationCases(),
+    'approval-requests.json': approvalRequestCases(),
+    'approval-request-closes.json': approvalRequestCloseCases(),
     'bundles.json': bundleCases(),
   }
 }

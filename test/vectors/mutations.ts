@@ -108,6 +108,9 @@ const NAMES = [
   'receiptId',
   'event',
   'events',
+  'request',
+  'requestHash',
+  'closed',
   'd',
   'use',
   '\u202e',
@@ -242,6 +245,12 @@ function resigned(artifact: Case['artifact'], evidence: Members, chance: Chance)
         ...evidence,
         signature: sign('provider-confirmation', canonical(evidence['confirmation'] as Json), keys.ed25519),
       }
+    case 'approval-request':
+      return resignedRequest(evidence, chance)
+    case 'approval-request-close': {
+      const closed = without('signature')
+      return { ...closed, signature: sign('approval-request-close', canonical(closed), keys.ed25519) }
+    }
     case 'governance-change':
       return resignedChange(evidence, chance)
     default:
@@ -278,6 +287,16 @@ function resignedChange(evidence: Members, chance: Chance): Members {
   return { ...members, signature, ...Object.fromEntries(advice as [string, Json][]) }
 }
 
+function resignedRequest(evidence: Members, chance: Chance): Members {
+  const { request = null, closed } = evidence
+  const requestHash = chance.of(0.7) ? sha256(canonical(request)) : (evidence['requestHash'] as Json)
+  const signature = sign('approval-request', canonical(request), keys.ed25519)
+  if (typeof closed !== 'object' || closed === null) return { ...evidence, requestHash, signature }
+  const { signature: _, ...end } = closed as Members
+  const signed = { ...end, signature: sign('approval-request-close', canonical(end), keys.ed25519) }
+  return { ...evidence, requestHash, closed: signed, signature }
+}
+
 /** Signatures within evidence, made anew: of an authorization, an approval or a step-up. */
 function inner(evidence: Members, chance: Chance): void {
   for (const part of parents(evidence)) {
@@ -307,14 +326,16 @@ function basesOf(file: string): readonly Case[] {
 
 /** How often a mutation is of each: records take the most time, and have the most to get wrong. */
 const SHARES: readonly string[] = [
-  ...Array.from({ length: 8 }, () => 'trust-records.json'),
-  ...Array.from({ length: 3 }, () => 'receipts.json'),
+  ...Array.from({ length: 11 }, () => 'trust-records.json'),
+  ...Array.from({ length: 6 }, () => 'receipts.json'),
   ...Array.from({ length: 4 }, () => 'refusal-records.json'),
   ...Array.from({ length: 3 }, () => 'audit-events.json'),
   ...Array.from({ length: 4 }, () => 'governance-changes.json'),
   ...Array.from({ length: 3 }, () => 'intent-transitions.json'),
   ...Array.from({ length: 3 }, () => 'provider-confirmations.json'),
-  ...Array.from({ length: 3 }, () => 'bundles.json'),
+  ...Array.from({ length: 4 }, () => 'approval-requests.json'),
+  'approval-request-closes.json',
+  ...Array.from({ length: 5 }, () => 'bundles.json'),
 ]
 
 const bases = new Map([...new Set(SHARES)].map((file) => [file, basesOf(file)]))
@@ -349,6 +370,7 @@ function aFile(chance: Chance): string {
       entries,
       { events: entries },
       { changes: entries },
+      { requests: entries },
       { events: entries, changes: [] },
     ]),
   )

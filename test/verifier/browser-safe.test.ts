@@ -27,6 +27,7 @@ test('it imports nothing of Node, and of the server what reads and writes JSON, 
   )
   expect(files.size).toBeGreaterThan(10)
   expect(outside.toSorted()).toEqual([
+    'approval-requests/action-code.ts',
     'approval-requests/request-hash.ts',
     'approval-requests/request-problem.ts',
     'intents/states.ts',

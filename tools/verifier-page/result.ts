@@ -23,6 +23,8 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
   'governance-change': 'Governance change',
   'intent-transition': 'Transition of an execution intent',
   'provider-confirmation': 'Confirmation of a provider',
+  'approval-request': 'Approval request',
+  'approval-request-close': 'End of an approval request',
   bundle: 'Bundle of one execution',
   unknown: 'No evidence',
 }

@@ -92,6 +92,8 @@ class _UsedApproval:
 
     part: LoggedPart
     key_id: str
+    #: Of the request that it is for; None: for none.
+    request_hash: Any
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ class _Execution:
     policy_version: str
     policy_hash: str
     authorization: LoggedPart
+    #: What was asked for, as the approvers signed it.
+    requests: List[LoggedPart]
     approvals: List[_UsedApproval]
     #: The newest.
     receipt: Optional[LoggedPart]
@@ -120,6 +124,7 @@ def _read_execution(record: Mapping[str, Any]) -> _Execution:
         policy_version=string_of(payload, "policyVersion"),
         policy_hash=string_of(payload, "policyContentHash"),
         authorization=LoggedPart("authorization", id, "authorization", sha256_hex(canonicalize(payload))),
+        requests=_read_requests(record),
         approvals=_read_approvals(record),
         receipt=receipt,
         promised_to=promised_to,
@@ -140,16 +145,33 @@ def _read_confirmations(record: Mapping[str, Any]) -> List[LoggedPart]:
 def _read_approvals(record: Mapping[str, Any]) -> List[_UsedApproval]:
     """Each once, however often the record has it: whether it may is what the check of the record's approvals says."""
     found: Dict[str, _UsedApproval] = {}
+    for verified in _verified_signals_of(record):
+        for approval in approvals_of(verified):
+            payload = object_of(approval, "payload")
+            digest = sha256_hex(canonicalize(payload))
+            part = LoggedPart("approval", string_of(payload, "approvalId"), "approval", digest)
+            key_id = f"{string_of(payload, 'approverId')}:{string_of(payload, 'keyId')}"
+            found.setdefault(digest, _UsedApproval(part, key_id, payload.get("requestHash")))
+    return list(found.values())
+
+
+def _read_requests(record: Mapping[str, Any]) -> List[LoggedPart]:
+    """As ``_read_approvals``."""
+    found: Dict[str, LoggedPart] = {}
+    for verified in _verified_signals_of(record):
+        if "request" in verified:
+            request = object_of(verified, "request")
+            digest = sha256_hex(canonicalize(request))
+            found.setdefault(digest, LoggedPart("approval-request", string_of(request, "requestId"), "approval-request", digest))
+    return list(found.values())
+
+
+def _verified_signals_of(record: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+    found = []
     for execution in objects_of(record, "executions"):
         verified_signals = object_of(object_of(execution, "decision"), "verifiedSignals")
-        for signal in verified_signals:
-            for approval in approvals_of(object_of(verified_signals, signal)):
-                payload = object_of(approval, "payload")
-                digest = sha256_hex(canonicalize(payload))
-                part = LoggedPart("approval", string_of(payload, "approvalId"), "approval", digest)
-                key_id = f"{string_of(payload, 'approverId')}:{string_of(payload, 'keyId')}"
-                found.setdefault(digest, _UsedApproval(part, key_id))
-    return list(found.values())
+        found += [object_of(verified_signals, signal) for signal in verified_signals]
+    return found
 
 
 def _read_receipt(receipt: Any, id: str) -> Tuple[LoggedPart, Optional[str]]:
@@ -263,7 +285,7 @@ def _are_enrolled(execution: _Execution, changes: List[_Change], carried: Keys) 
 
 
 def _due_proofs(execution: _Execution, changes: List[_Change]) -> DueProofs:
-    """Authority comes before what is done by it, and an approver's key before the approval."""
+    """Authority comes before what is done by it, an approver's key and the request before the approval."""
     authorization, receipt = execution.authorization, execution.receipt
     order: List[Tuple[LoggedPart, LoggedPart]] = []
     for change in changes:
@@ -272,8 +294,12 @@ def _due_proofs(execution: _Execution, changes: List[_Change]) -> DueProofs:
         else:
             approvals = [approval for approval in execution.approvals if approval.key_id == change.target]
             order += [(change.part, approval.part) for approval in approvals]
+    for request in execution.requests:
+        of_request = [approval for approval in execution.approvals if approval.request_hash == request.entry_hash]
+        order += [(request, approval.part) for approval in of_request] + [(request, authorization)]
     order += [(approval.part, authorization) for approval in execution.approvals]
-    parts = [change.part for change in changes] + [approval.part for approval in execution.approvals] + [authorization]
+    approvals = [approval.part for approval in execution.approvals]
+    parts = [change.part for change in changes] + execution.requests + approvals + [authorization]
     promises: Dict[LoggedPart, str] = {}
     if receipt is not None:
         parts.append(receipt)

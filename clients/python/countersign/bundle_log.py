@@ -22,7 +22,7 @@ from .merkle import leaf_hash, root_of_inclusion
 class LoggedPart:
     """A part of a bundle that the log holds, by the kind and the id of GET /log/proofs/{kind}/{id}."""
 
-    #: ``authorization``, ``receipt``, ``approval``, ``change`` or ``confirmation``.
+    #: ``authorization``, ``receipt``, ``approval-request``, ``approval``, ``change`` or ``confirmation``.
     kind: str
     id: str
     entry_kind: str
@@ -32,7 +32,8 @@ class LoggedPart:
     def title(self) -> str:
         if self.kind in ("authorization", "receipt"):
             return f"the {self.kind}"
-        title = {"change": "governance change", "confirmation": "provider confirmation"}.get(self.kind, self.kind)
+        titles = {"change": "governance change", "confirmation": "provider confirmation", "approval-request": "approval request"}
+        title = titles.get(self.kind, self.kind)
         return f"the {title} {json_string(self.id)}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, List, Mapping, Optional, Tuple
 
+from .approval_evidence import check_approval_request, check_approval_request_close, notes_on_approval_request
 from .bundle import inspect_bundle
 from .evidence import Check, Keys, Unreadable
 from .governance_change import check_governance_change, notes_on_change
@@ -78,6 +79,20 @@ KINDS = (
         ("confirmation", "confirmationId"),
         _by(check_provider_confirmation, lambda evidence, _: notes_on_confirmation(evidence.get("confirmation"))),
     ),
+    Kind(
+        "approval-request",
+        "approval request",
+        ("request", "requestHash", "signature"),
+        ("request", "requestId"),
+        _by(check_approval_request, lambda evidence, _: notes_on_approval_request(evidence)),
+    ),
+    Kind(
+        "approval-request-close",
+        "end of an approval request",
+        ("closeId", "requestHash", "signature"),
+        ("closeId",),
+        _by(check_approval_request_close),
+    ),
     Kind("bundle", "bundle", ("bundle",), ("record", "trustRecordId"), inspect_bundle),
 )
 
@@ -90,7 +105,8 @@ def kind_of(evidence: Any, which: str = "This") -> Kind:
             f"{which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a "
             "refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as "
             "{event, signature}, an intent's transition as {transition, signature}, "
-            "a provider's confirmation as {confirmation, signature}."
+            "a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, "
+            "its end a closeId."
         )
     if len(kinds) > 1:
         raise Unreadable(f"{which} claims to be several kinds of evidence: {', '.join(kind.artifact for kind in kinds)}.")
@@ -107,12 +123,12 @@ def check_evidence(evidence: Any, keys: Keys, log: Any = None) -> Tuple[str, Lis
 
 
 def evidence_in(value: Any) -> List[Any]:
-    """The pieces of evidence in a file: the one, or those of a list, ``{"events": [...]}``, ``{"changes": [...]}`` or
-    ``{"confirmations": [...]}``.
+    """The pieces of evidence in a file: the one, or those of a list, ``{"events": [...]}``, ``{"changes": [...]}``,
+    ``{"confirmations": [...]}`` or ``{"requests": [...]}``.
 
     Raises Unreadable for an empty list: no evidence is not valid evidence.
     """
-    pages = [value[name] for name in ("events", "changes", "confirmations") if name in value] if isinstance(value, dict) else []
+    pages = [value[name] for name in ("events", "changes", "confirmations", "requests") if name in value] if isinstance(value, dict) else []
     is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
     # Of two lists, one would go unread.
     entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]

@@ -13,6 +13,10 @@ _RECORD = frozenset(
     "trustRecordId businessTransactionId transaction authorization executions overrides createdAt requiredAlgorithms "
     "trustRecordHash signature signatures verifications receipts verificationCount receiptCount confirmations confirmationCount".split()
 )
+#: What says how a request stands has a note of its own.
+_REQUEST = frozenset(
+    "request requestHash actionCode status missing intervalSeconds expiresAt url eligible approvals closed signature".split()
+)
 _BUNDLE = frozenset({"bundle", "record", "policy", "approverKeys", "changes", "proofs"})
 _APPROVER_KEY = frozenset({"keyId", "algorithm", "use", "pem", "jwk", "revokedAt"})
 _PROOF = frozenset({"kind", "id", "proof"})
@@ -32,6 +36,9 @@ def _unsigned(artifact: str, evidence: Any, prefix: str = "") -> Iterator[str]:
     if artifact == "bundle":
         yield from _unsigned_in_bundle(evidence)
         return
+    if artifact == "approval-request":
+        yield from _unknown(evidence, _REQUEST, prefix)
+        yield from _unsigned("approval-request-close", evidence.get("closed"), f"{prefix}closed.")
     if artifact in _BESIDE:
         yield from _unknown(evidence, frozenset({_BESIDE[artifact], "signature"}), prefix)
     if artifact == "trust-record":

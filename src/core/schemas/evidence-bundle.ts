@@ -21,7 +21,7 @@ export const EvidenceBundle = Type.Object({
   }),
   proofs: Type.Array(
     Type.Object({
-      kind: Type.Enum(['change', 'approval', 'authorization', 'receipt', 'confirmation']),
+      kind: Type.Enum(['change', 'approval-request', 'approval', 'authorization', 'receipt', 'confirmation']),
       id: NonEmptyText,
       proof: Type.String({
         description: 'A C2SP `.tlog-proof`, as `GET /log/proofs/{kind}/{id}` answers it.',

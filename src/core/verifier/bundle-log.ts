@@ -11,7 +11,7 @@ import { LogKeyNotGiven, openTrusted, type LogTrust } from './log-trust.ts'
 
 /** A part of a bundle that the log holds, by the kind and the id of GET /log/proofs/{kind}/{id}. */
 export interface LoggedPart {
-  readonly kind: 'authorization' | 'receipt' | 'approval' | 'change' | 'confirmation'
+  readonly kind: 'authorization' | 'receipt' | 'approval-request' | 'approval' | 'change' | 'confirmation'
   readonly id: string
   readonly entry: ArtifactEntry
 }
@@ -197,6 +197,7 @@ const numberOf = (origin: string) => Number(ORIGIN.exec(origin)?.[2] ?? Number.N
 const NAMES: Readonly<Record<LoggedPart['kind'], string>> = {
   authorization: 'authorization',
   receipt: 'receipt',
+  'approval-request': 'approval request',
   approval: 'approval',
   change: 'governance change',
   confirmation: 'provider confirmation',

@@ -118,12 +118,16 @@ function readable<T>(read: () => T): T | undefined {
 interface UsedApproval {
   readonly part: LoggedPart
   readonly keyId: string
+  /** Of the request that it is for; undefined: for none. */
+  readonly requestHash: Json | undefined
 }
 
 /** What the record says of what was executed, on whose authority. */
 interface Execution {
   readonly policy: { readonly name: string; readonly version: string; readonly contentHash: string }
   readonly authorization: LoggedPart
+  /** What was asked for, as the approvers signed it. */
+  readonly requests: readonly LoggedPart[]
   readonly approvals: readonly UsedApproval[]
   /** The newest. */
   readonly receipt: { readonly part: LoggedPart; readonly log: string | undefined } | undefined
@@ -144,6 +148,7 @@ function readExecution(record: Members, { sha256Hex }: Crypto): Execution {
       id,
       entry: artifactEntry.authorization(canonicalize(payload), sha256Hex),
     },
+    requests: readRequests(record, sha256Hex),
     approvals: readApprovals(record, sha256Hex),
     receipt: readReceipt(record, id),
     confirmations: readConfirmations(record, sha256Hex),
@@ -152,15 +157,33 @@ function readExecution(record: Members, { sha256Hex }: Crypto): Execution {
 
 /** Each once, however often the record has it: whether it may is what the check of the record's approvals says. */
 function readApprovals(record: Members, sha256Hex: Crypto['sha256Hex']): UsedApproval[] {
-  const approvals = list(record['executions']).flatMap((execution) => {
-    const decision = members(members(execution)['decision'])
-    return Object.values(members(decision['verifiedSignals'])).flatMap((one) => approvalsOf(members(one)))
-  })
+  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf)
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]))
-  return Array.from(payloads, ([text, { approvalId, approverId, keyId }]) => ({
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash }]) => ({
+    requestHash,
     part: { kind: 'approval', id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
     keyId: `${string(approverId)}:${string(keyId)}`,
   }))
+}
+
+/** As `readApprovals`. */
+function readRequests(record: Members, sha256Hex: Crypto['sha256Hex']): LoggedPart[] {
+  const requests = verifiedSignalsOf(record).flatMap(({ request }) =>
+    request === undefined ? [] : [members(request)],
+  )
+  const texts = new Map(requests.map((request) => [canonicalize(request), request]))
+  return Array.from(texts, ([text, { requestId }]) => ({
+    kind: 'approval-request',
+    id: string(requestId),
+    entry: artifactEntry.approvalRequest(text, sha256Hex),
+  }))
+}
+
+function verifiedSignalsOf(record: Members): Members[] {
+  return list(record['executions']).flatMap((execution) => {
+    const decision = members(members(execution)['decision'])
+    return Object.values(members(decision['verifiedSignals'])).map((one) => members(one))
+  })
 }
 
 function readReceipt(record: Members, id: string): Execution['receipt'] {
@@ -271,9 +294,9 @@ function areEnrolled({ approvals }: Execution, changes: readonly Change[], carri
   return true
 }
 
-/** Authority comes before what is done by it, and an approver's key before the approval. */
+/** Authority comes before what is done by it, an approver's key and the request before the approval. */
 function dueProofs(
-  { authorization, approvals, receipt, confirmations }: Execution,
+  { authorization, requests, approvals, receipt, confirmations }: Execution,
   changes: readonly Change[],
 ): DueProofs {
   const order = changes.flatMap(({ part, target, policy }): [LoggedPart, LoggedPart][] =>
@@ -281,12 +304,18 @@ function dueProofs(
       ? [[part, authorization]]
       : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part]),
   )
+  for (const request of requests) {
+    const ofRequest = approvals.filter(({ requestHash }) => requestHash === request.entry.hash)
+    order.push(...ofRequest.map(({ part }): [LoggedPart, LoggedPart] => [request, part]))
+    order.push([request, authorization])
+  }
   for (const approval of approvals) order.push([approval.part, authorization])
   if (receipt !== undefined) order.push([authorization, receipt.part])
   for (const confirmation of confirmations) order.push([authorization, confirmation])
   return {
     parts: [
       ...changes.map(({ part }) => part),
+      ...requests,
       ...approvals.map(({ part }) => part),
       authorization,
       ...(receipt === undefined ? [] : [receipt.part]),

@@ -1,6 +1,11 @@
 // Offline verification of evidence: text and a saved key set in, a report out (decisions §4, §9). No network, no clock, no
 // part of the server; it runs in a browser as it stands.
 import type { Json } from '../json/canonical.ts'
+import {
+  checkApprovalRequest,
+  checkApprovalRequestClose,
+  notesOnApprovalRequest,
+} from './approval-request.ts'
 import { checkAuditEvent } from './audit-event.ts'
 import { inspectBundle } from './bundle.ts'
 import { cryptoOf } from './crypto.ts'
@@ -62,7 +67,7 @@ export interface Trust {
 
 /**
  * Verifies one piece of evidence: a record, a receipt, a refusal record, a change, a bundle, `{event, signature}`,
- * `{transition, signature}` or `{confirmation, signature}`.
+ * `{transition, signature}` or `{confirmation, signature}`, an approval request or its end.
  * @param keySet the saved answer of GET /.well-known/jwks.json, a standard JWKS, or a key as GET /keys/{keyId} answers it, as text or
  *   parsed; or a list of these, which count as one set
  * @throws Unusable when the text is not such evidence, or the key set or the log description cannot be read
@@ -76,8 +81,8 @@ export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {})
 }
 
 /**
- * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}` or
- * `{confirmations: [...]}`.
+ * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
+ * `{confirmations: [...]}` or `{requests: [...]}`.
  * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
  *   hides no other
  * @throws Unusable for an empty file too: no evidence is not valid evidence
@@ -136,7 +141,7 @@ function parsedKeys(given: unknown): Json {
 function bulkEntries(evidence: Json): readonly Json[] | undefined {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
   if (!isPage) return Array.isArray(evidence) ? (evidence as readonly Json[]) : undefined
-  const lists = ['events', 'changes', 'confirmations']
+  const lists = ['events', 'changes', 'confirmations', 'requests']
     .map((name) => evidence[name])
     .filter((entries) => entries !== undefined)
   // Of two lists, one would go unread.
@@ -238,6 +243,16 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
     idOf: ({ confirmation }) => (isMembers(confirmation) ? confirmation['confirmationId'] : undefined),
     inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation)),
   },
+  'approval-request': {
+    marks: ['request', 'requestHash', 'signature'],
+    idOf: ({ request }) => (isMembers(request) ? request['requestId'] : undefined),
+    inspect: by(checkApprovalRequest, notesOnApprovalRequest),
+  },
+  'approval-request-close': {
+    marks: ['closeId', 'requestHash', 'signature'],
+    idOf: ({ closeId }) => closeId,
+    inspect: by(checkApprovalRequestClose),
+  },
   bundle: {
     marks: ['bundle'],
     idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
@@ -257,7 +272,7 @@ function kindOf(evidence: Members, which: string): EvidenceKind {
   const [kind, ...others] = kinds
   if (kind === undefined)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}.`,
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`,
     )
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(', ')}.`)

@@ -9,6 +9,8 @@ export type EvidenceKind =
   | 'governance-change'
   | 'intent-transition'
   | 'provider-confirmation'
+  | 'approval-request'
+  | 'approval-request-close'
   | 'bundle'
 
 const ALWAYS = [
@@ -58,6 +60,18 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
     'That the delivery said so: the confirmation names its SHA-256, and the delivery is not in it.',
     'That the rule was right: compare rulesHash with the rules that you expect.',
     'That the provider said nothing else before or after: each confirmation is signed on its own.',
+  ],
+  'approval-request': [
+    'That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.',
+    'That it stands as its status, missing, eligible and approvals say: only the request and its end are signed.',
+    'That what was asked for was executed, or was not: that is what a record or a refusal says.',
+    'That the note is true: it is what the caller wrote.',
+    'That its signals are true: they are what the caller declared.',
+  ],
+  'approval-request-close': [
+    'What was asked for: it names a request by its hash. Verify the request, and compare its requestHash.',
+    'That the one who closed it is the human or the caller of that name: their names are what the service knew them by.',
+    'That nothing was executed before: a request that was used cannot be closed, and the service says so.',
   ],
   bundle: [
     'That the policy was a good one: it is in the bundle to be read.',

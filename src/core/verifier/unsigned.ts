@@ -76,6 +76,12 @@ const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly str
   'governance-change': ofSignature,
   'intent-transition': beside('transition'),
   'provider-confirmation': beside('confirmation'),
+  'approval-request': (asked) => [
+    ...unknown(asked, REQUEST),
+    ...ofSignature(asked),
+    ...ofPart('approval-request-close', asked['closed'], 'closed'),
+  ],
+  'approval-request-close': ofSignature,
   bundle: (bundle) => [
     ...unknown(bundle, BUNDLE),
     ...ofPart('trust-record', bundle['record'], 'record'),
@@ -85,6 +91,21 @@ const OF_KIND: Readonly<Record<EvidenceKind, (evidence: Members) => readonly str
   ],
 }
 
+/** What says how it stands has a note of its own. */
+const REQUEST = [
+  'request',
+  'requestHash',
+  'actionCode',
+  'status',
+  'missing',
+  'intervalSeconds',
+  'expiresAt',
+  'url',
+  'eligible',
+  'approvals',
+  'closed',
+  'signature',
+]
 const BUNDLE = ['bundle', 'record', 'policy', 'approverKeys', 'changes', 'proofs']
 const APPROVER_KEY = ['keyId', 'algorithm', 'use', 'pem', 'jwk', 'revokedAt']
 const PROOF = ['kind', 'id', 'proof']

@@ -3610,6 +3610,38 @@ var init_canonical = __esm({
   }
 });
 
+// src/core/approval-requests/action-code.ts
+function actionCode(action, sha256Hex) {
+  return codeOfHash(sha256Hex(actionText(action)));
+}
+function actionText(action) {
+  const { capability, target, parameters, policy, principalId, requestedBy } = action;
+  return canonicalize({
+    capability,
+    target,
+    parameters,
+    policy: { name: policy.name, version: policy.version },
+    principalId,
+    requestedBy
+  });
+}
+function codeOfHash(hash) {
+  const bits = BigInt(`0x${hash.slice(0, 15)}`);
+  const characters = Array.from(
+    { length: 12 },
+    (_, i) => ALPHABET[Number(bits >> BigInt(55 - 5 * i) & 31n)] ?? ""
+  ).join("");
+  return [0, 4, 8].map((start) => characters.slice(start, start + 4)).join("-");
+}
+var ALPHABET;
+var init_action_code = __esm({
+  "src/core/approval-requests/action-code.ts"() {
+    "use strict";
+    init_canonical();
+    ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  }
+});
+
 // src/core/verifier/evidence.ts
 function isOpen({ missingKeys, missingLog }) {
   return missingKeys !== void 0 || missingLog !== void 0;
@@ -3663,6 +3695,21 @@ var init_evidence = __esm({
   "src/core/verifier/evidence.ts"() {
     "use strict";
     init_canonical();
+  }
+});
+
+// src/core/verifier/instant.ts
+function instantMs(text) {
+  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
+  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
+  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
+}
+var TIMESTAMP;
+var init_instant = __esm({
+  "src/core/verifier/instant.ts"() {
+    "use strict";
+    TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
   }
 });
 
@@ -3828,6 +3875,94 @@ var init_signatures = __esm({
   }
 });
 
+// src/core/verifier/approval-request.ts
+function checkApprovalRequest(evidence, given) {
+  const asked = isMembers(evidence) ? evidence : {};
+  const { request, requestHash: requestHash2, signature, closed } = asked;
+  const text = isMembers(request) ? canonicalText(request) : void 0;
+  return [
+    check("request hash", "The requestHash is not that of the request", () => {
+      return text !== void 0 && given.sha256Hex(text) === requestHash2;
+    }),
+    checkEd25519("request signature", "The signature of the request is not valid", given, {
+      artifact: "approval-request",
+      text,
+      signature
+    }),
+    check("request", "The request is not one that the service makes", () => isWhole(members(request))),
+    check("action code", "The actionCode is not that of the action", () => {
+      return actionCode(codedAction(members(request)), given.sha256Hex) === asked["actionCode"];
+    }),
+    ...closed === void 0 ? [] : checkApprovalRequestClose(closed, given),
+    check("standing", "What it says beside the request is not what was signed", () => isAsSigned(asked))
+  ];
+}
+function checkApprovalRequestClose(evidence, given) {
+  const { signature, ...closed } = isMembers(evidence) ? evidence : {};
+  return [
+    checkEd25519("close signature", "The signature of its end is not valid", given, {
+      artifact: "approval-request-close",
+      text: canonicalText(closed),
+      signature
+    }),
+    check("close", "Its end is not one that a request can have", () => isClose(closed))
+  ];
+}
+function isWhole(request) {
+  const { policy, quorum, createdAt, expiresAt, note } = request;
+  const { name, version, contentHash } = members(policy);
+  members(request["parameters"]);
+  members(request["signals"]);
+  return ["requestId", "requestedBy", "principalId", "capability", "target"].every(
+    (key) => isText(request[key])
+  ) && isText(name) && isText(version) && HASH.test(string(contentHash)) && typeof quorum === "number" && Number.isInteger(quorum) && quorum >= 1 && typeof note === "string" && instantMs(string(createdAt)) < instantMs(string(expiresAt));
+}
+function isClose({ closeId, requestId, requestHash: requestHash2, status, by: by2, reason, closedAt }) {
+  const isReasoned = status === "DECLINED" ? isText(reason) : status === "WITHDRAWN" && reason === "";
+  return isReasoned && [closeId, requestId, by2].every(isText) && HASH.test(string(requestHash2)) && !Number.isNaN(instantMs(string(closedAt)));
+}
+function isAsSigned({ request, requestHash: requestHash2, status, expiresAt, closed }) {
+  const { requestId, requestedBy, createdAt, expiresAt: until } = members(request);
+  if (string(expiresAt) !== until) return false;
+  if (closed === void 0) return !CLOSED.includes(string(status));
+  const end = members(closed);
+  return string(end["status"]) === status && string(end["requestId"]) === requestId && string(end["requestHash"]) === requestHash2 && (status !== "WITHDRAWN" || string(end["by"]) === requestedBy) && instantMs(string(createdAt)) <= instantMs(string(end["closedAt"]));
+}
+function isText(value) {
+  return typeof value === "string" && value !== "";
+}
+function codedAction(request) {
+  const { name, version } = members(request["policy"]);
+  return {
+    capability: string(request["capability"]),
+    target: string(request["target"]),
+    parameters: members(request["parameters"]),
+    policy: { name: string(name), version: string(version) },
+    principalId: string(request["principalId"]),
+    requestedBy: string(request["requestedBy"])
+  };
+}
+function notesOnApprovalRequest(asked) {
+  const stands = STANDING.filter((name) => Object.hasOwn(asked, name));
+  if (stands.length === 0) return [];
+  return [
+    `Nothing signs how it stands (${stands.join(", ")}): the service says so when it is asked. Its end is signed where it was declined or withdrawn.`
+  ];
+}
+var HASH, CLOSED, STANDING;
+var init_approval_request = __esm({
+  "src/core/verifier/approval-request.ts"() {
+    "use strict";
+    init_action_code();
+    init_evidence();
+    init_instant();
+    init_signatures();
+    HASH = /^[0-9a-f]{64}$/;
+    CLOSED = ["DECLINED", "WITHDRAWN"];
+    STANDING = ["status", "missing", "eligible", "approvals"];
+  }
+});
+
 // src/core/verifier/audit-event.ts
 function checkAuditEvent(evidence, given) {
   const { event, signature } = isMembers(evidence) ? evidence : {};
@@ -3898,21 +4033,6 @@ var init_request_hash = __esm({
   "src/core/approval-requests/request-hash.ts"() {
     "use strict";
     init_canonical();
-  }
-});
-
-// src/core/verifier/instant.ts
-function instantMs(text) {
-  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
-  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
-  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
-}
-var TIMESTAMP;
-var init_instant = __esm({
-  "src/core/verifier/instant.ts"() {
-    "use strict";
-    TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
   }
 });
 
@@ -4405,7 +4525,7 @@ function parseEntry(text) {
   const [version, kind = "", hash = "", ...rest] = text.split(" ");
   if (version !== "countersign/1") throw new Error("the entry does not begin with countersign/1");
   if (!KIND.test(kind)) throw new Error("the kind of the entry is not in lowercase letters");
-  if (!HASH.test(hash)) throw new Error("the hash of the entry is not 64 lowercase hex digits");
+  if (!HASH2.test(hash)) throw new Error("the hash of the entry is not 64 lowercase hex digits");
   const streams = rest.map(parseStream);
   const order = streams.map(({ stream }) => streamNames.indexOf(stream));
   if (order.some((position, i) => i > 0 && position <= order[i - 1]))
@@ -4420,14 +4540,14 @@ function parseStream(text) {
     throw new Error("a stream of the entry is not a known name, a tag of 16 hex digits and a number");
   return { stream, tag, n };
 }
-var streamNames, KIND, HASH, STREAM;
+var streamNames, KIND, HASH2, STREAM;
 var init_entry = __esm({
   "src/core/log/entry.ts"() {
     "use strict";
     init_hex();
     streamNames = ["caller", "capability", "policy", "approver"];
     KIND = /^[a-z]+(-[a-z]+)*$/;
-    HASH = /^[0-9a-f]{64}$/;
+    HASH2 = /^[0-9a-f]{64}$/;
     STREAM = /^([a-z]+)=([0-9a-f]{16}):([1-9][0-9]{0,15})$/;
   }
 });
@@ -4961,6 +5081,7 @@ var init_bundle_log = __esm({
     NAMES = {
       authorization: "authorization",
       receipt: "receipt",
+      "approval-request": "approval request",
       approval: "approval",
       change: "governance change",
       confirmation: "provider confirmation"
@@ -7640,10 +7761,10 @@ function checkProviderConfirmation(evidence, given) {
       text: isMembers(confirmation) ? canonicalText(confirmation) : void 0,
       signature
     }),
-    check("confirmation", "The confirmation is not one that the service makes", () => isWhole(confirmation))
+    check("confirmation", "The confirmation is not one that the service makes", () => isWhole2(confirmation))
   ];
 }
-function isWhole(value) {
+function isWhole2(value) {
   const confirmation = members(value);
   return SAYS.some((known) => known === confirmation["says"]) && TEXTS.every((name) => string(confirmation[name]) !== "") && HASHES.every((name) => /^[0-9a-f]{64}$/.test(string(confirmation[name]))) && list(confirmation["comparisons"]).map(members).every(isComparison);
 }
@@ -7989,21 +8110,37 @@ function readExecution(record, { sha256Hex }) {
       id: id2,
       entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
     },
+    requests: readRequests(record, sha256Hex),
     approvals: readApprovals(record, sha256Hex),
     receipt: readReceipt(record, id2),
     confirmations: readConfirmations(record, sha256Hex)
   };
 }
 function readApprovals(record, sha256Hex) {
-  const approvals = list(record["executions"]).flatMap((execution) => {
-    const decision = members(members(execution)["decision"]);
-    return Object.values(members(decision["verifiedSignals"])).flatMap((one) => approvalsOf(members(one)));
-  });
+  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
-  return Array.from(payloads, ([text, { approvalId, approverId, keyId }]) => ({
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
+    requestHash: requestHash2,
     part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
     keyId: `${string(approverId)}:${string(keyId)}`
   }));
+}
+function readRequests(record, sha256Hex) {
+  const requests = verifiedSignalsOf(record).flatMap(
+    ({ request }) => request === void 0 ? [] : [members(request)]
+  );
+  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
+  return Array.from(texts, ([text, { requestId }]) => ({
+    kind: "approval-request",
+    id: string(requestId),
+    entry: artifactEntry.approvalRequest(text, sha256Hex)
+  }));
+}
+function verifiedSignalsOf(record) {
+  return list(record["executions"]).flatMap((execution) => {
+    const decision = members(members(execution)["decision"]);
+    return Object.values(members(decision["verifiedSignals"])).map((one) => members(one));
+  });
 }
 function readReceipt(record, id2) {
   const newest = list(record["receipts"]).at(-1);
@@ -8083,16 +8220,22 @@ function areEnrolled({ approvals }, changes, carried) {
     if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
   return true;
 }
-function dueProofs({ authorization, approvals, receipt, confirmations }, changes) {
+function dueProofs({ authorization, requests, approvals, receipt, confirmations }, changes) {
   const order = changes.flatMap(
     ({ part, target, policy }) => policy === true ? [[part, authorization]] : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part])
   );
+  for (const request of requests) {
+    const ofRequest = approvals.filter(({ requestHash: requestHash2 }) => requestHash2 === request.entry.hash);
+    order.push(...ofRequest.map(({ part }) => [request, part]));
+    order.push([request, authorization]);
+  }
   for (const approval of approvals) order.push([approval.part, authorization]);
   if (receipt !== void 0) order.push([authorization, receipt.part]);
   for (const confirmation of confirmations) order.push([authorization, confirmation]);
   return {
     parts: [
       ...changes.map(({ part }) => part),
+      ...requests,
       ...approvals.map(({ part }) => part),
       authorization,
       ...receipt === void 0 ? [] : [receipt.part],
@@ -9465,6 +9608,18 @@ var init_not_proven = __esm({
         "That the rule was right: compare rulesHash with the rules that you expect.",
         "That the provider said nothing else before or after: each confirmation is signed on its own."
       ],
+      "approval-request": [
+        "That anybody approved it: an approval is signed by its approver, and stands in the record of the execution.",
+        "That it stands as its status, missing, eligible and approvals say: only the request and its end are signed.",
+        "That what was asked for was executed, or was not: that is what a record or a refusal says.",
+        "That the note is true: it is what the caller wrote.",
+        "That its signals are true: they are what the caller declared."
+      ],
+      "approval-request-close": [
+        "What was asked for: it names a request by its hash. Verify the request, and compare its requestHash.",
+        "That the one who closed it is the human or the caller of that name: their names are what the service knew them by.",
+        "That nothing was executed before: a request that was used cannot be closed, and the service says so."
+      ],
       bundle: [
         "That the policy was a good one: it is in the bundle to be read.",
         "That the declared signals were true, beyond what was verified.",
@@ -9543,7 +9698,7 @@ function ofPart(kind, part, ...path) {
 function notesOnUnsigned(kind, evidence) {
   return OF_KIND2[kind](evidence).toSorted().map((path) => `Nothing signs its member ${JSON.stringify(path)}.`);
 }
-var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, BUNDLE, APPROVER_KEY, PROOF, partsOf;
+var SIGNATURE, VERIFICATION, RECORD, unknown, beside, ofSignature, ofSignatures, OF_KIND2, REQUEST, BUNDLE, APPROVER_KEY, PROOF, partsOf;
 var init_unsigned = __esm({
   "src/core/verifier/unsigned.ts"() {
     "use strict";
@@ -9602,6 +9757,12 @@ var init_unsigned = __esm({
       "governance-change": ofSignature,
       "intent-transition": beside("transition"),
       "provider-confirmation": beside("confirmation"),
+      "approval-request": (asked) => [
+        ...unknown(asked, REQUEST),
+        ...ofSignature(asked),
+        ...ofPart("approval-request-close", asked["closed"], "closed")
+      ],
+      "approval-request-close": ofSignature,
       bundle: (bundle) => [
         ...unknown(bundle, BUNDLE),
         ...ofPart("trust-record", bundle["record"], "record"),
@@ -9610,6 +9771,20 @@ var init_unsigned = __esm({
         ...unknownInEach(bundle["proofs"], PROOF, "proofs")
       ]
     };
+    REQUEST = [
+      "request",
+      "requestHash",
+      "actionCode",
+      "status",
+      "missing",
+      "intervalSeconds",
+      "expiresAt",
+      "url",
+      "eligible",
+      "approvals",
+      "closed",
+      "signature"
+    ];
     BUNDLE = ["bundle", "record", "policy", "approverKeys", "changes", "proofs"];
     APPROVER_KEY = ["keyId", "algorithm", "use", "pem", "jwk", "revokedAt"];
     PROOF = ["kind", "id", "proof"];
@@ -9658,7 +9833,7 @@ function parsedKeys(given) {
 function bulkEntries(evidence) {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0;
   if (!isPage) return Array.isArray(evidence) ? evidence : void 0;
-  const lists = ["events", "changes", "confirmations"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
+  const lists = ["events", "changes", "confirmations", "requests"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
   const [entries] = lists.length === 1 ? lists : [];
   return Array.isArray(entries) ? entries : void 0;
 }
@@ -9701,7 +9876,7 @@ function kindOf(evidence, which) {
   const [kind, ...others] = kinds;
   if (kind === void 0)
     throw new Unusable(
-      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}.`
+      `${which} is no evidence of a known kind: a record has a trustRecordId, a receipt a receiptId, a refusal a refusalRecordId, a change a changeId, a changeHash and a signature, a bundle the member bundle; an audit event stands as {event, signature}, an intent's transition as {transition, signature}, a provider's confirmation as {confirmation, signature}; an approval request has a request, a requestHash and a signature, its end a closeId.`
     );
   if (others.length > 0)
     throw new Unusable(`${which} claims to be several kinds of evidence: ${kinds.join(", ")}.`);
@@ -9716,6 +9891,7 @@ var KINDS2;
 var init_verifier = __esm({
   "src/core/verifier/index.ts"() {
     "use strict";
+    init_approval_request();
     init_audit_event();
     init_bundle();
     init_crypto();
@@ -9768,6 +9944,16 @@ var init_verifier = __esm({
         marks: ["confirmation", "signature"],
         idOf: ({ confirmation }) => isMembers(confirmation) ? confirmation["confirmationId"] : void 0,
         inspect: by(checkProviderConfirmation, ({ confirmation }) => notesOnConfirmation(confirmation))
+      },
+      "approval-request": {
+        marks: ["request", "requestHash", "signature"],
+        idOf: ({ request }) => isMembers(request) ? request["requestId"] : void 0,
+        inspect: by(checkApprovalRequest, notesOnApprovalRequest)
+      },
+      "approval-request-close": {
+        marks: ["closeId", "requestHash", "signature"],
+        idOf: ({ closeId }) => closeId,
+        inspect: by(checkApprovalRequestClose)
       },
       bundle: {
         marks: ["bundle"],

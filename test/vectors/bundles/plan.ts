@@ -13,6 +13,7 @@ import {
 } from '../evidence.ts'
 import { aChange } from '../governance-changes.ts'
 import { aConfirmation } from '../provider-confirmations.ts'
+import { asked } from '../trust-records/requested.ts'
 import { canonical, humans, modes, publicKeyJson, sha256, unpublished, type Key } from '../keys.ts'
 import { aLog, describedLog, type SignedBy } from '../logs.ts'
 
@@ -64,6 +65,8 @@ export function enrolment(key: Key, proposed: Members = {}): Members {
 
 interface Told {
   readonly approvals: readonly Members[]
+  /** What the approvals are for; left out: they are for no request. */
+  readonly request?: Members
   readonly mode?: keyof typeof modes
   readonly name?: string
   readonly log?: string
@@ -73,6 +76,7 @@ interface Told {
 /** A record under the policy, with these approvals, and its receipt. */
 function aRecord({
   approvals,
+  request,
   mode = 'ed25519',
   name = 'bundled',
   log = FIRST,
@@ -83,7 +87,8 @@ function aRecord({
     { name, parameters: PARAMETERS, signals: { humanApproved: true, amount: 42 } },
     signers,
   )
-  const verified = { humanApproved: { value: true, by: 'approval', approvals: [...approvals] } }
+  const of = request === undefined ? {} : { request }
+  const verified = { humanApproved: { value: true, by: 'approval', approvals: [...approvals], ...of } }
   const edits: [path: string, value: Json][] = [
     ['transaction.authority.principalId', 'treasury'],
     ['authorization.payload.policyContentHash', sha256(POLICY_TEXT)],
@@ -101,7 +106,7 @@ function aRecord({
 
 /** Something that the log holds: its entry, and how the bundle names its proof. */
 export interface Part {
-  readonly kind: 'authorization' | 'receipt' | 'approval' | 'change' | 'confirmation'
+  readonly kind: 'authorization' | 'receipt' | 'approval-request' | 'approval' | 'change' | 'confirmation'
   readonly id: string
   readonly entry: string
 }
@@ -183,6 +188,33 @@ export function governedBy(approvals: readonly Members[], told: Partial<Told> = 
       ...(receipt === undefined ? [] : [receipt]),
     ],
   }
+}
+
+/** What two humans are asked. */
+const request: Members = {
+  ...asked,
+  policy: { name: 'sandbox-echo', version: '1.0.0', contentHash: sha256(POLICY_TEXT) },
+  quorum: 2,
+}
+
+const requestPart: Part = {
+  kind: 'approval-request',
+  id: request['requestId'] as string,
+  entry: entryOf('approval-request', sha256(canonical(request))) + streams(6),
+}
+
+/** As `governed`, and the approvals are for a request, which the log has before them. */
+export function requested(): Plan {
+  const of = { version: 2, requestHash: sha256(canonical(request)) }
+  const plan = governedBy([anApproval(zoe, of), anApproval(humans.dana, of)], { request })
+  return withPart(plan, requestPart, ({ kind }) => kind === 'approval')
+}
+
+/** The plan with the part before the first one that is so. */
+export function withPart(plan: Plan, part: Part, isBefore: (one: Part) => boolean): Plan {
+  const others = plan.parts.filter(({ kind }) => kind !== part.kind)
+  const i = others.findIndex(isBefore)
+  return { ...plan, parts: [...others.slice(0, i), part, ...others.slice(i)] }
 }
 
 /** Nothing is approved by a human, and the policy was loaded at the first start. */

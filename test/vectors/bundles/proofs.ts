@@ -19,7 +19,9 @@ import {
   governed,
   plain,
   proven,
+  requested,
   spoiledLine,
+  withPart,
 } from './plan.ts'
 
 export function wrongProofs(all: Cases): void {
@@ -51,6 +53,37 @@ export function wrongProofs(all: Cases): void {
     'The proof of its confirmation is there, and the confirmation is not.',
     bundle({ ...plain(), parts: confirmedPlan.parts }),
     [PROOFS],
+  )
+  const requestedPlan = requested()
+  const request = requestedPlan.parts.find(({ kind }) => kind === 'approval-request')!
+  const requestedBundle = bundle(requestedPlan)
+  const ofOthers = (requestedBundle['proofs'] as Members[]).filter(({ kind }) => kind !== 'approval-request')
+  const noRequest = put(requestedBundle, 'proofs', ofOthers)
+  all.add('no-proof-of-request', 'No proof of the approval request is there.', noRequest, [PROOFS, ORDER])
+  all.add(
+    'request-behind-approval',
+    'An approval stands before the request that it is for.',
+    bundle(withPart(requestedPlan, request, ({ id }) => id === requestedPlan.parts.at(-3)?.id)),
+    [ORDER],
+  )
+  all.add(
+    'request-behind-authorization',
+    'It was asked for when it was authorized already.',
+    bundle(withPart(requestedPlan, request, ({ kind }) => kind === 'receipt')),
+    [ORDER],
+  )
+  all.add(
+    'request-of-another',
+    'The proof is of another request of the same id.',
+    bundle(
+      requestedPlan,
+      proven(
+        requestedPlan.parts.map((one) =>
+          one === request ? { ...one, entry: entryOf('approval-request', sha256('another')) } : one,
+        ),
+      ),
+    ),
+    [PROOFS, ORDER],
   )
   const plan = plain()
   const [authorization, receipt] = plan.parts as [Part, Part]

@@ -15,6 +15,7 @@ import {
   governed,
   plain,
   proven,
+  requested,
   revokedAt,
   withChanges,
   zoe,
@@ -24,6 +25,8 @@ const AT = `The log "${FIRST}" had 15 entries at its checkpoint of 2026-11-21T01
 
 /** As the log has what it got after the fact. */
 const late = (part: Part): Part => ({ ...part, entry: part.entry.replace(/^(\S+ )/, '$1late-') })
+
+const requestOf = (parts: readonly Part[]) => parts.find(({ kind }) => kind === 'approval-request')!
 
 export function validBundles(all: Cases): void {
   all.addNoted(
@@ -49,6 +52,25 @@ export function validBundles(all: Cases): void {
     LOADED,
     `The log "${FIRST}" had 3 entries at its checkpoint of 2026-11-21T01:01:00Z.`,
   ])
+  all.addNoted(
+    'valid-requested',
+    'The approvals are for a request that the log has before them.',
+    bundle(requested()),
+    [AT.replace('15', '17')],
+  )
+  const { parts: asked } = requested()
+  all.addNoted(
+    'valid-request-late',
+    'The log has the request as a late entry, behind everything.',
+    bundle({
+      ...requested(),
+      parts: [...asked.filter((one) => one.kind !== 'approval-request'), late(requestOf(asked))],
+    }),
+    [
+      AT.replace('15', '17'),
+      `The log has the approval request ${JSON.stringify(requestOf(asked).id)} as a late entry: its place does not show when it was made.`,
+    ],
+  )
   all.add('valid-confirmed', 'The provider said that it was executed.', bundle(confirmed()))
   all.addNoted(
     'valid-contradicted',

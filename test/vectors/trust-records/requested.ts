@@ -8,7 +8,7 @@ import { canonical, humans, sha256, type Key } from '../keys.ts'
 const FAILING = ['approvals']
 
 /** The request of the execution that `approvable` is. */
-const asked: Members = {
+export const asked: Members = {
   requestId: uuid('approval request'),
   requestedBy: CALLER,
   principalId: 'treasury',
