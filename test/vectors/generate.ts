@@ -15,7 +15,9 @@ import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
 import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
 import { refusalCases } from './refusal-records.ts'
+import { passkeysJson } from './passkeys.ts'
 import { humanAuthority } from './trust-records/approved.ts'
+import { passkeyApprovals } from './trust-records/passkeys.ts'
 import { requestedApprovals } from './trust-records/requested.ts'
 import { refusedApprovals } from './trust-records/unapproved.ts'
 import { appendedTo } from './trust-records/appended.ts'
@@ -44,6 +46,7 @@ function allCases(): Record<string, readonly Case[]> {
     humanAuthority,
     refusedApprovals,
     requestedApprovals,
+    passkeyApprovals,
   ])
     add(records)
   return {
@@ -65,7 +68,7 @@ export function vectorFiles(): Record<string, object> {
   const published = Object.values(keys).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
   const files: Record<string, object> = {
     'keys.json': { keys: published.map(publicKeyJson) },
-    'approver-keys.json': humanKeysJson(),
+    'approver-keys.json': [...humanKeysJson(), ...passkeysJson()],
     'log.json': description,
   }
   for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }

@@ -4,6 +4,7 @@ import { Cases, forgeries, type Case } from './case.ts'
 import { at, drop, membersAt, put, type Json, type Members } from './edit.ts'
 import { time, uuid } from './evidence.ts'
 import { canonical, humans, keys, sha256, sign, unpublished, type Forgery, type Key } from './keys.ts'
+import { asserted, passkeys, rawKeyOf, type Otherwise, type PasskeyOwner } from './passkeys.ts'
 
 const HASH = 'change hash'
 const SIGNATURE = 'change signature'
@@ -142,6 +143,7 @@ export function governanceCases(): Case[] {
     signed(otherRule),
     [HASH],
   )
+  byPasskeys(all)
   changed(all, { pending, approved, rejected })
   steppedUp(all, approved, rejected)
   for (const [id, what, forgery] of [
@@ -175,6 +177,53 @@ export function governanceCases(): Case[] {
     JSON.stringify(approved).replace('"status":', '"status":"REJECTED","status":'),
   )
   return all.cases
+}
+
+/** A change that a human resolved by a passkey. */
+function passkeyChange(owner: PasskeyOwner, how?: Otherwise): Members {
+  const change = aChange('APPROVED', rawKeyOf(owner))
+  const { payload, keyId } = membersAt(change, 'stepUpAuthorization')
+  const stepUpAuthorization = {
+    payload: payload as Json,
+    keyId: keyId as Json,
+    ...asserted('step-up', canonical(payload as Json), owner, how),
+  }
+  return signed({ ...change, stepUpAuthorization })
+}
+
+function byPasskeys(all: Cases): void {
+  const { frank, grace } = passkeys
+  all.add('valid-passkey-es256', 'A human approved it by a passkey of ES256.', passkeyChange(frank))
+  all.add('valid-passkey-ed25519', 'A human approved it by a passkey of Ed25519.', passkeyChange(grace))
+  all.add(
+    'valid-passkey-high-s',
+    'S of the step-up is above half the order.',
+    passkeyChange(frank, { highS: true }),
+  )
+  const rows: [id: string, what: string, how: Otherwise][] = [
+    ['approval', 'The passkey signed the step-up as an approval.', { artifact: 'approval' }],
+    ['uv-off', 'The passkey did not verify its user.', { flags: 0x01 }],
+    [
+      'other-origin',
+      'The passkey signed at another origin.',
+      { clientData: { origin: 'https://evil.example' } },
+    ],
+    ['other-rp-id', 'The passkey signed for another site.', { rpId: 'evil.example' }],
+    ['create', 'The passkey was made, and signed nothing.', { clientData: { type: 'webauthn.create' } }],
+    ['algorithm', 'The algorithm is one that no passkey has.', { algorithm: 'webauthn-rs256' }],
+    ['no-assertion', 'There is no client data.', { webauthn: { clientDataJSON: undefined } }],
+  ]
+  for (const [id, what, how] of rows) all.add(`passkey-${id}`, what, passkeyChange(frank, how), [STEP_UP])
+  all.add(
+    'passkey-raw',
+    'A passkey signed the step-up as a raw key does.',
+    aChange('APPROVED', rawKeyOf(grace)),
+    [STEP_UP],
+  )
+  const alice: PasskeyOwner = { ...humans.aliceStepUp, algorithm: 'ed25519', backupEligible: false }
+  all.add('passkey-by-raw', 'A raw key signed the step-up as a passkey does.', passkeyChange(alice), [
+    STEP_UP,
+  ])
 }
 
 /** Members changed by who has no key, and by who has. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Json, Members } from './edit.ts'
 import { humans, keys, publicKeyJson, unpublished } from './keys.ts'
+import { passkeyJson, passkeys } from './passkeys.ts'
 
 export interface KeySetCase {
   readonly id: string
@@ -170,6 +171,7 @@ export function keySetCases(): KeySetCase[] {
     publicKeyJson(humans.dana),
   )
 
+  passkeyCases(read, refuse)
   for (const [id, what, hex] of POINTS)
     refuse(`point-${id}`, `The Ed25519 key is ${what}.`, set(pointEntry(hex)))
   refuse(
@@ -357,6 +359,111 @@ export function keySetCases(): KeySetCase[] {
   refuseText('bom', 'A byte order mark stands before it.', `\ufeff${file(set(entry()))}`)
   refuseText('deep', 'A member is nested 81 deep.', `{"keys":[],"x":${'['.repeat(80)}${']'.repeat(80)}}`)
   return cases
+}
+
+const es256 = () => passkeyJson(passkeys.dana)
+const erik = () => passkeyJson(passkeys.erik)
+
+type Add<T extends unknown[]> = (id: string, what: string, ...rest: T) => void
+
+/** A key that a human enrolled as a passkey: ES256 or Ed25519, with the site that it signs for. */
+function passkeyCases(read: Add<[readonly string[], ...Json[]]>, refuse: Add<Json[]>): void {
+  const DANA = 'dana:passkey'
+  const withPasskey = (change: { readonly [name: string]: Json | undefined }) =>
+    withMembers(es256(), { passkey: withMembers(es256()['passkey'] as Members, change) })
+  const es256Jwk = (change: { readonly [name: string]: Json | undefined }) =>
+    withMembers(es256(), { pem: undefined, jwk: withMembers(es256()['jwk'] as Members, change) })
+  read('valid-passkey-es256', 'A passkey of ES256.', [DANA], es256())
+  read('valid-passkey-ed25519', 'A passkey of Ed25519.', ['erik:passkey'], erik())
+  read('valid-passkey-pem', 'A passkey has no jwk.', [DANA], withMembers(es256(), { jwk: undefined }))
+  read('valid-passkey-jwk', 'A passkey has no pem.', [DANA], es256Jwk({}))
+  read('valid-passkey-no-alg', 'Its jwk has no alg.', [DANA], es256Jwk({ alg: undefined }))
+  read(
+    'valid-passkey-no-algorithm',
+    'A passkey claims no algorithm.',
+    [DANA],
+    withMembers(es256(), { algorithm: undefined }),
+  )
+  read(
+    'valid-passkey-member-more',
+    'A passkey has a member more.',
+    [DANA],
+    withPasskey({ credentialId: 'AAAA' }),
+  )
+  read('valid-passkey-twice', 'A passkey stands there twice.', [DANA], es256(), es256())
+  refuse('es256-no-passkey', 'An es256 key is no passkey.', withMembers(es256(), { passkey: undefined }))
+  refuse('passkey-null', 'The passkey is null.', withMembers(es256(), { passkey: null }))
+  refuse('passkey-list', 'The passkey is a list.', withMembers(es256(), { passkey: [] }))
+  refuse(
+    'passkey-ml-dsa-65',
+    'An ML-DSA-65 key is a passkey.',
+    withMembers(pq(), { passkey: es256()['passkey'] }),
+  )
+  refuse('passkey-no-rp-id', 'It is for no site.', withPasskey({ rpId: undefined }))
+  refuse('passkey-rp-id-empty', 'Its site has an empty name.', withPasskey({ rpId: '' }))
+  refuse('passkey-no-origins', 'It has no origins.', withPasskey({ origins: undefined }))
+  refuse('passkey-origins-empty', 'Its list of origins is empty.', withPasskey({ origins: [] }))
+  refuse(
+    'passkey-origins-text',
+    'Its origins are a text.',
+    withPasskey({ origins: 'https://approve.example' }),
+  )
+  refuse(
+    'passkey-origin-null',
+    'One of its origins is null.',
+    withPasskey({ origins: ['https://a.example', null] }),
+  )
+  refuse('passkey-origin-empty', 'One of its origins is empty.', withPasskey({ origins: [''] }))
+  refuse('passkey-no-be', 'Whether it can be copied is not said.', withPasskey({ backupEligible: undefined }))
+  refuse('passkey-be-text', 'Whether it can be copied is a text.', withPasskey({ backupEligible: 'true' }))
+  refuse(
+    'passkey-and-raw',
+    'One file says that it is a passkey, and another one that it is not.',
+    erik(),
+    withMembers(erik(), { passkey: undefined }),
+  )
+  refuse(
+    'passkey-two-sites',
+    'Two files name two sites of it.',
+    es256(),
+    withPasskey({ rpId: 'other.example' }),
+  )
+  refuse(
+    'passkey-two-origins',
+    'Two files name other origins of it.',
+    es256(),
+    withPasskey({ origins: ['https://approve.example'] }),
+  )
+  refuse(
+    'passkey-called-ed25519',
+    'An es256 passkey is called ed25519.',
+    withMembers(es256(), { algorithm: 'ed25519' }),
+  )
+  refuse(
+    'passkey-called-es256',
+    'An Ed25519 passkey is called es256.',
+    withMembers(erik(), { algorithm: 'es256' }),
+  )
+  refuse(
+    'passkey-two-approvers',
+    'One passkey has the names of two approvers.',
+    es256(),
+    withMembers(es256Jwk({ kid: undefined }), { keyId: 'erik:passkey' }),
+  )
+  refuse('passkey-alg', 'The alg of its jwk is another one.', es256Jwk({ alg: 'EdDSA' }))
+  refuse('passkey-private', 'Its jwk holds the private key.', es256Jwk({ d: 'AA' }))
+  refuse('passkey-x-short', 'x has 31 bytes.', es256Jwk({ x: Buffer.alloc(31, 1).toString('base64url') }))
+  refuse('passkey-y-missing', 'There is no y.', es256Jwk({ y: undefined }))
+  refuse(
+    'passkey-not-on-curve',
+    'Its key is no point of the curve.',
+    es256Jwk({ y: (es256()['jwk'] as Members)['x'] }),
+  )
+  refuse(
+    'passkey-x-too-great',
+    'x is above the prime.',
+    es256Jwk({ x: Buffer.alloc(32, 255).toString('base64url') }),
+  )
 }
 
 /** The next letter at its end: the same bytes to a reader that drops the bits which no byte needs. */

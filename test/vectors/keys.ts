@@ -137,8 +137,12 @@ export function preAuthEncoding(artifact: string, text: string): string {
   return `DSSEv1 ${type.length} ${type} ${Buffer.byteLength(text)} ${text}`
 }
 
-function rawSignature(message: string, { algorithm, seed }: Key): Uint8Array {
-  const bytes = Buffer.from(message)
+function rawSignature(message: string, by: Key): Uint8Array {
+  return rawSignatureBy(Buffer.from(message), by)
+}
+
+/** The bare signature of these bytes. */
+export function rawSignatureBy(bytes: Buffer, { algorithm, seed }: Key): Uint8Array {
   if (algorithm === 'ed25519') return cryptoSign(null, bytes, privateKey(serviceEd25519.pkcs8Prefix, seed))
   // OpenSSL's are different each time.
   return mlDsa65.sign(bytes, mlDsa65.keygen(seed).secretKey, { extraEntropy: false })

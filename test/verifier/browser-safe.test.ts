@@ -21,7 +21,7 @@ const formats = ['note', 'checkpoint', 'cosignature', 'policy', 'proof']
 const log = reached(join(CORE, 'verifier', 'note-crypto.ts'))
 for (const name of formats) reached(join(CORE, 'log', `${name}.ts`), log.files, log.packages)
 
-test('it imports nothing of Node, and of the server what reads and writes JSON, approval requests, Merkle trees, the formats of the log and the states of an intent', () => {
+test('it imports nothing of Node, and of the server what reads and writes JSON, approval requests, Merkle trees, the formats of the log, the assertions of passkeys and the states of an intent', () => {
   const outside = Array.from(files, (file) => relative(CORE, file)).filter(
     (file) => !file.startsWith('verifier'),
   )
@@ -43,6 +43,7 @@ test('it imports nothing of Node, and of the server what reads and writes JSON, 
     'log/proof.ts',
     'merkle/batch-head.ts',
     'merkle/tree.ts',
+    'webauthn/assertion.ts',
   ])
   expect(Array.from(packages).toSorted()).toEqual(['@noble/curves', '@noble/hashes', '@noble/post-quantum'])
 })

@@ -7,7 +7,7 @@ import { requestHash } from '../approval-requests/request-hash.ts'
 import { requestProblem } from '../approval-requests/request-problem.ts'
 import { instantMs } from './instant.ts'
 import { scopeCovers } from './scope.ts'
-import { isAuthorizationSigned, requireEd25519 } from './signatures.ts'
+import { isAuthorizationSigned, requireHumanAlgorithm } from './signatures.ts'
 
 /** What an approval must be of, to count for an execution. */
 interface ApprovedAction {
@@ -173,7 +173,7 @@ function requireRequest(
 
 /** Throws where the approver that it names did not sign it. */
 function requireSignature(
-  { payload, algorithm, signature }: Members,
+  { payload, algorithm, signature, webauthn }: Members,
   crypto: CheckCrypto,
 ): { approverId: string; nonce: string; revokedAt: string | null } {
   const { approverId, keyId, nonce } = members(payload)
@@ -184,8 +184,9 @@ function requireSignature(
     algorithm: string(algorithm),
     keyId: `${approver}:${string(keyId)}`,
     value: string(signature),
+    webauthn,
   }
-  requireEd25519(carried.algorithm)
+  requireHumanAlgorithm(carried.algorithm)
   if (!crypto.verifySignature('approval', canonicalize(payload as Json), carried))
     throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`)
   return {

@@ -8,7 +8,15 @@ import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
 import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
 import { checkGovernanceChange, notesOnChange, signedMembersOf } from './governance-change.ts'
-import { combinedKeys, NO_KEYS, readEd25519Key, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
+import {
+  combinedKeys,
+  isSameKey,
+  NO_KEYS,
+  readEnrolledKey,
+  readKeySet,
+  type KeySet,
+  type VerifyingKey,
+} from './keys.ts'
 import type { LogTrust } from './log-trust.ts'
 import { Unusable } from './unusable.ts'
 import { checkWholeRecord, notesOnRecord } from './whole-record.ts'
@@ -239,14 +247,15 @@ function readChange(
       sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash
     return isThis ? { ...read, policy: true } : read
   }
-  const { action, approverId, keyId, publicKeyPem: pem = null } = isMembers(proposed) ? proposed : {}
+  const enrolled = isMembers(proposed) ? proposed : {}
+  const { action, approverId, keyId } = enrolled
   const isOfApprover =
     kind === 'approver' &&
     action === 'add' &&
     named === `${string(approverId)}:${string(keyId)}` &&
     approvals.some((approval) => approval.keyId === named)
   if (!isOfApprover) return read
-  return { ...read, enrolled: readEd25519Key(named, pem, carried.get(named)) }
+  return { ...read, enrolled: readEnrolledKey(named, enrolled, carried.get(named)) }
 }
 
 /** @throws Error for a change that put nothing of this execution into force, and for two that say they did the same */
@@ -286,8 +295,7 @@ function areEnrolled({ approvals }: Execution, changes: readonly Change[], carri
     const key = carried.get(keyId)
     if (enrolled === undefined) throw new Error(`no governance change in it enrolled the key ${named}`)
     if (key === undefined) throw new Error(`the key ${named} is not among them`)
-    if (key.fingerprint !== enrolled.fingerprint)
-      throw new Error(`the key ${named} is another one than was enrolled`)
+    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named} is another one than was enrolled`)
   }
   for (const keyId of carried.keys())
     if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`)

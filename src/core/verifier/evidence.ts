@@ -24,6 +24,8 @@ export interface CarriedSignature {
   readonly value: string
   /** Where the artifact says that it stands in its batch, of any shape (src/core/merkle/batch-head.ts). */
   readonly batch?: Json | undefined
+  /** What a passkey signed around the artifact, of any shape (src/core/webauthn/assertion.ts). */
+  readonly webauthn?: Json | undefined
 }
 
 /** What evidence is signed as: names of decisions §4's payload types. */

@@ -3,7 +3,7 @@ import { canonicalize, type Json } from '../json/canonical.ts'
 import { canonicalText, check, checkSigned, isMembers, members, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
-import { checkEd25519, requireEd25519 } from './signatures.ts'
+import { checkEd25519, requireHumanAlgorithm } from './signatures.ts'
 
 const STEP_UP_LIFETIME_MAX_MS = 120_000
 
@@ -69,7 +69,7 @@ function isResolved(change: Members): boolean {
 function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
   const { status, stepUpAuthorization } = change
   if (status === 'PENDING_APPROVAL') return stepUpAuthorization === undefined
-  const { payload, keyId, algorithm, signature } = members(stepUpAuthorization)
+  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization)
   const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload)
   const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))]
   const isBound =
@@ -81,9 +81,9 @@ function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
     from < to &&
     to - from <= STEP_UP_LIFETIME_MAX_MS &&
     instantMs(string(change['resolvedAt'])) < to
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) }
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn }
   if (!isBound) return false
-  requireEd25519(carried.algorithm)
+  requireHumanAlgorithm(carried.algorithm)
   const known = stepUpKeys(change, crypto)
   return (
     known.length === 0 ||

@@ -2,16 +2,21 @@
 // GET /keys/{approverId}:{keyId} answers one of a human. It is the verifier's own choice of whom to trust: a key inside the evidence is never looked at.
 import type { EdwardsPoint } from '@noble/curves/abstract/edwards.js'
 import { ed25519 } from '@noble/curves/ed25519.js'
+import { p256 } from '@noble/curves/nist.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, concatBytes, hexToBytes } from '@noble/hashes/utils.js'
-import type { Json } from '../json/canonical.ts'
+import { canonicalize, type Json } from '../json/canonical.ts'
 import type { VerifierKey } from '../log/note.ts'
+import { readPasskey, type Passkey } from '../webauthn/assertion.ts'
 import { base64, base64url } from './base64.ts'
 import { isMembers, type Members } from './evidence.ts'
 import { instantMs } from './instant.ts'
 import { Unusable } from './unusable.ts'
 
-/** DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4): exactly these, or it is another kind of key. */
+/**
+ * DER of an SPKI up to the key's own bytes (RFC 8410 §4, RFC 9881 §4, RFC 5480 §2.1.1 with an uncompressed point): exactly these, or it
+ * is another kind of key.
+ */
 const KINDS = [
   { algorithm: 'ed25519', spkiPrefix: hexToBytes('302a300506032b6570032100'), bytes: 32 },
   {
@@ -19,9 +24,16 @@ const KINDS = [
     spkiPrefix: hexToBytes('308207b2300b0609608648016503040312038207a100'),
     bytes: 1952,
   },
+  // Of passkeys only: nothing else here signs by it.
+  {
+    algorithm: 'es256',
+    spkiPrefix: hexToBytes('3059301306072a8648ce3d020106082a8648ce3d03010703420004'),
+    bytes: 64,
+  },
 ] as const
+type Kind = (typeof KINDS)[number]
 
-type Algorithm = (typeof KINDS)[number]['algorithm']
+type Algorithm = Kind['algorithm']
 
 interface Material {
   /** Read from the key itself, never from a name or a claim. */
@@ -37,6 +49,8 @@ export interface VerifyingKey extends Material {
   readonly fingerprint: string
   /** RFC 3339: what it signed for later executions counts for nothing. Null: in effect, when the key was saved. */
   readonly revokedAt: string | null
+  /** A key with it verifies `webauthn-*` only, and one without it never does. */
+  readonly passkey: Passkey | undefined
 }
 
 /** The key is the keyId, exactly as written. */
@@ -70,12 +84,21 @@ function oneOfEach(found: readonly VerifyingKey[]): KeySet {
   const keys = new Map<string, VerifyingKey>()
   for (const key of found) {
     const same = keys.get(key.keyId)
-    if (same !== undefined && same.fingerprint !== key.fingerprint)
+    if (same !== undefined && !isSameKey(same, key))
       throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`)
     keys.set(key.keyId, same === undefined ? key : { ...key, revokedAt: earlier(same, key) })
   }
   refuseSharedKeys([...keys.values()])
   return keys
+}
+
+/** The same public key as a passkey and as a raw one, or for another site, is two keys. */
+export function isSameKey(one: VerifyingKey, other: VerifyingKey): boolean {
+  return one.fingerprint === other.fingerprint && passkeyText(one) === passkeyText(other)
+}
+
+function passkeyText({ passkey }: VerifyingKey): string {
+  return passkey === undefined ? '' : canonicalize(passkey as unknown as Json)
 }
 
 /** One key under the names of two approvers would make two of one person; under the service's, a human of the service. */
@@ -120,10 +143,15 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
   const jwks = [jwk, 'kty' in entry ? entry : undefined].filter((one) => one !== undefined)
   if (pem === undefined && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`)
-  const found = [...(pem === undefined ? [] : [ofPem(pem, which)]), ...jwks.map((one) => ofJwk(one, which))]
+  const claimed = entry['algorithm']
+  // A standard JWKS may hold P-256 keys for other purposes, which are left out.
+  const mayBeEs256 = 'passkey' in entry || claimed === 'es256'
+  const found = [
+    ...(pem === undefined ? [] : [ofPem(pem, mayBeEs256, which)]),
+    ...jwks.map((one) => ofJwk(one, mayBeEs256, which)),
+  ]
   const known = found.filter((one) => one !== undefined)
   const [material] = known
-  const claimed = entry['algorithm']
   if (material === undefined) {
     if (KINDS.some(({ algorithm }) => algorithm === claimed))
       throw new Unusable(`${which} is called ${claimed as string} but holds a key of another kind.`)
@@ -137,21 +165,43 @@ function readKey(entry: Json, which: string): VerifyingKey | undefined {
   const fingerprint = fingerprintOf(material)
   if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
     throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`)
+  const passkey = passkeyOf(entry, material, which)
   const point = pointOf(keyId, material, which)
-  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which) }
+  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which), passkey }
+}
+
+function passkeyOf(entry: Members, { algorithm }: Material, which: string): Passkey | undefined {
+  if (!('passkey' in entry)) {
+    if (algorithm === 'es256')
+      throw new Unusable(`${which} is an es256 key and no passkey: none is used here.`)
+    return undefined
+  }
+  if (algorithm === 'ml-dsa-65') throw new Unusable(`${which} is an ml-dsa-65 key, and no passkey is one.`)
+  try {
+    return readPasskey(entry['passkey'])
+  } catch (error) {
+    throw new Unusable(`${which} is no usable passkey: ${(error as Error).message}.`)
+  }
 }
 
 /**
- * A key by its PEM alone.
+ * A human's key as a governance change enrolled it.
+ * @param enrolled what was proposed: a `publicKeyPem`, and for a passkey the member `passkey`
  * @param known a key that was read before: where it is the same, it is not examined again
- * @throws Unusable where it is no Ed25519 key
+ * @throws Unusable where it is no Ed25519 key and no passkey
  */
-export function readEd25519Key(keyId: string, pem: Json, known: VerifyingKey | undefined): VerifyingKey {
+export function readEnrolledKey(
+  keyId: string,
+  enrolled: Members,
+  known: VerifyingKey | undefined,
+): VerifyingKey {
   const which = `The key '${keyId}'`
-  const material = ofPem(pem, which)
-  if (material?.algorithm !== 'ed25519') throw new Unusable(`${which} is no Ed25519 key.`)
+  const material = ofPem(enrolled['publicKeyPem'] ?? null, 'passkey' in enrolled, which)
+  if (material === undefined || material.algorithm === 'ml-dsa-65')
+    throw new Unusable(`${which} is no Ed25519 key.`)
   const fingerprint = fingerprintOf(material)
-  const key = { keyId, ...material, fingerprint, revokedAt: null }
+  const passkey = passkeyOf(enrolled, material, which)
+  const key = { keyId, ...material, fingerprint, revokedAt: null, passkey }
   return { ...key, point: known?.fingerprint === fingerprint ? known.point : pointOf(keyId, material, which) }
 }
 
@@ -177,19 +227,20 @@ function nameOf(parts: readonly Members[], which: string): string {
 const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n((?:[A-Za-z0-9+/=]+\r?\n)+)-----END PUBLIC KEY-----[ \t\r\n]*$/
 
 /** One SPKI block and nothing else. Undefined: a key of another kind. */
-function ofPem(pem: Json, which: string): Material | undefined {
+function ofPem(pem: Json, mayBeEs256: boolean, which: string): Material | undefined {
   const block = typeof pem === 'string' ? PEM.exec(pem) : null
   const der = base64(block?.[1]?.replaceAll(/\r?\n/g, '') ?? '')
   if (der === undefined || der.length === 0)
     throw new Unusable(`${which} has a \`pem\` that is no public key.`)
   const kind = KINDS.find(({ spkiPrefix }) => spkiPrefix.every((byte, i) => der[i] === byte))
+  if (kind?.algorithm === 'es256' && !mayBeEs256) return undefined
   return kind && materialOf(kind, der.subarray(kind.spkiPrefix.length), which)
 }
 
-/** RFC 8037 §2 and RFC 9964 §3. Undefined: a key of another kind. */
-function ofJwk(jwk: Json, which: string): Material | undefined {
+/** RFC 8037 §2, RFC 9964 §3 and RFC 7518 §6.2.1. Undefined: a key of another kind. */
+function ofJwk(jwk: Json, mayBeEs256: boolean, which: string): Material | undefined {
   if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`)
-  const { kty, crv, alg, x, pub } = jwk
+  const { kty, crv, alg, x, y, pub } = jwk
   refusePrivate(jwk, which)
   if (kty === 'OKP' && crv === 'Ed25519') {
     if (alg !== undefined && alg !== 'EdDSA' && alg !== 'Ed25519')
@@ -197,6 +248,14 @@ function ofJwk(jwk: Json, which: string): Material | undefined {
     return materialOf(KINDS[0], bytesOf(x, which), which)
   }
   if (kty === 'AKP' && alg === 'ML-DSA-65') return materialOf(KINDS[1], bytesOf(pub, which), which)
+  if (mayBeEs256 && kty === 'EC' && crv === 'P-256') {
+    if (alg !== undefined && alg !== 'ES256')
+      throw new Unusable(`${which} is a P-256 key with an \`alg\` that is not ES256.`)
+    const coordinates = [bytesOf(x, which), bytesOf(y, which)]
+    if (coordinates.some(({ length }) => length !== 32))
+      throw new Unusable(`${which} has coordinates that do not have 32 bytes.`)
+    return materialOf(KINDS[2], concatBytes(...coordinates), which)
+  }
   return undefined
 }
 
@@ -214,7 +273,7 @@ function bytesOf(text: Json | undefined, which: string): Uint8Array {
   return bytes
 }
 
-function materialOf(kind: (typeof KINDS)[number], bytes: Uint8Array, which: string): Material {
+function materialOf(kind: Kind, bytes: Uint8Array, which: string): Material {
   if (bytes.length !== kind.bytes)
     throw new Unusable(`${which} has ${bytes.length} bytes; an ${kind.algorithm} key has ${kind.bytes}.`)
   return { algorithm: kind.algorithm, bytes }
@@ -225,12 +284,19 @@ const TABLE_BITS = 4
 
 /** @throws Unusable for another encoding, and for points of small or mixed order: as the service refuses them */
 function pointOf(keyId: string, { algorithm, bytes }: Material, which: string): EdwardsPoint | undefined {
+  if (algorithm === 'es256' && !p256.utils.isValidPublicKey(uncompressed(bytes), false))
+    throw new Unusable(`${which} is not a point of P-256.`)
   if (algorithm !== 'ed25519') return undefined
   const point = decoded(bytes)
   if (point === undefined || point.is0() || !point.isTorsionFree())
     throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`)
   // A human's key signs little.
   return keyId.includes(':') ? point : point.precompute(TABLE_BITS)
+}
+
+/** SEC 1 §2.3.3, of the two coordinates. */
+export function uncompressed(coordinates: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(4), coordinates)
 }
 
 function decoded(bytes: Uint8Array): EdwardsPoint | undefined {
@@ -242,7 +308,7 @@ function decoded(bytes: Uint8Array): EdwardsPoint | undefined {
 }
 
 function fingerprintOf({ algorithm, bytes }: Material): string {
-  const { spkiPrefix } = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1]
+  const { spkiPrefix } = KINDS.find((kind) => kind.algorithm === algorithm) ?? KINDS[0]
   return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)))
 }
 

@@ -1,6 +1,7 @@
 // Which signatures evidence must carry, so that none can be stripped or put in another's place (decisions §4 "Receipt").
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { familyOf } from '../merkle/batch-head.ts'
+import { isPasskeyAlgorithm } from '../webauthn/assertion.ts'
 import { checkSigned, list, members, string } from './evidence.ts'
 import type { CarriedSignature, Check, CheckCrypto, Crypto, Members, SignedArtifact } from './evidence.ts'
 
@@ -26,6 +27,14 @@ export function knownFamily(algorithm: string): Family {
 export function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519']): void {
   knownFamily(algorithm)
   if (!names.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`)
+}
+
+/**
+ * What humans sign is signed by a raw Ed25519 key or by a passkey.
+ * @throws Error for any other name
+ */
+export function requireHumanAlgorithm(algorithm: string): void {
+  if (!isPasskeyAlgorithm(algorithm)) requireEd25519(algorithm)
 }
 
 /** @throws Error when the algorithm, the keyId or the value is not a string */

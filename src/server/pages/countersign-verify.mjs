@@ -3821,6 +3821,228 @@ var init_batch_head = __esm({
   }
 });
 
+// src/core/json/text.ts
+function parseJsonText(text, depthMax) {
+  const members2 = scan(text, depthMax);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
+  }
+  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
+  return value;
+}
+function scan(text, depthMax) {
+  let members2 = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 34:
+        i = endOfString(text, i);
+        break;
+      case 58:
+        members2++;
+        break;
+      case 91:
+      // [
+      case 123:
+        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
+        break;
+      case 93:
+      // ]
+      case 125:
+        depth--;
+        break;
+      case 46:
+        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
+        break;
+      case 69:
+      // E
+      case 101:
+        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
+        break;
+    }
+  }
+  return members2;
+}
+function endOfNumber(text, at) {
+  let start = at;
+  while (isOfNumber(text.charCodeAt(start - 1))) start--;
+  let end = at + 1;
+  while (isOfNumber(text.charCodeAt(end))) end++;
+  const number = text.slice(start, end);
+  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
+  return end;
+}
+function isOfNumber(code) {
+  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
+}
+function endOfString(text, start) {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 34) return i;
+    if (code === 92) i++;
+  }
+  return text.length;
+}
+function inspect(value) {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
+    return 0;
+  }
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
+    return 0;
+  }
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
+  let members2 = 0;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "__proto__") throw new MalformedJson("__proto__ key");
+    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
+    members2 += 1 + inspect(member);
+  }
+  return members2;
+}
+var MalformedJson, SMALL;
+var init_text = __esm({
+  "src/core/json/text.ts"() {
+    "use strict";
+    MalformedJson = class extends Error {
+      constructor(what) {
+        super(what);
+        this.name = "MalformedJson";
+      }
+    };
+    SMALL = "0".repeat(300);
+  }
+});
+
+// src/core/verifier/base64.ts
+function base64(text) {
+  let binary;
+  try {
+    binary = atob(text);
+  } catch {
+    return void 0;
+  }
+  if (btoa(binary) !== text) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+function base64url(text) {
+  if (!/^[\w-]*$/.test(text)) return void 0;
+  const padding = "=".repeat((4 - text.length % 4) % 4);
+  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
+}
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+var init_base64 = __esm({
+  "src/core/verifier/base64.ts"() {
+    "use strict";
+  }
+});
+
+// src/core/webauthn/assertion.ts
+function isPasskeyAlgorithm(algorithm) {
+  return Object.hasOwn(ALGORITHMS, algorithm);
+}
+function keyAlgorithmOf(algorithm) {
+  return ALGORITHMS[algorithm];
+}
+function readPasskey(value) {
+  if (!isMembers(value)) throw new Error("passkey is not an object");
+  const { rpId, origins, backupEligible } = value;
+  if (typeof rpId !== "string" || rpId === "") throw new Error("passkey.rpId is not a name");
+  if (!Array.isArray(origins) || origins.length === 0) throw new Error("passkey.origins is not a list");
+  const names2 = origins.filter((origin) => typeof origin === "string" && origin !== "");
+  if (names2.length < origins.length) throw new Error("passkey.origins holds something else than origins");
+  if (typeof backupEligible !== "boolean") throw new Error("passkey.backupEligible is not true or false");
+  return { rpId, origins: names2, backupEligible };
+}
+function assertedBytes(webauthn, { message, passkey, sha256: sha2562 }) {
+  if (!isMembers(webauthn)) throw new Error("webauthn is missing");
+  const authenticatorData = bytesOf(webauthn, "authenticatorData");
+  const clientDataJSON = bytesOf(webauthn, "clientDataJSON");
+  requireClientData(clientData(clientDataJSON), challengeOf(message, sha2562), passkey);
+  requireAuthenticatorData(authenticatorData, passkey, sha2562);
+  const signed = new Uint8Array(AUTHENTICATOR_DATA_BYTES + 32);
+  signed.set(authenticatorData);
+  signed.set(sha2562(clientDataJSON), AUTHENTICATOR_DATA_BYTES);
+  return signed;
+}
+function challengeOf(message, sha2562) {
+  return toBase64(sha2562(message)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+function bytesOf(webauthn, name) {
+  const text = webauthn[name];
+  const bytes = typeof text === "string" ? base64(text) : void 0;
+  if (bytes === void 0) throw new Error(`webauthn.${name} is not canonical base64`);
+  return bytes;
+}
+function clientData(bytes) {
+  let value;
+  try {
+    value = parseJsonText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), DEPTH_MAX);
+  } catch {
+    throw new Error("the client data is not JSON with exactly one reading");
+  }
+  if (!isMembers(value)) throw new Error("the client data is not an object");
+  return value;
+}
+function requireClientData(data, due, passkey) {
+  const { type, challenge, origin, crossOrigin } = data;
+  if (type !== "webauthn.get") throw new Error("the passkey was not asked to sign: the type is another one");
+  if (challenge !== due) throw new Error("the passkey signed another challenge");
+  if (typeof origin !== "string") throw new Error("the client data has no origin");
+  if (passkey !== void 0 && !passkey.origins.includes(origin))
+    throw new Error("the passkey signed at an origin that is not one of the key's");
+  if (crossOrigin !== void 0 && crossOrigin !== false || "topOrigin" in data)
+    throw new Error("the passkey signed inside another site's page");
+}
+function requireAuthenticatorData(data, passkey, sha2562) {
+  if (data.length !== AUTHENTICATOR_DATA_BYTES)
+    throw new Error(
+      `the authenticator data has ${data.length} bytes, and must have ${AUTHENTICATOR_DATA_BYTES}`
+    );
+  if (passkey !== void 0) {
+    const rpIdHash = sha2562(new TextEncoder().encode(passkey.rpId));
+    if (!rpIdHash.every((byte, i) => data[i] === byte))
+      throw new Error("the passkey signed for another rpId than the key's");
+  }
+  const flags = data[32] ?? 0;
+  if ((flags & UP) === 0) throw new Error("nobody was present when the passkey signed (UP)");
+  if ((flags & UV) === 0) throw new Error("the passkey did not verify its user (UV)");
+  if ((flags & (AT | ED)) !== 0) throw new Error("the authenticator data announces more than it may hold");
+  if (passkey !== void 0 && (flags & BE) !== 0 !== passkey.backupEligible)
+    throw new Error("whether the passkey can be copied is not as it was enrolled (BE)");
+  if ((flags & BS) !== 0 && (flags & BE) === 0)
+    throw new Error("the passkey was copied and says that it cannot be (BS without BE)");
+}
+var ALGORITHMS, UP, UV, BE, BS, AT, ED, AUTHENTICATOR_DATA_BYTES, DEPTH_MAX;
+var init_assertion = __esm({
+  "src/core/webauthn/assertion.ts"() {
+    "use strict";
+    init_text();
+    init_base64();
+    init_evidence();
+    ALGORITHMS = { "webauthn-es256": "es256", "webauthn-ed25519": "ed25519" };
+    UP = 1;
+    UV = 4;
+    BE = 8;
+    BS = 16;
+    AT = 64;
+    ED = 128;
+    AUTHENTICATOR_DATA_BYTES = 37;
+    DEPTH_MAX = 8;
+  }
+});
+
 // src/core/verifier/signatures.ts
 function knownFamily(algorithm) {
   const family = familyOf(algorithm);
@@ -3830,6 +4052,9 @@ function knownFamily(algorithm) {
 function requireEd25519(algorithm, names2 = ["ed25519"]) {
   knownFamily(algorithm);
   if (!names2.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`);
+}
+function requireHumanAlgorithm(algorithm) {
+  if (!isPasskeyAlgorithm(algorithm)) requireEd25519(algorithm);
 }
 function carriedSignature(value) {
   const { algorithm, keyId, value: bytes, batch } = members(value);
@@ -3870,6 +4095,7 @@ var init_signatures = __esm({
     "use strict";
     init_canonical();
     init_batch_head();
+    init_assertion();
     init_evidence();
     SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
   }
@@ -4218,16 +4444,17 @@ function requireRequest(request, approvals, named, { decision, approved }) {
   if (typeof request["quorum"] !== "number" || !(count >= request["quorum"]))
     throw new Error(`${named} has fewer approvals than its request asked for`);
 }
-function requireSignature({ payload, algorithm, signature }, crypto) {
+function requireSignature({ payload, algorithm, signature, webauthn }, crypto) {
   const { approverId, keyId, nonce } = members(payload);
   const approver = string(approverId);
   if (approver === "" || approver.includes(":")) throw new Error("an approverId is not one");
   const carried = {
     algorithm: string(algorithm),
     keyId: `${approver}:${string(keyId)}`,
-    value: string(signature)
+    value: string(signature),
+    webauthn
   };
-  requireEd25519(carried.algorithm);
+  requireHumanAlgorithm(carried.algorithm);
   if (!crypto.verifySignature("approval", canonicalize(payload), carried))
     throw new Error(`the approval by ${JSON.stringify(approver)} is not signed by that approver`);
   return {
@@ -4261,35 +4488,6 @@ var init_approvals = __esm({
     init_instant();
     init_scope();
     init_signatures();
-  }
-});
-
-// src/core/verifier/base64.ts
-function base64(text) {
-  let binary;
-  try {
-    binary = atob(text);
-  } catch {
-    return void 0;
-  }
-  if (btoa(binary) !== text) return void 0;
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-function base64url(text) {
-  if (!/^[\w-]*$/.test(text)) return void 0;
-  const padding = "=".repeat((4 - text.length % 4) % 4);
-  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
-}
-function toBase64(bytes) {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-var init_base64 = __esm({
-  "src/core/verifier/base64.ts"() {
-    "use strict";
   }
 });
 
@@ -4725,104 +4923,6 @@ var init_proof = __esm({
   }
 });
 
-// src/core/json/text.ts
-function parseJsonText(text, depthMax) {
-  const members2 = scan(text, depthMax);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
-  }
-  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
-  return value;
-}
-function scan(text, depthMax) {
-  let members2 = 0;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 34:
-        i = endOfString(text, i);
-        break;
-      case 58:
-        members2++;
-        break;
-      case 91:
-      // [
-      case 123:
-        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
-        break;
-      case 93:
-      // ]
-      case 125:
-        depth--;
-        break;
-      case 46:
-        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
-        break;
-      case 69:
-      // E
-      case 101:
-        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
-        break;
-    }
-  }
-  return members2;
-}
-function endOfNumber(text, at) {
-  let start = at;
-  while (isOfNumber(text.charCodeAt(start - 1))) start--;
-  let end = at + 1;
-  while (isOfNumber(text.charCodeAt(end))) end++;
-  const number = text.slice(start, end);
-  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
-  return end;
-}
-function isOfNumber(code) {
-  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
-}
-function endOfString(text, start) {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 34) return i;
-    if (code === 92) i++;
-  }
-  return text.length;
-}
-function inspect(value) {
-  if (typeof value === "string") {
-    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
-    return 0;
-  }
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
-    return 0;
-  }
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
-  let members2 = 0;
-  for (const [key, member] of Object.entries(value)) {
-    if (key === "__proto__") throw new MalformedJson("__proto__ key");
-    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
-    members2 += 1 + inspect(member);
-  }
-  return members2;
-}
-var MalformedJson, SMALL;
-var init_text = __esm({
-  "src/core/json/text.ts"() {
-    "use strict";
-    MalformedJson = class extends Error {
-      constructor(what) {
-        super(what);
-        this.name = "MalformedJson";
-      }
-    };
-    SMALL = "0".repeat(300);
-  }
-});
-
 // src/core/verifier/unusable.ts
 var Unusable;
 var init_unusable = __esm({
@@ -4840,7 +4940,7 @@ var init_unusable = __esm({
 // src/core/verifier/parse.ts
 function parseEvidence(text, what) {
   try {
-    return parseJsonText(text, DEPTH_MAX);
+    return parseJsonText(text, DEPTH_MAX2);
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
     throw new Unusable(
@@ -4848,13 +4948,13 @@ function parseEvidence(text, what) {
     );
   }
 }
-var DEPTH_MAX;
+var DEPTH_MAX2;
 var init_parse = __esm({
   "src/core/verifier/parse.ts"() {
     "use strict";
     init_text();
     init_unusable();
-    DEPTH_MAX = 80;
+    DEPTH_MAX2 = 80;
   }
 });
 
@@ -4914,9 +5014,9 @@ function openTrusted(note, trust, crypto) {
   const unsigned = everyType ? keys.find(({ type }) => !signedBy.has(type)) : void 0;
   if (unsigned === void 0) return { ...opened, witnesses: opened.cosignedBy.map(({ name }) => name) };
   if (byUnknown) throw notGiven();
-  throw new Error(`the checkpoint is not signed by the ${ALGORITHMS[unsigned.type]} key of its log`);
+  throw new Error(`the checkpoint is not signed by the ${ALGORITHMS2[unsigned.type]} key of its log`);
 }
-var messageOf, LogKeyNotGiven, ALGORITHMS;
+var messageOf, LogKeyNotGiven, ALGORITHMS2;
 var init_log_trust = __esm({
   "src/core/verifier/log-trust.ts"() {
     "use strict";
@@ -4934,7 +5034,7 @@ var init_log_trust = __esm({
         this.origin = origin;
       }
     };
-    ALGORITHMS = {
+    ALGORITHMS2 = {
       ed25519: "Ed25519",
       "ed25519-cosignature": "Ed25519",
       "ml-dsa-44-cosignature": "ML-DSA-44"
@@ -5132,13 +5232,13 @@ function isResolved(change) {
 function isSteppedUp(change, crypto) {
   const { status, stepUpAuthorization } = change;
   if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
-  const { payload, keyId, algorithm, signature } = members(stepUpAuthorization);
+  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization);
   const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
   const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
   const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn };
   if (!isBound) return false;
-  requireEd25519(carried.algorithm);
+  requireHumanAlgorithm(carried.algorithm);
   const known = stepUpKeys(change, crypto);
   return known.length === 0 || known.some((id2) => {
     const revokedAt = crypto.humanKey(id2)?.revokedAt ?? null;
@@ -5975,6 +6075,13 @@ function aarray(item, title, inner = () => {
     inner(item[i], `${title}[${i}]`);
   return item;
 }
+function astring(value, title = "") {
+  if (typeof value !== "string") {
+    const prefix = title && `"${title}" `;
+    throw new TypeError(prefix + "expected string, got type=" + typeof value);
+  }
+  return value;
+}
 function aobject2(value, title = "object") {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
@@ -6007,6 +6114,10 @@ function asafenumber(value, title = "") {
     const prefix = title && `"${title}" `;
     throw new RangeError(prefix + "expected safe integer, got " + value);
   }
+}
+function numberToHexUnpadded(num) {
+  const hex = abignumber(num).toString(16);
+  return hex.length & 1 ? "0" + hex : hex;
 }
 function hexToNumber(hex) {
   if (typeof hex !== "string")
@@ -6050,6 +6161,57 @@ function bitLen(n) {
   if (n < _0n)
     throw new Error("expected non-negative bigint, got " + n);
   return n === _0n ? 0 : n.toString(2).length;
+}
+function createHmacDrbg(hashLen, qByteLen, hmacFn) {
+  anumber(hashLen, "hashLen");
+  anumber(qByteLen, "qByteLen");
+  if (typeof hmacFn !== "function")
+    throw new TypeError("hmacFn must be a function");
+  const u8n = (len) => new Uint8Array(len);
+  const NULL = Uint8Array.of();
+  const byte0 = Uint8Array.of(0);
+  const byte1 = Uint8Array.of(1);
+  const _maxDrbgIters = 1e3;
+  let v = u8n(hashLen);
+  let k = u8n(hashLen);
+  let i = 0;
+  const reset = () => {
+    v.fill(1);
+    k.fill(0);
+    i = 0;
+  };
+  const h = (...msgs) => hmacFn(k, concatBytes2(v, ...msgs));
+  const reseed = (seed = NULL) => {
+    k = h(byte0, seed);
+    v = h();
+    if (seed.length === 0)
+      return;
+    k = h(byte1, seed);
+    v = h();
+  };
+  const gen = () => {
+    if (i++ >= _maxDrbgIters)
+      throw new Error("drbg: tried max amount of iterations");
+    let len = 0;
+    const out = [];
+    while (len < qByteLen) {
+      v = h();
+      const sl = v.slice();
+      out.push(sl);
+      len += v.length;
+    }
+    return concatBytes2(...out);
+  };
+  const genUntil = (seed, pred) => {
+    reset();
+    reseed(seed);
+    let res = void 0;
+    while ((res = pred(gen())) === void 0)
+      reseed();
+    reset();
+    return res;
+  };
+  return genUntil;
 }
 function validateObject(object, fields = {}, optFields = {}, title = "object") {
   aobject2(object, title);
@@ -6175,6 +6337,17 @@ function invert(number, modulo) {
   if (gcd !== _1n2)
     throw new Error("invert: does not exist");
   return mod(x, modulo);
+}
+function invertCt(a, prime) {
+  if (prime <= _1n2)
+    throw new Error("invertCt: expected prime modulus > 1, got " + prime);
+  const an = mod(a, prime);
+  if (an === _0n2)
+    throw new Error("invertCt: expected non-zero number");
+  const inverse = pow(an, prime - _2n, prime);
+  if (mod(an * inverse, prime) !== _1n2)
+    throw new Error("invertCt: does not exist");
+  return inverse;
 }
 function assertIsSquare(Fp2, root, n) {
   const F2 = Fp2;
@@ -6352,6 +6525,29 @@ function nLength(n, nBitLength) {
 function Field(ORDER, opts = {}) {
   Object.freeze(_Field.prototype);
   return new _Field(ORDER, opts);
+}
+function getFieldBytesLength(fieldOrder) {
+  if (typeof fieldOrder !== "bigint")
+    throw new Error("field order must be bigint");
+  if (fieldOrder <= _1n2)
+    throw new Error("field order must be greater than 1");
+  const bitLength = bitLen(fieldOrder - _1n2);
+  return Math.ceil(bitLength / 8);
+}
+function getMinHashLength(fieldOrder) {
+  const length = getFieldBytesLength(fieldOrder);
+  return length + Math.ceil(length / 2);
+}
+function mapHashToField(key, fieldOrder, isLE2 = false) {
+  abytes2(key);
+  const len = key.length;
+  const fieldLen = getFieldBytesLength(fieldOrder);
+  const minLen = Math.max(getMinHashLength(fieldOrder), 16);
+  if (len < minLen || len > 1024)
+    throw new Error("expected " + minLen + "-1024 bytes of input, got " + len);
+  const num = isLE2 ? bytesToNumberLE(key) : bytesToNumberBE(key);
+  const reduced = mod(num, fieldOrder - _1n2) + _1n2;
+  return isLE2 ? numberToBytesLE(reduced, fieldLen) : numberToBytesBE(reduced, fieldLen);
 }
 var _0n2, _1n2, _2n, _3n, _4n, _5n, _7n, _8n, _9n, _15n, _16n, POW_WINDOWED_MIN, isNegativeLE, FIELD_FIELDS, FIELD_SQRT, _Field;
 var init_modular = __esm({
@@ -7566,6 +7762,1085 @@ var init_ed25519 = __esm({
   }
 });
 
+// node_modules/@noble/hashes/hmac.js
+var _HMAC, hmac;
+var init_hmac = __esm({
+  "node_modules/@noble/hashes/hmac.js"() {
+    init_utils();
+    _HMAC = class {
+      oHash;
+      iHash;
+      blockLen;
+      outputLen;
+      canXOF = false;
+      finished = false;
+      destroyed = false;
+      constructor(hash, key) {
+        ahash(hash);
+        abytes(key, void 0, "key");
+        this.iHash = hash.create();
+        if (typeof this.iHash.update !== "function")
+          throw new Error("expected Hash instance");
+        this.blockLen = this.iHash.blockLen;
+        this.outputLen = this.iHash.outputLen;
+        const blockLen = this.blockLen;
+        const pad = new Uint8Array(blockLen);
+        pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
+        for (let i = 0; i < pad.length; i++)
+          pad[i] ^= 54;
+        this.iHash.update(pad);
+        this.oHash = hash.create();
+        for (let i = 0; i < pad.length; i++)
+          pad[i] ^= 54 ^ 92;
+        this.oHash.update(pad);
+        clean(pad);
+      }
+      update(buf) {
+        aexists(this);
+        this.iHash.update(buf);
+        return this;
+      }
+      digestInto(out) {
+        aexists(this);
+        aoutput(out, this);
+        this.finished = true;
+        const buf = out.subarray(0, this.outputLen);
+        this.iHash.digestInto(buf);
+        this.oHash.update(buf);
+        this.oHash.digestInto(buf);
+        this.destroy();
+      }
+      digest() {
+        const out = new Uint8Array(this.oHash.outputLen);
+        this.digestInto(out);
+        return out;
+      }
+      _cloneInto(to) {
+        to ||= Object.create(Object.getPrototypeOf(this), {});
+        const { oHash, iHash, finished, destroyed, blockLen, outputLen, canXOF } = this;
+        to = to;
+        to.finished = finished;
+        to.destroyed = destroyed;
+        to.blockLen = blockLen;
+        to.outputLen = outputLen;
+        to.canXOF = canXOF;
+        to.oHash = oHash._cloneInto(to.oHash);
+        to.iHash = iHash._cloneInto(to.iHash);
+        return to;
+      }
+      clone() {
+        return this._cloneInto();
+      }
+      destroy() {
+        this.destroyed = true;
+        this.oHash.destroy();
+        this.iHash.destroy();
+      }
+    };
+    hmac = /* @__PURE__ */ (() => {
+      const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
+      hmac_.create = (hash, key) => new _HMAC(hash, key);
+      return hmac_;
+    })();
+  }
+});
+
+// node_modules/@noble/curves/abstract/der.js
+var _0n5, DERErr, _DER, DER;
+var init_der = __esm({
+  "node_modules/@noble/curves/abstract/der.js"() {
+    init_utils2();
+    _0n5 = /* @__PURE__ */ BigInt(0);
+    DERErr = class extends Error {
+      constructor(m = "") {
+        super(m);
+      }
+    };
+    _DER = {
+      // asn.1 DER encoding utils
+      Err: DERErr,
+      // Basic building block is TLV (Tag-Length-Value)
+      _tlv: {
+        encode: (tag, data) => {
+          const { Err: E } = _DER;
+          asafenumber(tag, "tag");
+          if (tag < 0 || tag > 255)
+            throw new E("tlv.encode: wrong tag");
+          astring(data, "data");
+          if (data.length & 1)
+            throw new E("tlv.encode: unpadded data");
+          const dataLen = data.length / 2;
+          const len = numberToHexUnpadded(dataLen);
+          if (len.length / 2 & 128)
+            throw new E("tlv.encode: long form length too big");
+          const lenLen = dataLen > 127 ? numberToHexUnpadded(len.length / 2 | 128) : "";
+          const t = numberToHexUnpadded(tag);
+          return t + lenLen + len + data;
+        },
+        // v - value, l - left bytes (unparsed)
+        decode(tag, data) {
+          const { Err: E } = _DER;
+          data = abytes2(data, void 0, "DER data");
+          let pos = 0;
+          if (tag < 0 || tag > 255)
+            throw new E("tlv.decode: wrong tag");
+          if (data.length < 2 || data[pos++] !== tag)
+            throw new E("tlv.decode: wrong tlv");
+          const first = data[pos++];
+          const isLong = !!(first & 128);
+          let length = 0;
+          if (!isLong)
+            length = first;
+          else {
+            const lenLen = first & 127;
+            if (!lenLen)
+              throw new E("tlv.decode(long): indefinite length not supported");
+            if (lenLen > 4)
+              throw new E("tlv.decode(long): byte length is too big");
+            const lengthBytes = data.subarray(pos, pos + lenLen);
+            if (lengthBytes.length !== lenLen)
+              throw new E("tlv.decode: length bytes not complete");
+            if (lengthBytes[0] === 0)
+              throw new E("tlv.decode(long): zero leftmost byte");
+            for (const b of lengthBytes)
+              length = length << 8 | b;
+            pos += lenLen;
+            if (length < 128)
+              throw new E("tlv.decode(long): not minimal encoding");
+          }
+          const v = data.subarray(pos, pos + length);
+          if (v.length !== length)
+            throw new E("tlv.decode: wrong value length");
+          return { v, l: data.subarray(pos + length) };
+        }
+      },
+      // https://crypto.stackexchange.com/a/57734 Leftmost bit of first byte is 'negative' flag,
+      // since we always use positive integers here. It must always be empty:
+      // - add zero byte if exists
+      // - if next byte doesn't have a flag, leading zero is not allowed (minimal encoding)
+      _int: {
+        encode(num) {
+          const { Err: E } = _DER;
+          abignumber(num);
+          if (num < _0n5)
+            throw new E("integer: negative integers are not allowed");
+          let hex = numberToHexUnpadded(num);
+          if (Number.parseInt(hex[0], 16) & 8)
+            hex = "00" + hex;
+          if (hex.length & 1)
+            throw new E("unexpected DER parsing assertion: unpadded hex");
+          return hex;
+        },
+        decode(data) {
+          const { Err: E } = _DER;
+          if (data.length < 1)
+            throw new E("invalid signature integer: empty");
+          if (data[0] & 128)
+            throw new E("invalid signature integer: negative");
+          if (data.length > 1 && data[0] === 0 && !(data[1] & 128))
+            throw new E("invalid signature integer: unnecessary leading zero");
+          return bytesToNumberBE(data);
+        }
+      },
+      toSig(bytes, maxScalarBytes) {
+        const { Err: E, _int: int, _tlv: tlv } = _DER;
+        if (maxScalarBytes !== void 0) {
+          asafenumber(maxScalarBytes, "maxScalarBytes");
+          if (maxScalarBytes < 1)
+            throw new E("invalid signature: maxScalarBytes must be positive");
+        }
+        const data = abytes2(bytes, void 0, "signature");
+        const { v: seqBytes, l: seqLeftBytes } = tlv.decode(48, data);
+        if (seqLeftBytes.length)
+          throw new E("invalid signature: left bytes after parsing");
+        const { v: rBytes, l: rLeftBytes } = tlv.decode(2, seqBytes);
+        const { v: sBytes, l: sLeftBytes } = tlv.decode(2, rLeftBytes);
+        if (sLeftBytes.length)
+          throw new E("invalid signature: left bytes after parsing");
+        if (maxScalarBytes !== void 0 && (rBytes.length > maxScalarBytes || sBytes.length > maxScalarBytes))
+          throw new E("invalid signature: integer too large");
+        return { r: int.decode(rBytes), s: int.decode(sBytes) };
+      },
+      hexFromSig(sig) {
+        const { _tlv: tlv, _int: int } = _DER;
+        validateObject(sig, { r: "bigint", s: "bigint" }, {}, "sig");
+        const rs = tlv.encode(2, int.encode(sig.r));
+        const ss = tlv.encode(2, int.encode(sig.s));
+        const seq = rs + ss;
+        return tlv.encode(48, seq);
+      }
+    };
+    DER = /* @__PURE__ */ (() => {
+      Object.freeze(_DER._tlv);
+      Object.freeze(_DER._int);
+      return Object.freeze(_DER);
+    })();
+  }
+});
+
+// node_modules/@noble/curves/abstract/weierstrass.js
+function _splitEndoScalar(k, basis, n) {
+  aInRange("scalar", k, _0n6, n);
+  const [[a1, b1], [a2, b2]] = basis;
+  const c1 = divNearest(b2 * k, n);
+  const c2 = divNearest(-b1 * k, n);
+  let k1 = k - c1 * a1 - c2 * a2;
+  let k2 = -c1 * b1 - c2 * b2;
+  const k1neg = k1 < _0n6;
+  const k2neg = k2 < _0n6;
+  if (k1neg)
+    k1 = -k1;
+  if (k2neg)
+    k2 = -k2;
+  const MAX_NUM = bitMask(Math.ceil(bitLen(n) / 2)) + _1n6;
+  if (k1 < _0n6 || k1 >= MAX_NUM || k2 < _0n6 || k2 >= MAX_NUM) {
+    throw new Error("splitScalar (endomorphism): failed for k");
+  }
+  return { k1neg, k1, k2neg, k2 };
+}
+function validateSigFormat(format) {
+  if (!["compact", "recovered", "der"].includes(format))
+    throw new Error('Signature format must be "compact", "recovered", or "der"');
+  return format;
+}
+function validateSigOpts(opts, def) {
+  validateObject(opts);
+  const optsn = {};
+  for (let optName of Object.keys(def)) {
+    optsn[optName] = opts[optName] === void 0 ? def[optName] : opts[optName];
+  }
+  abool2(optsn.lowS, "lowS");
+  abool2(optsn.prehash, "prehash");
+  if (optsn.format !== void 0)
+    validateSigFormat(optsn.format);
+  return optsn;
+}
+function weierstrass(params, extraOpts = {}) {
+  const validated = createCurveFields("weierstrass", params, extraOpts);
+  const Fp2 = validated.Fp;
+  const Fn = validated.Fn;
+  let CURVE = validated.CURVE;
+  const { h: cofactor, n: CURVE_ORDER } = CURVE;
+  validateObject(extraOpts, {}, {
+    allowInfinityPoint: "boolean",
+    clearCofactor: "function",
+    isTorsionFree: "function",
+    fromBytes: "function",
+    toBytes: "function",
+    endo: "object",
+    randomBytes: "function"
+  });
+  const { endo: endoOpts, allowInfinityPoint, clearCofactor, isTorsionFree, fromBytes, toBytes } = extraOpts;
+  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes2 : extraOpts.randomBytes;
+  if (endoOpts) {
+    if (!Fp2.is0(CURVE.a) || typeof endoOpts.beta !== "bigint" || !Array.isArray(endoOpts.basises)) {
+      throw new Error('invalid endo: expected "beta": bigint and "basises": array');
+    }
+  }
+  const endo = endoOpts ? {
+    beta: endoOpts.beta,
+    basises: endoOpts.basises.map((basis) => [...basis])
+  } : void 0;
+  const lengths = getWLengths(Fp2, Fn);
+  function assertCompressionIsSupported() {
+    if (!Fp2.isOdd)
+      throw new Error("compression is not supported: Field does not have .isOdd()");
+  }
+  function pointToBytes(_c, point, isCompressed) {
+    if (point.is0()) {
+      if (!allowInfinityPoint)
+        throw new Error("bad point: ZERO");
+      return Uint8Array.of(0);
+    }
+    const { x, y } = point.toAffine();
+    const bx = Fp2.toBytes(x);
+    abool2(isCompressed, "isCompressed");
+    if (isCompressed) {
+      assertCompressionIsSupported();
+      const hasEvenY = !Fp2.isOdd(y);
+      return concatBytes2(pprefix(hasEvenY), bx);
+    } else {
+      return concatBytes2(Uint8Array.of(4), bx, Fp2.toBytes(y));
+    }
+  }
+  function pointFromBytes(bytes) {
+    abytes2(bytes, void 0, "Point");
+    const { publicKey: comp, publicKeyUncompressed: uncomp } = lengths;
+    const length = bytes.length;
+    const head = bytes[0];
+    const tail = bytes.subarray(1);
+    if (allowInfinityPoint && length === 1 && head === 0)
+      return { x: Fp2.ZERO, y: Fp2.ZERO };
+    if (length === comp && (head === 2 || head === 3)) {
+      const x = Fp2.fromBytes(tail);
+      if (!Fp2.isValid(x))
+        throw new Error("bad point: is not on curve, wrong x");
+      const y2 = weierstrassEquation(x);
+      let y;
+      try {
+        y = Fp2.sqrt(y2);
+      } catch (sqrtError) {
+        const err = sqrtError instanceof Error ? ": " + sqrtError.message : "";
+        throw new Error("bad point: is not on curve, sqrt error" + err);
+      }
+      assertCompressionIsSupported();
+      const evenY = Fp2.isOdd(y);
+      const evenH = (head & 1) === 1;
+      if (evenH !== evenY)
+        y = Fp2.neg(y);
+      return { x, y };
+    } else if (length === uncomp && head === 4) {
+      const L = Fp2.BYTES;
+      const x = Fp2.fromBytes(tail.subarray(0, L));
+      const y = Fp2.fromBytes(tail.subarray(L, L * 2));
+      if (!isValidXY(x, y))
+        throw new Error("bad point: is not on curve");
+      return { x, y };
+    } else {
+      throw new Error(`bad point: got length ${length}, expected compressed=${comp} or uncompressed=${uncomp}`);
+    }
+  }
+  const encodePoint = toBytes === void 0 ? pointToBytes : toBytes;
+  const decodePoint = fromBytes === void 0 ? pointFromBytes : fromBytes;
+  const b3 = Fp2.mul(CURVE.b, _3n2);
+  const mulA = Fp2.is0(CURVE.a) ? (_) => Fp2.ZERO : (x) => Fp2.mul(CURVE.a, x);
+  function weierstrassEquation(x) {
+    const x2 = Fp2.sqr(x);
+    const x3 = Fp2.mul(x2, x);
+    return Fp2.add(Fp2.add(x3, Fp2.mul(x, CURVE.a)), CURVE.b);
+  }
+  function isValidXY(x, y) {
+    const left = Fp2.sqr(y);
+    const right = weierstrassEquation(x);
+    return Fp2.eql(left, right);
+  }
+  if (!isValidXY(CURVE.Gx, CURVE.Gy))
+    throw new Error("bad curve params: generator point");
+  const _4a3 = Fp2.mul(Fp2.pow(CURVE.a, _3n2), _4n4);
+  const _27b2 = Fp2.mul(Fp2.sqr(CURVE.b), BigInt(27));
+  if (Fp2.is0(Fp2.add(_4a3, _27b2)))
+    throw new Error("bad curve params: a or b");
+  function acoord(title, n, banZero = false) {
+    if (!Fp2.isValid(n) || banZero && Fp2.is0(n))
+      throw new Error(`bad point coordinate ${title}`);
+    return typeof n === "object" && n !== null ? Fp2.create(n) : n;
+  }
+  function aprjpoint(other) {
+    if (!(other instanceof Point))
+      throw new Error("Weierstrass Point expected");
+  }
+  function splitEndoScalarN(k) {
+    if (!endo || !endo.basises)
+      throw new Error("no endo");
+    return _splitEndoScalar(k, endo.basises, Fn.ORDER);
+  }
+  function pushWnafPair(points, scalars, p, k) {
+    if (!Fn.isValid(k))
+      throw new RangeError("invalid scalar: out of range");
+    if (endo) {
+      const { k1neg, k1, k2neg, k2 } = splitEndoScalarN(k);
+      const psi = new Point(Fp2.mul(p.X, endo.beta), p.Y, p.Z);
+      points.push(k1neg ? p.negate() : p, k2neg ? psi.negate() : psi);
+      scalars.push(k1, k2);
+    } else {
+      points.push(p);
+      scalars.push(k);
+    }
+  }
+  const validityCache = /* @__PURE__ */ new WeakSet();
+  class Point {
+    static BASE = new Point(CURVE.Gx, CURVE.Gy, Fp2.ONE);
+    static ZERO = new Point(Fp2.ZERO, Fp2.ONE, Fp2.ZERO);
+    static Fp = Fp2;
+    static Fn = Fn;
+    X;
+    Y;
+    Z;
+    /** Does NOT validate if the point is valid. Use `.assertValidity()`. */
+    constructor(X, Y, Z) {
+      this.X = acoord("x", X);
+      this.Y = acoord("y", Y, true);
+      this.Z = acoord("z", Z);
+      Object.freeze(this);
+    }
+    static CURVE() {
+      return CURVE;
+    }
+    /** Does NOT validate if the point is valid. Use `.assertValidity()`. */
+    static fromAffine(p) {
+      const { x, y } = p || {};
+      if (!p || !Fp2.isValid(x) || !Fp2.isValid(y))
+        throw new Error("invalid affine point");
+      if (p instanceof Point)
+        throw new Error("projective point not allowed");
+      if (Fp2.is0(x) && Fp2.is0(y))
+        return Point.ZERO;
+      return new Point(x, y, Fp2.ONE);
+    }
+    static fromBytes(bytes) {
+      const P = Point.fromAffine(decodePoint(abytes2(bytes, void 0, "point")));
+      P.assertValidity();
+      return P;
+    }
+    static fromHex(hex) {
+      return Point.fromBytes(hexToBytes2(hex));
+    }
+    get x() {
+      return this.toAffine().x;
+    }
+    get y() {
+      return this.toAffine().y;
+    }
+    /**
+     * @param isLazy - true will defer table computation until the first multiplication
+     */
+    precompute(windowSize = 6, isLazy = true) {
+      wnaf.setWindowSize(this, windowSize);
+      if (!isLazy)
+        this.multiply(_3n2);
+      return this;
+    }
+    // TODO: return `this`
+    /** A point on curve is valid if it conforms to equation. */
+    assertValidity() {
+      const p = this;
+      if (p.is0()) {
+        if (allowInfinityPoint && Fp2.is0(p.X) && Fp2.eql(p.Y, Fp2.ONE) && Fp2.is0(p.Z))
+          return;
+        throw new Error("bad point: ZERO");
+      }
+      if (validityCache.has(p))
+        return;
+      const { x, y } = p.toAffine();
+      if (!Fp2.isValid(x) || !Fp2.isValid(y))
+        throw new Error("bad point: x or y not field elements");
+      if (!isValidXY(x, y))
+        throw new Error("bad point: equation left != right");
+      if (!p.isTorsionFree())
+        throw new Error("bad point: not in prime-order subgroup");
+      validityCache.add(p);
+    }
+    hasEvenY() {
+      const { y } = this.toAffine();
+      if (!Fp2.isOdd)
+        throw new Error("Field doesn't support isOdd");
+      return !Fp2.isOdd(y);
+    }
+    /** Compare one point to another. */
+    equals(other) {
+      aprjpoint(other);
+      const { X: X1, Y: Y1, Z: Z1 } = this;
+      const { X: X2, Y: Y2, Z: Z2 } = other;
+      const U1 = Fp2.eql(Fp2.mul(X1, Z2), Fp2.mul(X2, Z1));
+      const U2 = Fp2.eql(Fp2.mul(Y1, Z2), Fp2.mul(Y2, Z1));
+      return U1 && U2;
+    }
+    /** Flips point to one corresponding to (x, -y) in Affine coordinates. */
+    negate() {
+      return new Point(this.X, Fp2.neg(this.Y), this.Z);
+    }
+    // Renes-Costello-Batina exception-free doubling formula.
+    // There is 30% faster Jacobian formula, but it is not complete.
+    // https://eprint.iacr.org/2015/1060, algorithm 3
+    // Cost: 8M + 3S + 3*a + 2*b3 + 15add.
+    double() {
+      const { X: X1, Y: Y1, Z: Z1 } = this;
+      let X3 = Fp2.ZERO, Y3 = Fp2.ZERO, Z3 = Fp2.ZERO;
+      let t0 = Fp2.mul(X1, X1);
+      let t1 = Fp2.mul(Y1, Y1);
+      let t2 = Fp2.mul(Z1, Z1);
+      let t3 = Fp2.mul(X1, Y1);
+      t3 = Fp2.add(t3, t3);
+      Z3 = Fp2.mul(X1, Z1);
+      Z3 = Fp2.add(Z3, Z3);
+      X3 = mulA(Z3);
+      Y3 = Fp2.mul(b3, t2);
+      Y3 = Fp2.add(X3, Y3);
+      X3 = Fp2.sub(t1, Y3);
+      Y3 = Fp2.add(t1, Y3);
+      Y3 = Fp2.mul(X3, Y3);
+      X3 = Fp2.mul(t3, X3);
+      Z3 = Fp2.mul(b3, Z3);
+      t2 = mulA(t2);
+      t3 = Fp2.sub(t0, t2);
+      t3 = mulA(t3);
+      t3 = Fp2.add(t3, Z3);
+      Z3 = Fp2.add(t0, t0);
+      t0 = Fp2.add(Z3, t0);
+      t0 = Fp2.add(t0, t2);
+      t0 = Fp2.mul(t0, t3);
+      Y3 = Fp2.add(Y3, t0);
+      t2 = Fp2.mul(Y1, Z1);
+      t2 = Fp2.add(t2, t2);
+      t0 = Fp2.mul(t2, t3);
+      X3 = Fp2.sub(X3, t0);
+      Z3 = Fp2.mul(t2, t1);
+      Z3 = Fp2.add(Z3, Z3);
+      Z3 = Fp2.add(Z3, Z3);
+      return new Point(X3, Y3, Z3);
+    }
+    // Renes-Costello-Batina exception-free addition formula.
+    // There is 30% faster Jacobian formula, but it is not complete.
+    // https://eprint.iacr.org/2015/1060, algorithm 1
+    // Cost: 12M + 0S + 3*a + 3*b3 + 23add.
+    add(other) {
+      aprjpoint(other);
+      const { X: X1, Y: Y1, Z: Z1 } = this;
+      const { X: X2, Y: Y2, Z: Z2 } = other;
+      let X3 = Fp2.ZERO, Y3 = Fp2.ZERO, Z3 = Fp2.ZERO;
+      let t0 = Fp2.mul(X1, X2);
+      let t1 = Fp2.mul(Y1, Y2);
+      let t2 = Fp2.mul(Z1, Z2);
+      let t3 = Fp2.add(X1, Y1);
+      let t4 = Fp2.add(X2, Y2);
+      t3 = Fp2.mul(t3, t4);
+      t4 = Fp2.add(t0, t1);
+      t3 = Fp2.sub(t3, t4);
+      t4 = Fp2.add(X1, Z1);
+      let t5 = Fp2.add(X2, Z2);
+      t4 = Fp2.mul(t4, t5);
+      t5 = Fp2.add(t0, t2);
+      t4 = Fp2.sub(t4, t5);
+      t5 = Fp2.add(Y1, Z1);
+      X3 = Fp2.add(Y2, Z2);
+      t5 = Fp2.mul(t5, X3);
+      X3 = Fp2.add(t1, t2);
+      t5 = Fp2.sub(t5, X3);
+      Z3 = mulA(t4);
+      X3 = Fp2.mul(b3, t2);
+      Z3 = Fp2.add(X3, Z3);
+      X3 = Fp2.sub(t1, Z3);
+      Z3 = Fp2.add(t1, Z3);
+      Y3 = Fp2.mul(X3, Z3);
+      t1 = Fp2.add(t0, t0);
+      t1 = Fp2.add(t1, t0);
+      t2 = mulA(t2);
+      t4 = Fp2.mul(b3, t4);
+      t1 = Fp2.add(t1, t2);
+      t2 = Fp2.sub(t0, t2);
+      t2 = mulA(t2);
+      t4 = Fp2.add(t4, t2);
+      t0 = Fp2.mul(t1, t4);
+      Y3 = Fp2.add(Y3, t0);
+      t0 = Fp2.mul(t5, t4);
+      X3 = Fp2.mul(t3, X3);
+      X3 = Fp2.sub(X3, t0);
+      t0 = Fp2.mul(t3, t1);
+      Z3 = Fp2.mul(t5, Z3);
+      Z3 = Fp2.add(Z3, t0);
+      return new Point(X3, Y3, Z3);
+    }
+    subtract(other) {
+      aprjpoint(other);
+      return this.add(other.negate());
+    }
+    is0() {
+      return this.equals(Point.ZERO);
+    }
+    /**
+     * Constant time multiplication.
+     * Uses precomputed tables (signed fixed-window wNAF) when available.
+     * Uses scalar blinding and avoids endomorphism splitting in the secret-scalar path.
+     * @param scalar - by which the point would be multiplied
+     * @returns New point
+     */
+    multiply(scalar) {
+      if (!Fn.isValidNot0(scalar))
+        throw new RangeError("invalid scalar: out of range");
+      const { p, f } = wnaf.mulSecret(this, scalar, cofactor, normalize);
+      return normalize([p, f])[0];
+    }
+    /**
+     * Non-constant-time multiplication. Uses width-4 wNAF with GLV endomorphism splitting
+     * when available (two half-width scalars sharing one halved doubling chain).
+     * It's faster, but should only be used when you don't care about
+     * an exposed secret key e.g. sig verification, which works over *public* keys.
+     */
+    multiplyUnsafe(scalar) {
+      const p = this;
+      const sc = scalar;
+      if (!Fn.isValid(sc))
+        throw new RangeError("invalid scalar: out of range");
+      if (sc === _0n6 || p.is0())
+        return Point.ZERO;
+      if (sc === _1n6)
+        return p;
+      if (wnaf.hasWindowSize(this))
+        return wnaf.mulUnsafe(p, sc, normalize);
+      const points = [];
+      const scalars = [];
+      pushWnafPair(points, scalars, p, sc);
+      return mulAddUnsafe(Point, points, scalars);
+    }
+    /**
+     * Non-constant-time double-scalar multiplication `a⋅this + b⋅other` (Strauss–Shamir).
+     * Both walks share one doubling chain via {@link mulAddUnsafe}, and GLV endomorphism
+     * (when available) halves the chain again by splitting each scalar into two half-width
+     * parts. Used by ECDSA verification and public-key recovery for `R = u1⋅G + u2⋅P`.
+     * Only for public scalars.
+     */
+    mulAddUnsafe(a, other, b) {
+      aprjpoint(other);
+      const points = [];
+      const scalars = [];
+      pushWnafPair(points, scalars, this, a);
+      pushWnafPair(points, scalars, other, b);
+      return mulAddUnsafe(Point, points, scalars);
+    }
+    /**
+     * Converts Projective point to affine (x, y) coordinates.
+     * (X, Y, Z) ∋ (x=X/Z, y=Y/Z).
+     * @param invertedZ - Z^-1 (inverted zero) - optional, precomputation is useful for invertBatch
+     */
+    toAffine(invertedZ) {
+      const p = this;
+      let iz = invertedZ;
+      if (iz != null && !Fp2.isValid(iz))
+        throw new RangeError('"invertedZ" expected valid field element');
+      const { X, Y, Z } = p;
+      if (Fp2.eql(Z, Fp2.ONE))
+        return { x: X, y: Y };
+      const is0 = p.is0();
+      if (iz == null)
+        iz = is0 ? Fp2.ONE : Fp2.inv(Z);
+      const x = Fp2.mul(X, iz);
+      const y = Fp2.mul(Y, iz);
+      const zz = Fp2.mul(Z, iz);
+      if (is0)
+        return { x: Fp2.ZERO, y: Fp2.ZERO };
+      if (!Fp2.eql(zz, Fp2.ONE))
+        throw new Error("invZ was invalid");
+      return { x, y };
+    }
+    /**
+     * Checks whether Point is free of torsion elements (is in prime subgroup).
+     * Always torsion-free for cofactor=1 curves.
+     */
+    isTorsionFree() {
+      if (cofactor === _1n6)
+        return true;
+      if (isTorsionFree)
+        return isTorsionFree(Point, this);
+      return wnaf.mulUnsafe(this, CURVE_ORDER).is0();
+    }
+    clearCofactor() {
+      if (cofactor === _1n6)
+        return this;
+      if (clearCofactor)
+        return clearCofactor(Point, this);
+      return this.multiplyUnsafe(cofactor);
+    }
+    isSmallOrder() {
+      if (cofactor === _1n6)
+        return this.is0();
+      return this.clearCofactor().is0();
+    }
+    toBytes(isCompressed = true) {
+      abool2(isCompressed, "isCompressed");
+      this.assertValidity();
+      return encodePoint(Point, this, isCompressed);
+    }
+    toHex(isCompressed = true) {
+      return bytesToHex2(this.toBytes(isCompressed));
+    }
+    toString() {
+      return `<Point ${this.is0() ? "ZERO" : this.toHex()}>`;
+    }
+  }
+  const normalize = (points) => normalizeZ(Point, points);
+  const wnaf = new ScalarMultiplier(Point, randomBytes4);
+  if (wnaf.bits >= 6)
+    Point.BASE.precompute(6);
+  Object.freeze(Point.prototype);
+  Object.freeze(Point);
+  return Point;
+}
+function pprefix(hasEvenY) {
+  return Uint8Array.of(hasEvenY ? 2 : 3);
+}
+function getWLengths(Fp2, Fn) {
+  return {
+    secretKey: Fn.BYTES,
+    publicKey: 1 + Fp2.BYTES,
+    publicKeyUncompressed: 1 + 2 * Fp2.BYTES,
+    publicKeyHasPrefix: true,
+    // Raw compact `(r || s)` signature width; DER and recovered signatures use
+    // different lengths outside this helper.
+    signature: 2 * Fn.BYTES
+  };
+}
+function ecdh(Point, ecdhOpts = {}) {
+  validatePointCons(Point);
+  const { Fn } = Point;
+  const randomBytes_ = ecdhOpts.randomBytes === void 0 ? randomBytes2 : ecdhOpts.randomBytes;
+  const lengths = Object.assign(getWLengths(Point.Fp, Fn), {
+    seed: Math.max(getMinHashLength(Fn.ORDER), 16)
+  });
+  function isValidSecretKey(secretKey) {
+    try {
+      const num = Fn.fromBytes(secretKey);
+      return Fn.isValidNot0(num);
+    } catch (error) {
+      return false;
+    }
+  }
+  function isValidPublicKey(publicKey, isCompressed) {
+    const { publicKey: comp, publicKeyUncompressed } = lengths;
+    try {
+      const l = publicKey.length;
+      if (isCompressed === true && l !== comp)
+        return false;
+      if (isCompressed === false && l !== publicKeyUncompressed)
+        return false;
+      return !Point.fromBytes(publicKey).is0();
+    } catch (error) {
+      return false;
+    }
+  }
+  function randomSecretKey(seed) {
+    seed = seed === void 0 ? randomBytes_(lengths.seed) : seed;
+    return mapHashToField(abytes2(seed, lengths.seed, "seed"), Fn.ORDER);
+  }
+  function getPublicKey(secretKey, isCompressed = true) {
+    return Point.BASE.multiply(Fn.fromBytes(secretKey)).toBytes(isCompressed);
+  }
+  function isProbPub(item) {
+    const { secretKey, publicKey, publicKeyUncompressed } = lengths;
+    const allowedLengths = Fn._lengths;
+    if (!isBytes2(item))
+      return void 0;
+    const l = abytes2(item, void 0, "key").length;
+    const isPub = l === publicKey || l === publicKeyUncompressed;
+    const isSec = l === secretKey || !!allowedLengths?.includes(l);
+    if (isPub && isSec)
+      return void 0;
+    return isPub;
+  }
+  function getSharedSecret(secretKeyA, publicKeyB, isCompressed = true) {
+    if (isProbPub(secretKeyA) === true)
+      throw new Error("first arg must be private key");
+    if (isProbPub(publicKeyB) === false)
+      throw new Error("second arg must be public key");
+    const s = Fn.fromBytes(secretKeyA);
+    const b = Point.fromBytes(publicKeyB);
+    if (b.is0())
+      throw new Error("invalid public key: point at infinity");
+    return b.multiply(s).toBytes(isCompressed);
+  }
+  const utils = {
+    isValidSecretKey,
+    isValidPublicKey,
+    randomSecretKey
+  };
+  const keygen = createKeygen(randomSecretKey, getPublicKey);
+  Object.freeze(utils);
+  Object.freeze(lengths);
+  return Object.freeze({ getPublicKey, getSharedSecret, keygen, Point, utils, lengths });
+}
+function ecdsa(Point, hash, ecdsaOpts = {}) {
+  validatePointCons(Point);
+  const hash_ = hash;
+  ahash(hash_);
+  validateObject(ecdsaOpts, {}, {
+    hmac: "function",
+    lowS: "boolean",
+    randomBytes: "function",
+    bits2int: "function",
+    bits2int_modN: "function"
+  });
+  const opts = Object.assign({}, ecdsaOpts);
+  const randomBytes4 = opts.randomBytes === void 0 ? randomBytes2 : opts.randomBytes;
+  const hmac2 = opts.hmac === void 0 ? (key, msg) => hmac(hash_, key, msg) : opts.hmac;
+  const { Fp: Fp2, Fn } = Point;
+  const { ORDER: CURVE_ORDER, BITS: fnBits } = Fn;
+  const blindLength = getMinHashLength(CURVE_ORDER);
+  const csprng = probeRandomBytes(randomBytes4, blindLength);
+  const { keygen, getPublicKey, getSharedSecret, utils, lengths } = ecdh(Point, opts);
+  const defaultSigOpts = {
+    prehash: true,
+    lowS: typeof opts.lowS === "boolean" ? opts.lowS : true,
+    format: "compact",
+    extraEntropy: false
+  };
+  const hasLargeRecoveryLifts = CURVE_ORDER * _2n4 + _1n6 < Fp2.ORDER;
+  function isBiggerThanHalfOrder(number) {
+    const HALF = CURVE_ORDER >> _1n6;
+    return number > HALF;
+  }
+  function validateRS(title, num) {
+    if (!Fn.isValidNot0(num))
+      throw new Error(`invalid signature ${title}: out of range 1..Point.Fn.ORDER`);
+    return num;
+  }
+  function assertFieldSignIsSupported() {
+    if (!Fp2.isOdd)
+      throw new Error("Field doesn't support isOdd");
+  }
+  function getRecoveryBit(x, y, r) {
+    assertFieldSignIsSupported();
+    return (x === r ? 0 : 2) | Number(Fp2.isOdd(y));
+  }
+  function assertRecoverableCurve() {
+    if (hasLargeRecoveryLifts)
+      throw new Error('"recovered" sig type is not supported for cofactor >2 curves');
+  }
+  function validateSigLength(bytes, format) {
+    validateSigFormat(format);
+    const size = lengths.signature;
+    const sizer = format === "compact" ? size : format === "recovered" ? size + 1 : void 0;
+    return abytes2(bytes, sizer);
+  }
+  class Signature {
+    r;
+    s;
+    recovery;
+    constructor(r, s, recovery) {
+      this.r = validateRS("r", r);
+      this.s = validateRS("s", s);
+      if (recovery != null) {
+        assertRecoverableCurve();
+        if (![0, 1, 2, 3].includes(recovery))
+          throw new Error("invalid recovery id");
+        this.recovery = recovery;
+      }
+      Object.freeze(this);
+    }
+    static fromBytes(bytes, format = defaultSigOpts.format) {
+      validateSigLength(bytes, format);
+      let recid;
+      if (format === "der") {
+        if (bytes.length > 2 * Fn.BYTES + 16)
+          throw new DER.Err("invalid signature: DER signature too long");
+        const { r: r2, s: s2 } = DER.toSig(abytes2(bytes), Fn.BYTES + 1);
+        return new Signature(r2, s2);
+      }
+      if (format === "recovered") {
+        recid = bytes[0];
+        format = "compact";
+        bytes = bytes.subarray(1);
+      }
+      const L = lengths.signature / 2;
+      const r = bytes.subarray(0, L);
+      const s = bytes.subarray(L, L * 2);
+      return new Signature(Fn.fromBytes(r), Fn.fromBytes(s), recid);
+    }
+    static fromHex(hex, format) {
+      return this.fromBytes(hexToBytes2(hex), format);
+    }
+    assertRecovery() {
+      const { recovery } = this;
+      if (recovery == null)
+        throw new Error("invalid recovery id: must be present");
+      return recovery;
+    }
+    addRecoveryBit(recovery) {
+      return new Signature(this.r, this.s, recovery);
+    }
+    // Unlike the top-level helper below, this method expects a digest that has
+    // already been hashed to the curve's message representative.
+    recoverPublicKey(messageHash) {
+      const { r, s } = this;
+      const recovery = this.assertRecovery();
+      const radj = recovery === 2 || recovery === 3 ? r + CURVE_ORDER : r;
+      if (!Fp2.isValid(radj))
+        throw new Error("invalid recovery id: sig.r+curve.n != R.x");
+      const x = Fp2.toBytes(radj);
+      const R = Point.fromBytes(concatBytes2(pprefix((recovery & 1) === 0), x));
+      const ir = Fn.inv(radj);
+      const h = bits2int_modN(abytes2(messageHash, void 0, "msgHash"));
+      const u1 = Fn.create(-h * ir);
+      const u2 = Fn.create(s * ir);
+      const Q2 = Point.BASE.mulAddUnsafe(u1, R, u2);
+      if (Q2.is0())
+        throw new Error("invalid recovery: point at infinify");
+      Q2.assertValidity();
+      return Q2;
+    }
+    // Signatures should be low-s, to prevent malleability.
+    hasHighS() {
+      return isBiggerThanHalfOrder(this.s);
+    }
+    toBytes(format = defaultSigOpts.format) {
+      validateSigFormat(format);
+      if (format === "der")
+        return hexToBytes2(DER.hexFromSig(this));
+      const { r, s } = this;
+      const rb = Fn.toBytes(r);
+      const sb = Fn.toBytes(s);
+      if (format === "recovered") {
+        assertRecoverableCurve();
+        return concatBytes2(Uint8Array.of(this.assertRecovery()), rb, sb);
+      }
+      return concatBytes2(rb, sb);
+    }
+    toHex(format) {
+      return bytesToHex2(this.toBytes(format));
+    }
+  }
+  Object.freeze(Signature.prototype);
+  Object.freeze(Signature);
+  const bits2int = opts.bits2int === void 0 ? function bits2int_def(bytes) {
+    if (bytes.length > 8192)
+      throw new Error("input is too large");
+    const num = bytesToNumberBE(bytes);
+    const delta = bytes.length * 8 - fnBits;
+    return delta > 0 ? num >> BigInt(delta) : num;
+  } : opts.bits2int;
+  const bits2int_modN = opts.bits2int_modN === void 0 ? function bits2int_modN_def(bytes) {
+    return Fn.create(bits2int(bytes));
+  } : opts.bits2int_modN;
+  const ORDER_MASK = bitMask(fnBits);
+  function int2octets(num) {
+    aInRange("num < 2^" + fnBits, num, _0n6, ORDER_MASK);
+    return Fn.toBytes(num);
+  }
+  function validateMsgAndHash(message, prehash) {
+    abytes2(message, void 0, "message");
+    return prehash ? abytes2(hash_(message), void 0, "prehashed message") : message;
+  }
+  function prepSig(message, secretKey, opts2) {
+    const { lowS, prehash, extraEntropy } = validateSigOpts(opts2, defaultSigOpts);
+    message = validateMsgAndHash(message, prehash);
+    const h1int = bits2int_modN(message);
+    const d = Fn.fromBytes(secretKey);
+    if (!Fn.isValidNot0(d))
+      throw new Error("invalid private key");
+    const seedArgs = [int2octets(d), int2octets(h1int)];
+    if (extraEntropy != null && extraEntropy !== false) {
+      const e = extraEntropy === true ? randomBytes4(lengths.secretKey) : extraEntropy;
+      seedArgs.push(abytes2(e, void 0, "extraEntropy"));
+    }
+    const seed = concatBytes2(...seedArgs);
+    const m = h1int;
+    function k2sig(kBytes) {
+      const k = bits2int(kBytes);
+      if (!Fn.isValidNot0(k))
+        return;
+      const q = Point.BASE.multiply(k).toAffine();
+      const r = Fn.create(q.x);
+      if (r === _0n6)
+        return;
+      let s;
+      if (csprng !== void 0) {
+        const b = bytesToNumberBE(mapHashToField(csprng(blindLength), CURVE_ORDER));
+        const ibk = Fn.inv(Fn.mul(b, k));
+        const bm = Fn.mul(b, m);
+        const bd = Fn.mul(b, d);
+        s = Fn.create(ibk * Fn.create(bm + bd * r));
+      } else {
+        const ik = invertCt(k, CURVE_ORDER);
+        s = Fn.create(ik * Fn.create(m + r * d));
+      }
+      if (s === _0n6)
+        return;
+      let recovery = getRecoveryBit(q.x, q.y, r);
+      let normS = s;
+      if (lowS && isBiggerThanHalfOrder(s)) {
+        normS = Fn.neg(s);
+        recovery ^= 1;
+      }
+      return new Signature(r, normS, hasLargeRecoveryLifts ? void 0 : recovery);
+    }
+    return { seed, k2sig };
+  }
+  function sign(message, secretKey, opts2 = {}) {
+    const { seed, k2sig } = prepSig(message, secretKey, opts2);
+    const drbg = createHmacDrbg(hash_.outputLen, Fn.BYTES, hmac2);
+    const sig = drbg(seed, k2sig);
+    return sig.toBytes(opts2.format);
+  }
+  function verify(signature, message, publicKey, opts2 = {}) {
+    const { lowS, prehash, format } = validateSigOpts(opts2, defaultSigOpts);
+    publicKey = abytes2(publicKey, void 0, "publicKey");
+    message = validateMsgAndHash(message, prehash);
+    if (!isBytes2(signature)) {
+      const end = signature instanceof Signature ? ", use sig.toBytes()" : "";
+      throw new Error("verify expects Uint8Array signature" + end);
+    }
+    validateSigLength(signature, format);
+    try {
+      const sig = Signature.fromBytes(signature, format);
+      const P = Point.fromBytes(publicKey);
+      if (P.is0())
+        return false;
+      if (lowS && sig.hasHighS())
+        return false;
+      const { r, s } = sig;
+      const h = bits2int_modN(message);
+      const is = Fn.inv(s);
+      const u1 = Fn.create(h * is);
+      const u2 = Fn.create(r * is);
+      const R = Point.BASE.mulAddUnsafe(u1, P, u2);
+      if (R.is0())
+        return false;
+      const q = R.toAffine();
+      const v = Fn.create(q.x);
+      if (v !== r)
+        return false;
+      if (format === "recovered" && sig.recovery !== getRecoveryBit(q.x, q.y, r))
+        return false;
+      return true;
+    } catch (e) {
+      return false;
+    }
+  }
+  function recoverPublicKey(signature, message, opts2 = {}) {
+    const { prehash } = validateSigOpts(opts2, defaultSigOpts);
+    message = validateMsgAndHash(message, prehash);
+    return Signature.fromBytes(signature, "recovered").recoverPublicKey(message).toBytes();
+  }
+  return Object.freeze({
+    keygen,
+    getPublicKey,
+    getSharedSecret,
+    utils,
+    lengths,
+    Point,
+    sign,
+    verify,
+    recoverPublicKey,
+    Signature,
+    hash: hash_
+  });
+}
+var divNearest, _0n6, _1n6, _2n4, _3n2, _4n4;
+var init_weierstrass = __esm({
+  "node_modules/@noble/curves/abstract/weierstrass.js"() {
+    init_hmac();
+    init_utils();
+    init_utils2();
+    init_curve();
+    init_der();
+    init_modular();
+    divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n4) / den;
+    _0n6 = /* @__PURE__ */ BigInt(0);
+    _1n6 = /* @__PURE__ */ BigInt(1);
+    _2n4 = /* @__PURE__ */ BigInt(2);
+    _3n2 = /* @__PURE__ */ BigInt(3);
+    _4n4 = /* @__PURE__ */ BigInt(4);
+  }
+});
+
+// node_modules/@noble/curves/nist.js
+var p256_CURVE, p256_Point, p256;
+var init_nist = __esm({
+  "node_modules/@noble/curves/nist.js"() {
+    init_sha2();
+    init_weierstrass();
+    p256_CURVE = /* @__PURE__ */ (() => ({
+      p: BigInt("0xffffffff00000001000000000000000000000000ffffffffffffffffffffffff"),
+      n: BigInt("0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"),
+      h: BigInt(1),
+      a: BigInt("0xffffffff00000001000000000000000000000000fffffffffffffffffffffffc"),
+      b: BigInt("0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b"),
+      Gx: BigInt("0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"),
+      Gy: BigInt("0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5")
+    }))();
+    p256_Point = /* @__PURE__ */ weierstrass(p256_CURVE);
+    p256 = /* @__PURE__ */ ecdsa(p256_Point, sha256);
+  }
+});
+
 // src/core/verifier/keys.ts
 function readKeySet(keySet) {
   const keys = oneOfEach(
@@ -7582,12 +8857,18 @@ function oneOfEach(found) {
   const keys = /* @__PURE__ */ new Map();
   for (const key of found) {
     const same = keys.get(key.keyId);
-    if (same !== void 0 && same.fingerprint !== key.fingerprint)
+    if (same !== void 0 && !isSameKey(same, key))
       throw new Unusable(`The key set holds two different keys named '${key.keyId}': one of them is false.`);
     keys.set(key.keyId, same === void 0 ? key : { ...key, revokedAt: earlier(same, key) });
   }
   refuseSharedKeys([...keys.values()]);
   return keys;
+}
+function isSameKey(one, other) {
+  return one.fingerprint === other.fingerprint && passkeyText(one) === passkeyText(other);
+}
+function passkeyText({ passkey }) {
+  return passkey === void 0 ? "" : canonicalize(passkey);
 }
 function refuseSharedKeys(keys) {
   const first = /* @__PURE__ */ new Map();
@@ -7623,10 +8904,14 @@ function readKey(entry, which) {
   const jwks = [jwk, "kty" in entry ? entry : void 0].filter((one) => one !== void 0);
   if (pem === void 0 && jwks.length === 0)
     throw new Unusable(`${which} has neither a \`pem\`, a \`jwk\` nor a \`kty\`.`);
-  const found = [...pem === void 0 ? [] : [ofPem(pem, which)], ...jwks.map((one) => ofJwk(one, which))];
+  const claimed = entry["algorithm"];
+  const mayBeEs256 = "passkey" in entry || claimed === "es256";
+  const found = [
+    ...pem === void 0 ? [] : [ofPem(pem, mayBeEs256, which)],
+    ...jwks.map((one) => ofJwk(one, mayBeEs256, which))
+  ];
   const known = found.filter((one) => one !== void 0);
   const [material] = known;
-  const claimed = entry["algorithm"];
   if (material === void 0) {
     if (KINDS.some(({ algorithm }) => algorithm === claimed))
       throw new Unusable(`${which} is called ${claimed} but holds a key of another kind.`);
@@ -7640,15 +8925,31 @@ function readKey(entry, which) {
   const fingerprint = fingerprintOf(material);
   if (known.length < found.length || known.some((one) => fingerprintOf(one) !== fingerprint))
     throw new Unusable(`${which} holds different keys in its \`pem\` and its \`jwk\`.`);
+  const passkey = passkeyOf(entry, material, which);
   const point = pointOf(keyId, material, which);
-  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which) };
+  return { keyId, ...material, point, fingerprint, revokedAt: revokedAtOf(entry, which), passkey };
 }
-function readEd25519Key(keyId, pem, known) {
+function passkeyOf(entry, { algorithm }, which) {
+  if (!("passkey" in entry)) {
+    if (algorithm === "es256")
+      throw new Unusable(`${which} is an es256 key and no passkey: none is used here.`);
+    return void 0;
+  }
+  if (algorithm === "ml-dsa-65") throw new Unusable(`${which} is an ml-dsa-65 key, and no passkey is one.`);
+  try {
+    return readPasskey(entry["passkey"]);
+  } catch (error) {
+    throw new Unusable(`${which} is no usable passkey: ${error.message}.`);
+  }
+}
+function readEnrolledKey(keyId, enrolled, known) {
   const which = `The key '${keyId}'`;
-  const material = ofPem(pem, which);
-  if (material?.algorithm !== "ed25519") throw new Unusable(`${which} is no Ed25519 key.`);
+  const material = ofPem(enrolled["publicKeyPem"] ?? null, "passkey" in enrolled, which);
+  if (material === void 0 || material.algorithm === "ml-dsa-65")
+    throw new Unusable(`${which} is no Ed25519 key.`);
   const fingerprint = fingerprintOf(material);
-  const key = { keyId, ...material, fingerprint, revokedAt: null };
+  const passkey = passkeyOf(enrolled, material, which);
+  const key = { keyId, ...material, fingerprint, revokedAt: null, passkey };
   return { ...key, point: known?.fingerprint === fingerprint ? known.point : pointOf(keyId, material, which) };
 }
 function revokedAtOf({ revokedAt }, which) {
@@ -7666,24 +8967,33 @@ function nameOf3(parts, which) {
     throw new Unusable(`${which} is not for signatures: its \`use\` is not 'sig'.`);
   return name;
 }
-function ofPem(pem, which) {
+function ofPem(pem, mayBeEs256, which) {
   const block = typeof pem === "string" ? PEM.exec(pem) : null;
   const der = base64(block?.[1]?.replaceAll(/\r?\n/g, "") ?? "");
   if (der === void 0 || der.length === 0)
     throw new Unusable(`${which} has a \`pem\` that is no public key.`);
   const kind = KINDS.find(({ spkiPrefix }) => spkiPrefix.every((byte, i) => der[i] === byte));
+  if (kind?.algorithm === "es256" && !mayBeEs256) return void 0;
   return kind && materialOf(kind, der.subarray(kind.spkiPrefix.length), which);
 }
-function ofJwk(jwk, which) {
+function ofJwk(jwk, mayBeEs256, which) {
   if (!isMembers(jwk)) throw new Unusable(`${which} has a \`jwk\` that is not an object.`);
-  const { kty, crv, alg, x, pub } = jwk;
+  const { kty, crv, alg, x, y, pub } = jwk;
   refusePrivate(jwk, which);
   if (kty === "OKP" && crv === "Ed25519") {
     if (alg !== void 0 && alg !== "EdDSA" && alg !== "Ed25519")
       throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`);
-    return materialOf(KINDS[0], bytesOf(x, which), which);
+    return materialOf(KINDS[0], bytesOf2(x, which), which);
   }
-  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf(pub, which), which);
+  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf2(pub, which), which);
+  if (mayBeEs256 && kty === "EC" && crv === "P-256") {
+    if (alg !== void 0 && alg !== "ES256")
+      throw new Unusable(`${which} is a P-256 key with an \`alg\` that is not ES256.`);
+    const coordinates = [bytesOf2(x, which), bytesOf2(y, which)];
+    if (coordinates.some(({ length }) => length !== 32))
+      throw new Unusable(`${which} has coordinates that do not have 32 bytes.`);
+    return materialOf(KINDS[2], concatBytes(...coordinates), which);
+  }
   return void 0;
 }
 function refusePrivate(part, which) {
@@ -7692,7 +9002,7 @@ function refusePrivate(part, which) {
       `${which} holds a private key: treat it as compromised, and save the public keys only.`
     );
 }
-function bytesOf(text, which) {
+function bytesOf2(text, which) {
   const bytes = typeof text === "string" ? base64url(text) : void 0;
   if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
   return bytes;
@@ -7703,11 +9013,16 @@ function materialOf(kind, bytes, which) {
   return { algorithm: kind.algorithm, bytes };
 }
 function pointOf(keyId, { algorithm, bytes }, which) {
+  if (algorithm === "es256" && !p256.utils.isValidPublicKey(uncompressed(bytes), false))
+    throw new Unusable(`${which} is not a point of P-256.`);
   if (algorithm !== "ed25519") return void 0;
   const point = decoded2(bytes);
   if (point === void 0 || point.is0() || !point.isTorsionFree())
     throw new Unusable(`${which} is a point that no private key has: some of those verify anything.`);
   return keyId.includes(":") ? point : point.precompute(TABLE_BITS);
+}
+function uncompressed(coordinates) {
+  return concatBytes(Uint8Array.of(4), coordinates);
 }
 function decoded2(bytes) {
   try {
@@ -7717,7 +9032,7 @@ function decoded2(bytes) {
   }
 }
 function fingerprintOf({ algorithm, bytes }) {
-  const { spkiPrefix } = algorithm === KINDS[0].algorithm ? KINDS[0] : KINDS[1];
+  const { spkiPrefix } = KINDS.find((kind) => kind.algorithm === algorithm) ?? KINDS[0];
   return bytesToHex(sha256(concatBytes(spkiPrefix, bytes)));
 }
 function describedLogKey({ name, keyId, type, publicKey }) {
@@ -7731,8 +9046,11 @@ var init_keys = __esm({
   "src/core/verifier/keys.ts"() {
     "use strict";
     init_ed25519();
+    init_nist();
     init_sha2();
     init_utils();
+    init_canonical();
+    init_assertion();
     init_base64();
     init_evidence();
     init_instant();
@@ -7743,6 +9061,12 @@ var init_keys = __esm({
         algorithm: "ml-dsa-65",
         spkiPrefix: hexToBytes("308207b2300b0609608648016503040312038207a100"),
         bytes: 1952
+      },
+      // Of passkeys only: nothing else here signs by it.
+      {
+        algorithm: "es256",
+        spkiPrefix: hexToBytes("3059301306072a8648ce3d020106082a8648ce3d03010703420004"),
+        bytes: 64
       }
     ];
     NO_KEYS = /* @__PURE__ */ new Map();
@@ -8179,10 +9503,11 @@ function readChange(change, { policy, approvals }, { carried, crypto: { sha256He
     const isThis = named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
     return isThis ? { ...read, policy: true } : read;
   }
-  const { action, approverId, keyId, publicKeyPem: pem = null } = isMembers(proposed) ? proposed : {};
+  const enrolled = isMembers(proposed) ? proposed : {};
+  const { action, approverId, keyId } = enrolled;
   const isOfApprover = kind === "approver" && action === "add" && named === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named);
   if (!isOfApprover) return read;
-  return { ...read, enrolled: readEd25519Key(named, pem, carried.get(named)) };
+  return { ...read, enrolled: readEnrolledKey(named, enrolled, carried.get(named)) };
 }
 function areInForce(changes) {
   for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
@@ -8213,8 +9538,7 @@ function areEnrolled({ approvals }, changes, carried) {
     const key = carried.get(keyId);
     if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named}`);
     if (key === void 0) throw new Error(`the key ${named} is not among them`);
-    if (key.fingerprint !== enrolled.fingerprint)
-      throw new Error(`the key ${named} is another one than was enrolled`);
+    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named} is another one than was enrolled`);
   }
   for (const keyId of carried.keys())
     if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
@@ -8330,29 +9654,29 @@ function keccakP(s, rounds = 24) {
   }
   clean(B);
 }
-var _0n5, _1n6, _2n4, _7n2, _256n, _0x71n, SHA3_PI, SHA3_ROTL, _SHA3_IOTA, IOTAS, SHA3_IOTA_H, SHA3_IOTA_L, rotlSH, rotlSL, rotlBH, rotlBL, rotlH, rotlL, B, Keccak, genShake, shake128, shake256;
+var _0n7, _1n7, _2n5, _7n2, _256n, _0x71n, SHA3_PI, SHA3_ROTL, _SHA3_IOTA, IOTAS, SHA3_IOTA_H, SHA3_IOTA_L, rotlSH, rotlSL, rotlBH, rotlBL, rotlH, rotlL, B, Keccak, genShake, shake128, shake256;
 var init_sha3 = __esm({
   "node_modules/@noble/hashes/sha3.js"() {
     init_u64();
     init_utils();
-    _0n5 = BigInt(0);
-    _1n6 = BigInt(1);
-    _2n4 = BigInt(2);
+    _0n7 = BigInt(0);
+    _1n7 = BigInt(1);
+    _2n5 = BigInt(2);
     _7n2 = BigInt(7);
     _256n = BigInt(256);
     _0x71n = BigInt(113);
     SHA3_PI = [];
     SHA3_ROTL = [];
     _SHA3_IOTA = [];
-    for (let round = 0, R = _1n6, x = 1, y = 0; round < 24; round++) {
+    for (let round = 0, R = _1n7, x = 1, y = 0; round < 24; round++) {
       [x, y] = [y, (2 * x + 3 * y) % 5];
       SHA3_PI.push(2 * (5 * y + x));
       SHA3_ROTL.push((round + 1) * (round + 2) / 2 % 64);
-      let t = _0n5;
+      let t = _0n7;
       for (let j = 0; j < 7; j++) {
-        R = (R << _1n6 ^ (R >> _7n2) * _0x71n) % _256n;
-        if (R & _2n4)
-          t ^= _1n6 << (_1n6 << BigInt(j)) - _1n6;
+        R = (R << _1n7 ^ (R >> _7n2) * _0x71n) % _256n;
+        if (R & _2n5)
+          t ^= _1n7 << (_1n7 << BigInt(j)) - _1n7;
       }
       _SHA3_IOTA.push(t);
     }
@@ -8559,7 +9883,7 @@ function validateVerOpts(opts, allowed = VER_OPT_KEYS) {
     abytes(normalized.context, void 0, "opts.context");
   return normalized;
 }
-function validateSigOpts(opts, allowed = SIG_OPT_KEYS) {
+function validateSigOpts2(opts, allowed = SIG_OPT_KEYS) {
   const normalized = checkOptKeys(opts, allowed);
   if (normalized.context !== void 0)
     abytes(normalized.context, void 0, "opts.context");
@@ -9104,7 +10428,7 @@ function getDilithium(opts_) {
     },
     // NOTE: random is optional.
     sign: (msg, secretKey, opts2 = {}) => {
-      opts2 = validateSigOpts(opts2, INTERNAL_SIG_OPT_KEYS);
+      opts2 = validateSigOpts2(opts2, INTERNAL_SIG_OPT_KEYS);
       opts2 = validateInternalOpts(opts2, INTERNAL_SIG_OPT_KEYS);
       const { extraEntropy: random, externalMu = false } = opts2;
       if (externalMu)
@@ -9259,7 +10583,7 @@ function getDilithium(opts_) {
     lengths: internal.lengths,
     getPublicKey: internal.getPublicKey,
     sign: (msg, secretKey, opts2 = {}) => {
-      opts2 = validateSigOpts(opts2);
+      opts2 = validateSigOpts2(opts2);
       const M = getMessage(msg, opts2.context);
       const res = internal.sign(M, secretKey, {
         extraEntropy: opts2.extraEntropy,
@@ -9283,7 +10607,7 @@ function getDilithium(opts_) {
         keygen: internal.keygen,
         getPublicKey: internal.getPublicKey,
         sign: (msg, secretKey, opts2 = {}) => {
-          opts2 = validateSigOpts(opts2);
+          opts2 = validateSigOpts2(opts2);
           const M = getMessagePrehash(rawHash, msg, opts2.context);
           const res = internal.sign(M, secretKey, {
             extraEntropy: opts2.extraEntropy,
@@ -9431,9 +10755,10 @@ function cryptoOf(keys, onUsed = () => void 0) {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
     verifySignature: (artifact, canonicalText2, carried) => {
       const { keyId, value } = carried;
+      if (keyId.includes(":") && isPasskeyAlgorithm(carried.algorithm))
+        return isAsserted(artifact, canonicalText2, carried, keys, onUsed);
       const algorithm = knownFamily(carried.algorithm);
-      if (!mayVerify(artifact, keyId))
-        throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
+      requireMayVerify(artifact, keyId);
       const signature = base64(value);
       if (signature === void 0) throw new Error("the signature is not canonical base64");
       const length = SIGNATURE_BYTES[algorithm];
@@ -9443,17 +10768,44 @@ function cryptoOf(keys, onUsed = () => void 0) {
       const key = keys.get(keyId);
       if (key === void 0) return void 0;
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
-      const isSigned = verifiers[key.algorithm]({
-        message,
-        signature,
-        publicKey: key.bytes,
-        point: key.point
-      });
-      if (isSigned) onUsed(key);
-      return isSigned;
+      if (key.passkey !== void 0) throw new Error(`key '${keyId}' is a passkey, and signs as one only`);
+      return isSignedBy(key, message, signature, onUsed);
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
+}
+function requireMayVerify(artifact, keyId) {
+  if (!mayVerify(artifact, keyId)) throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
+}
+function isAsserted(artifact, canonicalText2, { algorithm, keyId, value, webauthn }, keys, onUsed) {
+  if (!isPasskeyAlgorithm(algorithm)) throw new Error(`the algorithm '${algorithm}' is not known`);
+  requireMayVerify(artifact, keyId);
+  const signature = base64(value);
+  if (signature === void 0) throw new Error("the signature is not canonical base64");
+  const kind = keyAlgorithmOf(algorithm);
+  if (kind === "es256" && !isDer(signature)) throw new Error("the signature is not canonical DER");
+  if (kind === "ed25519" && signature.length !== SIGNATURE_BYTES.ed25519)
+    throw new Error(`the signature has ${signature.length} bytes; one of ed25519 has 64`);
+  const key = keys.get(keyId);
+  if (key !== void 0 && key.passkey === void 0) throw new Error(`key '${keyId}' is no passkey`);
+  if (key !== void 0 && key.algorithm !== kind) throw new Error(`key '${keyId}' is not an ${kind} key`);
+  const message = preAuthEncoding(artifact, canonicalText2);
+  const asserted = assertedBytes(webauthn, { message, passkey: key?.passkey, sha256 });
+  return key && isSignedBy(key, asserted, signature, onUsed);
+}
+function isSignedBy(key, message, signature, onUsed) {
+  const { algorithm, bytes: publicKey, point } = key;
+  const isSigned = verifiers[algorithm]({ message, signature, publicKey, point });
+  if (isSigned) onUsed(key);
+  return isSigned;
+}
+function isDer(signature) {
+  try {
+    p256.Signature.fromBytes(signature, "der");
+    return true;
+  } catch {
+    return false;
+  }
 }
 function holds({ message, signature, publicKey, point }) {
   const { Point } = ed25519;
@@ -9483,13 +10835,16 @@ var init_crypto = __esm({
   "src/core/verifier/crypto.ts"() {
     "use strict";
     init_ed25519();
+    init_nist();
     init_utils2();
     init_sha2();
     init_utils();
     init_ml_dsa();
     init_batch_head();
+    init_assertion();
     init_base64();
     init_evidence();
+    init_keys();
     init_signatures();
     HASHING = {
       sha256,
@@ -9499,7 +10854,9 @@ var init_crypto = __esm({
     verifiers = {
       ed25519: (signed) => signed.signature.length === SIGNATURE_BYTES.ed25519 && holds(signed),
       // FIPS 204, pure, empty context.
-      "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message, publicKey)
+      "ml-dsa-65": ({ message, signature, publicKey }) => signature.length === SIGNATURE_BYTES["ml-dsa-65"] && ml_dsa65.verify(signature, message, publicKey),
+      // FIPS 186-5 §6.4.2, of SHA-256. Passkeys make an S above half the order every second time, which noble refuses unless it is told not to.
+      es256: ({ message, signature, publicKey }) => isDer(signature) && p256.verify(signature, message, uncompressed(publicKey), { format: "der", lowS: false })
     };
   }
 });
@@ -9573,6 +10930,8 @@ var init_not_proven = __esm({
         "That the declared signals were true, beyond what was verified.",
         "That as many approved as the policy asks for: the record shows who approved, the policy how many must.",
         "That the approvers are the humans that they are named after, or that a key was not revoked: that is what their key files say.",
+        "That the human saw what was signed: the page at the origin that a passkey names showed it.",
+        "That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).",
         "That no approval was used for another execution too: compare the nonces.",
         "That the effect happened, or happened as reported: the record holds what the connector reported.",
         "That the verifications were run: they are not signed. Only a receipt confirms one."
@@ -9595,6 +10954,8 @@ var init_not_proven = __esm({
         "That its warnings and its diff are what the checker was shown: neither is signed.",
         "That the one who resolved it is a human and another one than the proposer: their names are what the service knew them by.",
         "That the step-up authorization was used only once, and, where no key of that human is given, that it is signed.",
+        "That the human saw what was signed: the page at the origin that a passkey names showed it.",
+        "That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).",
         "That it is the latest state of the change: each state is signed on its own."
       ],
       "intent-transition": [
@@ -9625,6 +10986,8 @@ var init_not_proven = __esm({
         "That the declared signals were true, beyond what was verified.",
         "That as many approved as the policy asks for: the record shows who approved, the policy how many must.",
         "That the approvers are the humans that they are named after, or that a key was not revoked before it was used: a revocation is a governance change of its own.",
+        "That the human saw what was signed: the page at the origin that a passkey names showed it.",
+        "That a passkey was not copied: it may be kept in a cloud account (`backupEligible`).",
         "That no approval was used for another execution too: compare the nonces.",
         "That those who resolved the governance changes are humans, and that their step-up authorizations were used only once.",
         "That the effect happened, or happened as reported: the record holds what the connector reported.",

@@ -32,7 +32,7 @@ function of(request: Members, due: Key = humans.dana, change: Members = {}): Mem
   return anApproval(due, { version: 2, requestHash: sha256(canonical(request)), ...change })
 }
 
-function carrying(request: Json, approvals: Json): Members {
+export function carrying(request: Json, approvals: Json): Members {
   return verified({ humanApproved: { value: true, by: 'approval', approvals, request } })
 }
 
