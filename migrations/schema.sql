@@ -117,6 +117,12 @@ CREATE TABLE countersign_migrations (
   CONSTRAINT countersign_migrations_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE ended_sessions (
+  session_id uuid NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT ended_sessions_pkey PRIMARY KEY (session_id)
+);
+
 CREATE TABLE event_deliveries (
   endpoint_id uuid NOT NULL,
   cursor text,
@@ -443,6 +449,8 @@ CREATE TABLE refusal_records (
   log_ordinal smallint,
   CONSTRAINT refusal_records_pkey PRIMARY KEY (business_transaction_id)
 ) WITH (toast_tuple_target=8160);
+CREATE INDEX refusal_records_by_caller ON public.refusal_records USING btree (caller_id, created_at, business_transaction_id);
+CREATE INDEX refusal_records_by_time ON public.refusal_records USING btree (created_at, business_transaction_id);
 
 CREATE TABLE step_up_nonces (
   nonce text NOT NULL,

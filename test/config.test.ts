@@ -275,6 +275,14 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     must: 'one of: auto | uWebSockets.js | node:http',
   },
   NOTIFICATIONS: { good: [['n.yaml', { notificationsFile: resolve('n.yaml') }]] },
+  CONSOLE_ORIGIN: {
+    good: [
+      ['https://console.example', { consoleOrigin: 'https://console.example' }],
+      ['http://localhost:3000', { consoleOrigin: 'http://localhost:3000' }],
+    ],
+    bad: ['console.example', 'http://console.example', 'https://a.example/', 'http://127.0.0.1:3000'],
+    must: 'an origin such as https://console.example.com; http for localhost alone',
+  },
   NODE_ENV: { good: [['production', { production: true }]] },
 }
 

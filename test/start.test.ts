@@ -24,6 +24,10 @@ const pagesOf = (url: string) =>
     .map((name) => `  ${`${name[0]?.toUpperCase()}${name.slice(1)}`.padEnd(13)}  ${url}/${name}\n`)
     .join('')
 
+/** The embedded service has a console, by the name of this machine. */
+const consoleOf = (url: string) =>
+  `  ${'Console'.padEnd(13)}  http://localhost:${new URL(url).port}/console\n`
+
 test('a start with callers of its own says where it is and where its pages are', async () => {
   const service = await startService({ databaseUrl: database.url })
   const said = `Countersign is ready at ${service.url}.\n${pagesOf(service.url)}`
@@ -45,7 +49,10 @@ test('a later start says what became of the first key, and GET /ready which appr
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('1000', '5000'))
   const second = await startService({ env: { ...env, POLICY_DIR: policyDir, LOG_LEVEL: 'debug' } })
   const said = `Countersign is ready at ${second.url}. The key of local-dev was shown at its first start; if it is lost, delete ${env.DATA_DIR}/callers.json and start again.\n`
-  await until(() => second.output().includes(said + pagesOf(second.url)), 'the sentence')
+  await until(
+    () => second.output().includes(said + consoleOf(second.url) + pagesOf(second.url)),
+    'the sentence',
+  )
   expect(second.output()).not.toContain('csk_')
   const warning = "Policy 'sandbox-echo' version '1.0.0' keeps its approved content; its file differs."
   expect((await second.get('/ready')).body).toEqual({

@@ -190,7 +190,6 @@ function differing(answers: readonly Answer[]): string[] {
 
 // proves abuse: `stepUpAuthorization.keyId` is an object
 // proves abuse: A place in a batch; abuse: A signature by batch under; abuse: A signature by batch where
-// proves abuse: An approval request shown as another
 test('the TypeScript verifier says of every case what is published of it', () => {
   expect(differing(typescriptAnswers(asked))).toEqual([])
 })
@@ -198,7 +197,6 @@ test('the TypeScript verifier says of every case what is published of it', () =>
 describe.skipIf(noPython)('the Python package', () => {
   // proves abuse: `stepUpAuthorization.keyId` is an object
   // proves abuse: A place in a batch; abuse: A signature by batch under; abuse: A signature by batch where
-  // proves abuse: An approval request shown as another
   test('says of every case what is published of it', async () => {
     expect(differing(await pythonAnswers(asked))).toEqual([])
     // 5 s alone; its big-integer arithmetic has no other speed on a machine that is busy.

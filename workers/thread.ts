@@ -56,6 +56,7 @@ import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
 import { openPolicyOutcomes } from './outcomes.ts'
 import { manageEndpoints } from './events/manage.ts'
 import { signEvents } from './events/sign.ts'
+import { signSessions } from './console/sign-session.ts'
 import { followAuthority } from './authority/follow.ts'
 import {
   newestOrigin,
@@ -268,6 +269,7 @@ function handlersOf(
     'process-webhooks': (batch) => processWebhooks(batch, webhooks),
     'manage-event-endpoint': (batch) => manageEndpoints(batch, thread),
     'sign-events': (batch) => signEvents(batch, thread),
+    'sign-session': async (batch) => signSessions(batch, thread),
   }
 }
 

@@ -85,6 +85,8 @@ export interface Config {
   /** Where GET /metrics is served; undefined: nowhere, and nothing is counted. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly listener: 'auto' | 'uWebSockets.js' | 'node:http'
+  /** Scheme, host and port of the console; undefined: the default of the embedded service, and none with a database of one's own. */
+  readonly consoleOrigin: string | undefined
   /** Path of the file that says how approvers are told of approval requests; undefined: they are not told. */
   readonly notificationsFile: string | undefined
 }
@@ -132,6 +134,9 @@ export const Environment = Type.Partial(
     METRICS_PORT: wholeNumber(0, 65_535),
     LISTENER: oneOf('auto', 'uWebSockets.js', 'node:http'),
     NOTIFICATIONS: Type.String(),
+    CONSOLE_ORIGIN: Type.String({
+      description: 'an origin such as https://console.example.com; http for localhost alone',
+    }),
     NODE_ENV: Type.String(),
   }),
 )
@@ -226,6 +231,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         ? undefined
         : { host: values.METRICS_HOST ?? '127.0.0.1', port: values.METRICS_PORT },
     listener: values.LISTENER ?? 'auto',
+    consoleOrigin: values.CONSOLE_ORIGIN,
     notificationsFile: values.NOTIFICATIONS === undefined ? undefined : resolve(values.NOTIFICATIONS),
   })
 }
@@ -260,6 +266,11 @@ function contradictions(given: Readonly<Record<string, string>>): string[] {
   const baseUrl = given['HUBSPOT_BASE_URL']
   if (baseUrl !== undefined && !isOrigin(baseUrl, { production: isProduction(given) }))
     problems.push(`HUBSPOT_BASE_URL must be ${describe(Environment, 'HUBSPOT_BASE_URL')}.`)
+  const console = given['CONSOLE_ORIGIN']
+  if (console !== undefined && !isConsoleOrigin(console))
+    problems.push(`CONSOLE_ORIGIN must be ${describe(Environment, 'CONSOLE_ORIGIN')}.`)
+  if (console !== undefined && authDisabled)
+    problems.push('CONSOLE_ORIGIN must not be set with SERVICE_AUTH_DISABLED: nobody could log in.')
   for (const name of ['DATABASE_URL', 'DATABASE_READ_URL'])
     if (given[name] !== undefined && !isConnectionString(given[name]))
       problems.push(`${name} cannot be read: its host, port or path is malformed.`)
@@ -308,6 +319,13 @@ function isOrigin(value: string, { production }: { production: boolean }): boole
   return (
     url.protocol === 'https:' || (url.protocol === 'http:' && !production && isLoopbackLiteral(url.hostname))
   )
+}
+
+/** Where a browser keeps a cookie to itself, and lets people sign with passkeys: TLS, or this machine by its name. */
+function isConsoleOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  if (url === null || url.origin !== value) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && /^(.+\.)?localhost$/.test(url.hostname))
 }
 
 /** As the driver reads it, which takes socket folders that no URL parser does. Nothing is connected. */

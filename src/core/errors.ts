@@ -108,6 +108,12 @@ export const failures = {
       code: 'STEP_UP_AUTHORIZATION_INVALID',
       audit: { type: 'governance.step_up_denied' },
     }),
+  /** @param why a clause: what a console session may not do, or what the request lacks to be one of the console's own */
+  consoleRefused: (why: string) =>
+    new Failure(403, `Refused for a console session: ${why}.`, {
+      code: 'CONSOLE_REFUSED',
+      audit: { type: 'caller.rejected' },
+    }),
   principalOutsideScope: (refused: { principalId: string; capability: string }) =>
     new Failure(403, 'Caller is not permitted to assert this authority.principalId.', {
       audit: { type: 'caller.principal_denied', ...refused },

@@ -84,6 +84,7 @@ export type Operation =
   | 'process-webhook-again'
   | 'manage-event-endpoint'
   | 'sign-events'
+  | 'sign-session'
 
 /** What the scrape sends to every thread. */
 export interface ReportRequest {

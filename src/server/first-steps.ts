@@ -1,7 +1,7 @@
 // What a start prints for whoever reads it: where the pages are and, of an embedded one, the local caller's key, once, and a line to
 // paste; later, what became of that key (decisions §1 "Embedded start").
 import { randomUUID } from 'node:crypto'
-import { pages } from './pages/home.ts'
+import { CONSOLE, pages } from './pages/home.ts'
 
 /** The caller that a start without configured callers makes. */
 export const LOCAL_CALLER = 'local-dev'
@@ -49,10 +49,15 @@ export function readyText(url: string): string {
 /**
  * Printed at every start.
  * @param url where the service listens
+ * @param consoleOrigin undefined: there is no console
  */
-export function pagesText(url: string): string {
+export function pagesText(url: string, consoleOrigin: string | undefined): string {
   const widest = Math.max(...pages.map(({ title }) => title.length))
-  return `${pages.map(({ path, title }) => `  ${title.padEnd(widest)}  ${url}${path}\n`).join('')}\n`
+  const listed = [
+    ...(consoleOrigin === undefined ? [] : [{ title: CONSOLE.title, at: `${consoleOrigin}/console` }]),
+    ...pages.map(({ path, title }) => ({ title, at: `${url}${path}` })),
+  ]
+  return `${listed.map(({ title, at }) => `  ${title.padEnd(widest)}  ${at}\n`).join('')}\n`
 }
 
 function firstTransaction(callerId: string) {

@@ -56,6 +56,10 @@ import { readWitnesses } from '../core/witnesses.ts'
 import { secretWarnings } from '../core/webhooks/providers.ts'
 import { workOnWebhooks } from './jobs/webhooks.ts'
 import { startJobQueue } from './jobs/job-queue.ts'
+import { openConsoleGate } from './console/gate.ts'
+import { openLiveCounts } from './console/live.ts'
+import { openSessions } from './console/sessions.ts'
+import { openDatabaseProbe } from './metrics/database.ts'
 import { readNotifications } from './notifications/configuration.ts'
 import { notificationQueue } from '../core/notification-queue.ts'
 import { webhookQueues } from '../core/webhooks/queue.ts'
@@ -151,10 +155,13 @@ async function start(starting: Starting): Promise<void> {
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  const jobs = await startJobs(starting, data, threads)
+  let port = config.port
+  const consoleOrigin = () => consoleOriginOf(config, port)
+  const jobs = await startJobs(starting, data, threads, consoleOrigin)
   signal.throwIfAborted()
-  const front = await listenForRequests(starting, data, threads, jobs)
-  const { server, port } = front.listener
+  const front = await listenForRequests(starting, data, threads, { ...jobs, consoleOrigin })
+  const { server } = front.listener
+  ;({ port } = front.listener)
   const { metrics } = threads
   if (metrics !== undefined && config.metrics !== undefined) {
     const { pools } = data
@@ -173,7 +180,7 @@ async function start(starting: Starting): Promise<void> {
   }
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   logger.info({ url, server, threads: config.workerThreads }, 'listening')
-  process.stdout.write(firstStepsText(url, data) + pagesText(url))
+  process.stdout.write(firstStepsText(url, data) + pagesText(url, consoleOrigin()))
 }
 
 type Data = Awaited<ReturnType<typeof openData>>
@@ -279,7 +286,12 @@ async function startThreads(
  * @returns the jobs of the evidence log and of the events made of it, undefined with LOG=off, those of its witnesses, undefined without
  *   LOG_WITNESS_POLICY, and those of pg-boss's queues
  */
-async function startJobs(starting: Starting, data: Data, threads: Threads) {
+async function startJobs(
+  starting: Starting,
+  data: Data,
+  threads: Threads,
+  consoleOrigin: () => string | undefined,
+) {
   const { logger, stops } = starting
   const { evidenceLog, pools, witnesses } = data
   const {
@@ -303,7 +315,7 @@ async function startJobs(starting: Starting, data: Data, threads: Threads) {
   const delivering =
     evidenceLog && startDelivering({ sql: pools.read, submit, onAttempt: metrics?.onDelivery, log: logger })
   if (delivering !== undefined) stops.push(() => delivering.close())
-  const queued = await startQueuedJobs(starting, data, threads)
+  const queued = await startQueuedJobs(starting, data, threads, consoleOrigin)
   return { logging, witnessing, delivering, ...queued }
 }
 
@@ -312,6 +324,7 @@ async function startQueuedJobs(
   { config, logger, stops }: Starting,
   { database, notificationWays: ways }: Data,
   { dispatcher: { submit }, metrics }: Threads,
+  consoleOrigin: () => string | undefined,
 ) {
   const takesWebhooks = Object.keys(config.webhookProviders).length > 0
   if (!takesWebhooks && ways.length === 0) return { jobPool: undefined, notifying: undefined }
@@ -329,7 +342,7 @@ async function startQueuedJobs(
   const notifying = await startNotifying({
     queue,
     ways,
-    consoleOrigin: () => undefined,
+    consoleOrigin,
     onAttempt: metrics?.onNotification,
     log: logger,
   })
@@ -343,7 +356,13 @@ async function listenForRequests(
   { config, logger, stops }: Starting,
   { pools, callers, documentDifferences, witnesses, witness }: Data,
   { compute, metrics, ...threads }: Threads,
-  { logging, witnessing, delivering, notifying }: Jobs,
+  {
+    logging,
+    witnessing,
+    delivering,
+    notifying,
+    consoleOrigin,
+  }: Jobs & { readonly consoleOrigin: () => string | undefined },
 ) {
   const { databaseUrl, rateLimits, shutdownTimeoutMs } = config
   const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
@@ -360,6 +379,18 @@ async function listenForRequests(
   let stopping = false
   const served = (log?: number) => servedCheckpoint(pools.read, { required: witnesses?.required, log })
   const logKeys = publishedLogKeys(config.signingKeyDir)
+  const keys = publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') })
+  const sessions = openSessions({
+    callers,
+    findKey: keys.get,
+    sql: pools.read,
+    submit: threads.dispatcher.submit,
+    origin: consoleOrigin,
+  })
+  const live = openLiveCounts()
+  const probe = openDatabaseProbe(pools.read)
+  const pagesOrigin = () =>
+    config.consoleOrigin === undefined ? consoleOrigin()?.replace('localhost', '127.0.0.1') : undefined
   const onRequest = openFrontEnd({
     service: {
       ...threads,
@@ -367,7 +398,14 @@ async function listenForRequests(
       pool: pools.read,
       exportPool: pools.export,
       readyPool: pools.ready,
-      keys: publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') }),
+      keys,
+      console: openConsoleGate({
+        sessions,
+        live,
+        inDoubt: async () => (await probe()).inDoubt,
+        origin: consoleOrigin,
+        pagesOrigin,
+      }),
       logKeys,
       issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
       logProofs: openLogProofs(pools.read, { stopping: () => stopping, servedCheckpoint: served }),
@@ -393,6 +431,7 @@ async function listenForRequests(
     audit,
     log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
     watch: metrics?.replies,
+    live,
     spans: openSpans(config.buildVersion),
   })
   const listener = await listen({
@@ -421,6 +460,17 @@ async function listenForRequests(
 function firstStepsText(url: string, { firstKey, callersFile }: OpenedDatabase): string {
   if (firstKey !== undefined) return firstCallText(url, firstKey)
   return callersFile === undefined ? readyText(url) : laterStartText(url, callersFile)
+}
+
+/** The console has a host of its own. The embedded service has one on this machine, where browsers allow passkeys by the name alone. */
+function consoleOriginOf(
+  { consoleOrigin, databaseUrl, authDisabled }: Config,
+  port: number,
+): string | undefined {
+  const given =
+    consoleOrigin ?? (databaseUrl === undefined && !authDisabled ? 'http://localhost:0' : undefined)
+  if (given === undefined || new URL(given).port !== '0') return given
+  return port === 0 ? undefined : new URL(given.replace(/0$/, String(port))).origin
 }
 
 function logFailure(logger: Log['logger'], what: string): (error: unknown) => void {

@@ -236,7 +236,6 @@ describe('an execution that needs a human', () => {
     expect(await machine.waitForApproval(request.requestId)).toMatchObject({ status: 'WITHDRAWN' })
   })
 
-  // proves abuse: An agent that is killed at any step
   test.each(['before', 'after'] as const)(
     'an agent that is killed %s any of its requests goes on where it stopped, and executes once',
     async (when) => {
@@ -283,33 +282,6 @@ describe('an execution that needs a human', () => {
       }
     },
   )
-
-  // proves abuse: An agent that is killed at any step
-  test('an agent that is started twice asks one question, and both get the one record', async () => {
-    const work = {
-      action: 'sandbox:echo',
-      target: 'twice',
-      parameters: { amount: 42 },
-      policy: { name: document.policyId, version: document.policyVersion },
-      signals: { approved: true },
-      key: 'twice',
-    }
-    const asked = [
-      Promise.withResolvers<Schemas['ApprovalRequest']>(),
-      Promise.withResolvers<Schemas['ApprovalRequest']>(),
-    ]
-    // The one that comes second reads until the first one has its record.
-    const patient = createCountersign({ baseUrl: service.url, apiKey: service.key, maxAttempts: 50 })
-    const records = asked.map(({ resolve }) =>
-      patient.execute(work, { onApprovalNeeded: 'ask', onAsked: resolve }),
-    )
-    const [first, second] = await Promise.all(asked.map(({ promise }) => promise))
-    expect(second?.request).toEqual(first?.request)
-    await sign(first!)
-    const [one, other] = await Promise.all(records)
-    expect(one).toMatchObject({ executions: [{ status: 'COMPLETED' }] })
-    expect(other?.trustRecordId).toBe(one?.trustRecordId)
-  })
 
   test('an id that was refused for another reason asks nobody', async () => {
     const refused = needing('refused')

@@ -16,6 +16,7 @@ import {
   resolved,
 } from '../authority.ts'
 import { http, serve } from '../connectors/loopback.ts'
+import { atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
 import { createDatabase, intentState, type TestDatabase } from '../database.ts'
 import { passDeadline, putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
@@ -45,7 +46,13 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     callers: [maker.entry, checker.entry, limited.entry],
-    env: { ...env, ...bankEnv, POLICY_DIR: policyDir, RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE) },
+    env: {
+      ...env,
+      ...bankEnv,
+      POLICY_DIR: policyDir,
+      RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE),
+      CONSOLE_ORIGIN,
+    },
   })
 })
 
@@ -146,6 +153,11 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
   },
   'event_endpoint.secret_made': async () => service.post(`${await anEndpoint()}/secret`, {}, maker),
   'event_endpoint.redelivered': async () => service.post(`${await anEndpoint()}/redeliver`, {}, maker),
+  'session.opened': () => logIn(service, checker.key),
+  'session.ended': async () => {
+    const { cookie } = await logIn(service, checker.key)
+    return atConsole(service, 'POST', '/console/logout', { cookie })
+  },
   'event_endpoint.disabled': async () => {
     const gone = await serve(http(410))
     await anEndpoint(gone.origin)

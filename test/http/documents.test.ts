@@ -191,6 +191,7 @@ const CHAPTERS = [
   'log',
   'governing',
   'approving',
+  'console',
   'policies',
   'payment-providers',
   'webhook-rules',

@@ -6,6 +6,7 @@ import { hash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { licenceTexts } from '../licences.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 export const PAGE_FILE = join(ROOT, 'src', 'server', 'pages', 'verifier.html')
@@ -85,17 +86,7 @@ async function bundle(options: BuildOptions): Promise<string> {
   })
   const [output] = outputFiles
   if (output === undefined) throw new Error('esbuild made no output')
-  const packages = Object.keys(metafile.inputs).flatMap((input) => {
-    const [folder] = /^node_modules\/(@[^/]+\/)?[^/]+/.exec(input) ?? []
-    return folder ?? []
-  })
-  return [output.text, ...[...new Set(packages)].toSorted().map(licence)].join('')
-}
-
-function licence(folder: string): string {
-  const text = readFileSync(join(ROOT, folder, 'LICENSE'), 'utf8').trim()
-  if (text.includes('*/')) throw new Error(`the licence of ${folder} cannot stand in a comment`)
-  return `\n/*\n${folder}\n\n${text}\n*/\n`
+  return [output.text, ...licenceTexts(Object.keys(metafile.inputs))].join('')
 }
 
 /** The source expression of an inline element's text (CSP Level 3 §2.3.1). */

@@ -35,6 +35,8 @@ export const auditTypes = [
   'event_endpoint.secret_made',
   'event_endpoint.redelivered',
   'event_endpoint.disabled',
+  'session.opened',
+  'session.ended',
 ] as const
 export type AuditType = (typeof auditTypes)[number]
 

@@ -29,4 +29,6 @@ export const RefusalRecord = Type.Object({
   signature: Signature,
 })
 
+export const RefusalPage = Type.Object({ refusals: Type.Array(RefusalRecord) })
+
 export const RefusalVerification = Type.Object({ valid: Type.Boolean(), checks: Type.Array(CheckOutcome) })

@@ -15,6 +15,7 @@ export type Artifact =
   | 'approval'
   | 'approval-request'
   | 'approval-request-close'
+  | 'console-session'
 
 /** The bytes to sign for the canonical text of an artifact. */
 export function preAuthEncoding(artifact: Artifact, canonicalText: string): Buffer {

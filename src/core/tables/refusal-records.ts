@@ -2,6 +2,7 @@
 import type { Sealed, SealedRow } from '../sealed.ts'
 import type { Step } from './statement-batch.ts'
 import type { LogPosition } from './log-queue.ts'
+import { readPageOf, type Page, type PageRange } from './page.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
@@ -42,6 +43,37 @@ export async function readRefusedTransaction(
     values: [id, callerId],
   })
   return result.rows[0] ?? null
+}
+
+/**
+ * A page of refusals, newest first.
+ * @param which.callerId whose; null: everybody's
+ * @param which.since ISO 8601, included; `until` is excluded. Null: no bound
+ */
+export function listRefusals(
+  sql: Sql,
+  range: PageRange,
+  {
+    callerId,
+    since,
+    until,
+  }: { readonly callerId: string | null; readonly since: string | null; readonly until: string | null },
+): Promise<Page<Sealed>> {
+  const own = callerId !== null
+  return readPageOf(
+    sql,
+    {
+      name: own ? 'refusal_records_list_own' : 'refusal_records_list_all',
+      table: 'refusal_records',
+      time: 'created_at',
+      id: 'business_transaction_id',
+      bytes: 'octet_length(item.body) + octet_length(item.seal)',
+      columns: 'item.body, item.seal',
+      where: `item.created_at >= $5::timestamptz ${own ? 'AND item.caller_id = $6::text' : ''}`,
+    },
+    range,
+    { until, values: [since ?? '-infinity', ...(own ? [callerId] : [])] },
+  )
 }
 
 /** A refusal; null when there is none or `callerId` (null: anyone) does not own it. */

@@ -54,6 +54,7 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   'finalize-intent': { lane: 'administration', ...COMPUTED },
   'process-webhook-again': { lane: 'administration', ...COMPUTED },
   'manage-event-endpoint': { lane: 'administration', ...COMPUTED },
+  'sign-session': { lane: 'administration', ...COMPUTED },
 }
 
 /** A larger body costs a thread milliseconds in single steps, which the small ones beside it would wait for. */

@@ -1,6 +1,6 @@
 // One request and what is known of it by the time it is answered.
 import type { Context } from '@opentelemetry/api'
-import type { Route } from '../routes/route.ts'
+import type { Answer, Route } from '../routes/route.ts'
 
 export interface Exchange {
   readonly requestId: string
@@ -10,12 +10,12 @@ export interface Exchange {
   readonly ifNoneMatch: string | undefined
   readonly startedMs: number
   route: Route | undefined
-  /** Whether the client prefers a page to JSON, where the route has one. */
-  prefersHtml: boolean
+  /** What is sent in place of JSON, where the route has a page and the client prefers one. */
+  page: Answer | undefined
   callerId: string | undefined
   /** Set for a request without a caller. */
   clientAddress: string | undefined
-  /** The RateLimit fields, on limited routes. */
+  /** The RateLimit fields, on limited routes, and a newer cookie of a session. */
   limitHeaders: Readonly<Record<string, string>>
   /** The limit or budget that refused it. */
   refusedBy: string | undefined

@@ -2,12 +2,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
+import { sessionOf, sessionProblem } from '../console/gate.ts'
+import { consoleRoutes } from '../console/routes.ts'
+import type { Session } from '../console/sessions.ts'
 import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
+import type { PathParams } from '../../core/thread-messages.ts'
 import type { Audit } from './audit.ts'
 import type { Authenticate } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
@@ -48,21 +52,28 @@ interface Received {
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const { service, authenticate, limits, compute, admission, audit, ...observers } = parts
   const { config } = service
-  const match = openMatching(routes, (route, params) => route.mounted?.(params, config) ?? true)
+  const isMounted = (route: Route, params: PathParams) => route.mounted?.(params, config) ?? true
+  const match = openMatching(routes, isMounted)
+  const matchOnConsole = openMatching(consoleRoutes, isMounted)
+  const gate = service.console
   const limitOf = configuredLimits(config)
 
   /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
   async function handle(request: HttpRequest): Promise<Reply | undefined> {
     const exchange = openExchange(request, observers.spans)
-    const matched = match(request.method, request.path)
+    const onConsole = gate.isHost(request.header('host'))
+    const matched = (onConsole ? matchOnConsole : match)(request.method, request.path)
     if (matched.kind === 'no such path') return reply(failures.pathNotFound(), exchange)
     if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow), exchange)
     const { route } = matched
     exchange.route = route
-    if (route.page !== undefined) exchange.prefersHtml = prefersHtml(request.header('accept'))
+    if (route.page !== undefined && prefersHtml(request.header('accept'))) exchange.page = route.page(service)
 
     // With authentication disabled a key is ignored: every caller is anonymous (interface §5.6).
-    const authenticated = config.authDisabled ? undefined : authenticate(request.header('authorization'))
+    const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
+    if (session instanceof Failure) return reply(session, exchange)
+    const authenticated =
+      session ?? (config.authDisabled ? undefined : authenticate(request.header('authorization')))
     exchange.callerId = authenticated?.caller.callerId
     const address = clientAddress(
       request.remoteAddress(),
@@ -77,6 +88,8 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const params =
       route.fromHead?.(matched.params, (name) => request.header(name), { headers, config }) ?? matched.params
     if (params instanceof Failure) return reply(params, exchange)
+    const notForSessions = session && sessionProblem(route)
+    if (notForSessions !== undefined) return reply(notForSessions, exchange)
     const takesBody = route.body !== undefined
     if (takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
       request.endConnection()
@@ -91,7 +104,8 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       overBudget(route, exchange, client, compute) ??
       (route.human && authenticated?.caller.credentialHolderType !== 'USER'
         ? failures.nonHumanCaller()
-        : undefined)
+        : undefined) ??
+      (session && (await overSession(session)))
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
       return reply(refused, exchange)
@@ -108,8 +122,10 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
         callerIndex: authenticated?.index ?? -1,
         client,
         body: received.body,
+        session,
       }
       const outcome = await answered(route, incoming, service)
+      if (session !== undefined) await renew(session, exchange)
       return await reply(takesBody ? outcome : charged(route, outcome, client, parts), exchange)
     } finally {
       received.leave()
@@ -125,6 +141,22 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const verdict = await limits.take(limit, key, performance.now())
     exchange.limitHeaders = limitHeaders(limit, verdict)
     return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
+  }
+
+  /** Whether somebody has logged out of the session. */
+  async function overSession(session: Session): Promise<Failure | undefined> {
+    try {
+      return (await gate.sessions.isEnded(session)) ? failures.authenticationRequired() : undefined
+    } catch (error) {
+      return failureOf(error)
+    }
+  }
+
+  /** A session lasts while it is used: its cookie is replaced now and then. */
+  async function renew(session: Session, exchange: Exchange): Promise<void> {
+    const token = await gate.sessions.renew(session).catch(() => undefined)
+    if (token !== undefined)
+      exchange.limitHeaders = { ...exchange.limitHeaders, 'Set-Cookie': gate.cookie(token) }
   }
 
   /** What the audit must know is stored before the caller is answered. */
@@ -218,7 +250,7 @@ function openExchange(head: HttpRequest, spans: Spans | undefined): Exchange {
     method: head.method,
     path: head.path,
     ifNoneMatch: head.header('if-none-match'),
-    prefersHtml: false,
+    page: undefined,
     startedMs: performance.now(),
     route: undefined,
     callerId: undefined,

@@ -1,5 +1,6 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { Failure } from '../../core/errors.ts'
+import type { LiveCounts } from '../console/live.ts'
 import { etagOf } from '../etag.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
 import { timingHeaders } from '../metrics/server-timing.ts'
@@ -15,12 +16,13 @@ export interface Observers {
   readonly log: LogRequest
   readonly watch?: ReplyWatch | undefined
   readonly spans?: Spans | undefined
+  readonly live?: LiveCounts | undefined
 }
 
 export function respond(
   outcome: Answer | Failure,
   exchange: Exchange,
-  { log, watch, spans }: Observers,
+  { log, watch, spans, live }: Observers,
 ): Reply {
   const ms = performance.now() - exchange.startedMs
   const times = outcome instanceof Failure ? undefined : outcome.times
@@ -51,6 +53,7 @@ export function respond(
     limit: exchange.refusedBy ?? exchange.route?.cost,
     ms,
   })
+  if (exchange.route?.limit === 'execute') live?.replied(status, ms, isRefusal(outcome))
   spans?.record(exchange, { status, ms, times })
   return {
     status,
@@ -68,6 +71,11 @@ export function respond(
   }
 }
 
+/** A policy's refusal has a record, which the reply links to, and by contract status 403 or 500. */
+function isRefusal({ headers }: Answer | Failure): boolean {
+  return headers?.['Link']?.includes('rel="refusal"') ?? false
+}
+
 /** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */
 const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
 
@@ -82,11 +90,10 @@ interface Representation {
 }
 
 /** The page of a route that has one, with the headers of the reply whose body it stands in for. */
-function represented(json: Representation, { route, prefersHtml }: Exchange): Representation {
+function represented(json: Representation, { route, page }: Exchange): Representation {
   if (route?.page === undefined) return json
   const headers = { ...json.headers, Vary: 'Accept' }
-  if (!prefersHtml) return { headers, body: json.body }
-  const page = route.page()
+  if (page === undefined) return { headers, body: json.body }
   return { headers: { ...headers, ...page.headers }, body: page.body }
 }
 

@@ -63,7 +63,7 @@ import {
   ProviderConfirmationWithSignature,
 } from '../../core/schemas/provider-confirmation.ts'
 import { Receipt } from '../../core/schemas/receipt.ts'
-import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
+import { RefusalPage, RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { RecordReference, ReplayRequest, ReplayResult } from '../../core/schemas/replay.ts'
 import { PolicySimulation, SandboxEvaluation, SimulationRequest } from '../../core/schemas/sandbox.ts'
 import {
@@ -165,6 +165,7 @@ const named: Readonly<Record<string, TSchema>> = {
   ProviderConfirmation,
   ProviderConfirmationWithSignature,
   ProviderConfirmationPage,
+  RefusalPage,
   RefusalRecord,
   RefusalVerification,
   AuditEvent,

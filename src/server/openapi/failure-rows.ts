@@ -20,6 +20,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
   nonHumanCaller: failures.nonHumanCaller(),
   sameActor: failures.sameActor(),
   stepUpInvalid: failures.stepUpInvalid('<why>'),
+  consoleRefused: failures.consoleRefused('<why>'),
   principalOutsideScope: failures.principalOutsideScope(outsideScope),
   capabilityOutsideScope: failures.capabilityOutsideScope(outsideScope),
   policyNotFound: failures.policyNotFound({ name: '<name>', version: '<version>' }),

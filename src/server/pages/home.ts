@@ -1,5 +1,5 @@
 // What a browser sees at GET /: where the pages of the service are (docs/design-notes.md "A browser at GET /").
-import type { Answer } from '../routes/route.ts'
+import type { Answer, Service } from '../routes/route.ts'
 import { htmlAnswer, readStyle } from './html.ts'
 
 /** The pages for people, in the order in which they are listed here and by a start. */
@@ -14,10 +14,27 @@ export const pages = [
   { path: '/verifier', title: 'Verifier', about: 'Check evidence offline: nothing leaves the browser.' },
 ] as const
 
-let rendered: Answer | undefined
+/** Where there is one, it has a host of its own. */
+export const CONSOLE = {
+  title: 'Console',
+  about: 'See what waits for you, what was executed, and under which authority.',
+} as const
 
-export function homePage(): Answer {
-  rendered ??= htmlAnswer({
+let rendered: { readonly origin: string | undefined; readonly answer: Answer } | undefined
+
+/** Rendered again where the console's origin has become known since. */
+export function homePage({ console }: Pick<Service, 'console'>): Answer {
+  const origin = console.origin()
+  if (rendered?.origin !== origin || rendered === undefined) rendered = { origin, answer: render(origin) }
+  return rendered.answer
+}
+
+function render(consoleOrigin: string | undefined): Answer {
+  const listed = [
+    ...(consoleOrigin === undefined ? [] : [{ ...CONSOLE, path: `${consoleOrigin}/console` }]),
+    ...pages,
+  ]
+  return htmlAnswer({
     title: 'Countersign',
     style: readStyle('home'),
     body: `<main>
@@ -25,7 +42,7 @@ export function homePage(): Answer {
 <p>This service executes business transactions of automated systems under policy, and proves with signed receipts what was done and
 under which authority.</p>
 <ul>
-${pages.map(({ path, title, about }) => `<li><a href="${path}"><strong>${title}</strong>${about}</a></li>`).join('\n')}
+${listed.map(({ path, title, about }) => `<li><a href="${path}"><strong>${title}</strong>${about}</a></li>`).join('\n')}
 </ul>
 <footer>
 <p>For programs: <a href="/openapi.yaml">OpenAPI document</a>, <a href="/api-manifest.json">manifest</a>,
@@ -34,5 +51,4 @@ need a key: <code>Authorization: Bearer csk_…</code></p>
 </footer>
 </main>`,
   })
-  return rendered
 }

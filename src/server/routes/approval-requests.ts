@@ -142,6 +142,7 @@ export const approvalRequests = [
   {
     ...humanPost,
     path: '/approval-requests/{id}/decline',
+    session: true,
     operationId: 'declineApprovalRequest',
     tag: 'Approvals',
     summary: 'Say no to an approval request',
@@ -165,6 +166,7 @@ export const approvalRequests = [
   {
     ...post,
     path: '/approval-requests/{id}/withdraw',
+    session: true,
     cost: 'compute',
     operationId: 'withdrawApprovalRequest',
     tag: 'Approvals',

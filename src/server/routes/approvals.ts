@@ -15,6 +15,7 @@ export const approvals = [
   {
     ...post,
     path: '/approvals',
+    session: true,
     cost: 'compute',
     operationId: 'deliverApproval',
     tag: 'Approvals',

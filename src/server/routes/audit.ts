@@ -61,6 +61,7 @@ export const audit = [
   {
     ...post,
     path: '/audit/verify',
+    session: true,
     open: true,
     limit: 'public',
     cost: 'compute',

@@ -121,6 +121,8 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
     {
       ...humanPost,
       path: `${path}/{id}/approve`,
+      // The body carries a step-up signature, which a session cannot make.
+      session: true,
       operationId: `approve${name}Change`,
       tag: 'Governance',
       summary: `Approve a change of ${noun}`,
@@ -135,6 +137,8 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
     {
       ...humanPost,
       path: `${path}/{id}/reject`,
+      // The body carries a step-up signature, which a session cannot make.
+      session: true,
       operationId: `reject${name}Change`,
       tag: 'Governance',
       summary: `Reject a change of ${noun}`,

@@ -19,6 +19,7 @@ const chapterNames = [
   'log',
   'governing',
   'approving',
+  'console',
   'policies',
   'payment-providers',
   'webhook-rules',

@@ -46,6 +46,7 @@ export const policies = [
   {
     ...post,
     path: '/policies/validate',
+    session: true,
     // The body is two names, and the main thread reads it.
     bodyBytesMax: 16 * 1024,
     operationId: 'validatePolicy',

@@ -1,16 +1,49 @@
 // Refusal Records (decisions §9). A read answers the stored text as it was signed.
 import { readableOwner } from '../../core/callers.ts'
-import { failures } from '../../core/errors.ts'
+import { Failure, failures } from '../../core/errors.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
-import { RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
+import { RefusalPage, RefusalRecord, RefusalVerification } from '../../core/schemas/refusal-record.ts'
 import { sealedText } from '../../core/sealed.ts'
-import { readRefusal } from '../../core/tables/refusal-records.ts'
+import { listRefusals, readRefusal } from '../../core/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
-import { transactionId } from '../openapi/parameters.ts'
+import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
+import { pageHeaders, readRange, readTimes } from './paging.ts'
 import { post, type Route } from './route.ts'
 import { submitted } from './submitted.ts'
 
 export const refusals = [
+  {
+    method: 'GET',
+    path: '/refusals',
+    cost: 'compute',
+    operationId: 'listRefusals',
+    tag: 'Refusals',
+    summary: 'Transactions that were not executed',
+    description: "A caller's own; everybody's for humans and auditors.",
+    query: { ...linkedPaging, ...timeRange },
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: RefusalPage,
+        example: { refusals: [example] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: listFailures,
+    readsDatabase: true,
+    async handle({ query, caller }, { pool }) {
+      const range = readRange(query)
+      if (range instanceof Failure) return range
+      const times = readTimes(query)
+      if (times instanceof Failure) return times
+      const page = await listRefusals(pool, range, { callerId: readableOwner(caller), ...times })
+      return {
+        status: 200,
+        ...pageHeaders('/refusals', query, page.next),
+        body: `{"refusals":[${page.rows.map(sealedText).join(',')}]}`,
+      }
+    },
+  },
   {
     method: 'GET',
     path: '/refusal/{businessTransactionId}',
@@ -33,6 +66,7 @@ export const refusals = [
   {
     ...post,
     path: '/refusal/verify',
+    session: true,
     open: true,
     limit: 'public',
     cost: 'compute',

@@ -18,6 +18,8 @@ import type { LogProofs } from '../log-proofs.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
 import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
 import type { OpenedWitness } from '../witness.ts'
+import type { ConsoleGate } from '../console/gate.ts'
+import type { Session } from '../console/sessions.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
 
 /** The OpenAPI document in both notations. Each is rendered once. */
@@ -51,6 +53,8 @@ export interface Service {
   /** Wakes those who wait for an approval request to change. */
   readonly approvalRequestWatch: ApprovalRequestWatch
   readonly dispatcher: Dispatcher
+  /** Cookies and sessions of the console. */
+  readonly console: ConsoleGate
   /** The policies, approvers and external connectors in effect. */
   readonly authority: AuthorityWatch
   /** Whether the database refuses evidence, and why. */
@@ -76,6 +80,8 @@ export interface RouteRequest {
   readonly client: string
   /** Empty unless the route takes a body. */
   readonly body: Uint8Array
+  /** The console session that made the request; undefined: it came with a key, or without one. */
+  readonly session?: Session | undefined
 }
 
 export type Handler = (request: RouteRequest, service: Service) => Promise<Answer | Failure>
@@ -102,6 +108,8 @@ export interface Route extends OpenApiOperation {
   readonly cost?: Cost
   /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
+  /** Whether a console session may post: it changes nothing, or its body carries a human's signature, or it only grants nothing. */
+  readonly session?: true
   /** In place of MAX_BODY_BYTES. */
   readonly bodyBytesMax?: number
   /** Whether this configuration serves the path. Where it does not, the path is answered 404 like an unknown one. */
@@ -115,7 +123,7 @@ export interface Route extends OpenApiOperation {
   /** The body of a failure, in place of the envelope of interface §7. A 401 always has the envelope. */
   readonly failureBody?: (failure: Failure) => string
   /** Sent in place of the JSON to a client that prefers HTML, under the same status. */
-  readonly page?: () => Answer
+  readonly page?: (service: Service) => Answer
   readonly handle: Handler
 }
 

@@ -11,6 +11,7 @@ export const sandbox = [
   {
     ...post,
     path: '/sandbox/evaluate',
+    session: true,
     cost: 'compute',
     operationId: 'evaluateInSandbox',
     tag: 'Sandbox',
@@ -32,6 +33,7 @@ export const sandbox = [
   {
     ...post,
     path: '/sandbox/policies/simulate',
+    session: true,
     cost: 'compute',
     operationId: 'simulatePolicy',
     tag: 'Sandbox',

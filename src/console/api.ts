@@ -1,0 +1,124 @@
+// Requests of the console to the service it came from. The browser adds the session's cookie; nothing else is known here of who looks.
+
+/** What the service answered in place of what was asked for. */
+export class ApiProblem extends Error {
+  readonly status: number
+  readonly code: string | undefined
+  constructor(status: number, message: string, code?: string) {
+    super(message)
+    this.name = 'ApiProblem'
+    this.status = status
+    this.code = code
+  }
+}
+
+/** A value that components follow. */
+export interface Store<T> {
+  readonly get: () => T
+  readonly set: (value: T) => void
+  /** @returns a function that ends it */
+  readonly follow: (listener: () => void) => () => void
+}
+
+export function store<T>(initial: T): Store<T> {
+  let value = initial
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set(next) {
+      if (next === value) return
+      value = next
+      for (const listener of listeners) listener()
+    },
+    follow(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/** Who looks, as GET /console/me answers. */
+export interface Me {
+  readonly callerId: string
+  readonly credentialHolderType: string
+  readonly readAll: boolean
+  readonly approverId: string | null
+  readonly allowedCapabilities: readonly string[]
+  readonly expiresAt: string
+  readonly version: string
+}
+
+/** Undefined: not known yet. Null: nobody is logged in. */
+export const session = store<Me | null | undefined>(undefined)
+
+/** Since when the service has not answered, milliseconds since 1970; null: it answers. */
+export const unreachableSince = store<number | null>(null)
+
+export interface Reply<T> {
+  readonly data: T
+  /** Path of the next page, from the Link header (RFC 8288). */
+  readonly next: string | undefined
+}
+
+export interface GetOptions {
+  readonly signal?: AbortSignal
+  /** Seconds that the reply may be held until something changes (RFC 7240 `wait`). */
+  readonly wait?: number
+}
+
+/** @throws ApiProblem, or what `fetch` throws where the service is not reached */
+export async function get<T>(path: string, { signal, wait }: GetOptions = {}): Promise<Reply<T>> {
+  const response = await send(path, {
+    headers: wait === undefined ? {} : { Prefer: `wait=${wait}` },
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const [, next] = /<([^>]+)>; *rel="next"/.exec(response.headers.get('Link') ?? '') ?? []
+  return { data: (await response.json()) as T, next }
+}
+
+/**
+ * The bytes as they were signed, for what is verified.
+ * @throws as `get`
+ */
+export async function getText(path: string): Promise<string> {
+  return (await send(path, {})).text()
+}
+
+/** @throws as `get` */
+export async function post<T = undefined>(path: string, body: unknown): Promise<T> {
+  const response = await send(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-Countersign-Console': '1' },
+    body: JSON.stringify(body),
+  })
+  return response.status === 204 ? (undefined as T) : ((await response.json()) as T)
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(path, { credentials: 'same-origin', ...init })
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === 'AbortError'))
+      unreachableSince.set(unreachableSince.get() ?? Date.now())
+    throw error
+  }
+  unreachableSince.set(null)
+  if (response.ok) return response
+  const { error = response.statusText, code } = (await response.json().catch(() => ({}))) as {
+    error?: string
+    code?: string
+  }
+  if (response.status === 401) session.set(null)
+  throw new ApiProblem(response.status, error, code)
+}
+
+/** Whether it is the caller who went away. */
+export function isAborted(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError'
+}
+
+export function problemText(error: unknown): string {
+  if (error instanceof ApiProblem) return error.message
+  return 'The service cannot be reached.'
+}

@@ -1,0 +1,164 @@
+// The small pieces of every page.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { useNow } from '../hooks.ts'
+import { absolute, jsonText, oneLine, relative } from '../text.ts'
+
+/** A time as it is from now, with the absolute one on hover and for print. */
+export function Time({ at }: { readonly at: string }) {
+  const now = useNow(10_000)
+  return (
+    <time dateTime={at} title={absolute(at)} data-absolute={absolute(at)}>
+      {relative(at, now)}
+    </time>
+  )
+}
+
+/** Counts down to a time. */
+export function Countdown({ to }: { readonly to: string }) {
+  const now = useNow()
+  const seconds = Math.max(0, Math.floor((Date.parse(to) - now) / 1000))
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)]
+  const text =
+    hours > 0
+      ? `${hours} h ${minutes} min`
+      : minutes > 0
+        ? `${minutes} min ${seconds % 60} s`
+        : `${seconds} s`
+  return (
+    <time
+      dateTime={to}
+      title={absolute(to)}
+      class={seconds < 300 ? 'urgent' : ''}
+      data-absolute={absolute(to)}
+    >
+      {seconds === 0 ? 'over' : `${text} left`}
+    </time>
+  )
+}
+
+/** A button that copies a text and says so. */
+export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+  const [copied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setCopied(true)
+    setTimeout(() => setCopied(false), 2_000)
+  }
+  return (
+    <button type="button" class="copy" onClick={() => void copy()} aria-live="polite">
+      {copied ? 'Copied' : label}
+    </button>
+  )
+}
+
+/** A hash or id: its beginning, all of it on hover and to copy. */
+export function Hash({ value, whole = false }: { readonly value: string; readonly whole?: boolean }) {
+  return (
+    <span class="hash">
+      <code title={value}>{whole || value.length <= 18 ? value : `${value.slice(0, 12)}…`}</code>
+      <Copy text={value} />
+    </span>
+  )
+}
+
+/** A line that strangers wrote. It stands apart from the text beside it, whichever way it runs. */
+export function Said({ text }: { readonly text: string }) {
+  return <bdi class="said">{oneLine(text)}</bdi>
+}
+
+const GOOD = [
+  'APPROVED',
+  'COMPLETED',
+  'VERIFIED',
+  'USED',
+  'IN_EFFECT',
+  'delivering',
+  'confirmed',
+  'FINALIZED',
+]
+const BAD = ['DECLINED', 'REJECTED', 'FAILED', 'REVOKED', 'disabled', 'contradicted', 'ERRORED', 'WARNING']
+
+/** A status. Its word says it; the colour only helps. */
+export function Badge({ status }: { readonly status: string }) {
+  const tone = GOOD.includes(status) ? 'good' : BAD.includes(status) ? 'bad' : 'open'
+  return <span class={`badge ${tone}`}>{status.replaceAll('_', ' ').toLowerCase()}</span>
+}
+
+/** What to do where there is nothing. */
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="empty">{children}</p>
+}
+
+export function Problem({ text }: { readonly text: string | undefined }) {
+  return text === undefined ? null : (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  )
+}
+
+/** Longer values are folded: a page stays one that a person can look through. */
+const FOLDED_FROM = 400
+
+/** Signed members, each as its JSON text. */
+export function Members({ of }: { readonly of: object }) {
+  return (
+    <dl class="members">
+      {Object.entries(of).map(([name, value]) => (
+        <div key={name}>
+          <dt>{oneLine(name)}</dt>
+          <dd>
+            <Value value={value as unknown} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Value({ value }: { readonly value: unknown }) {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0)
+    return <Members of={value} />
+  const text = jsonText(value)
+  if (text.length <= FOLDED_FROM) return <code>{text}</code>
+  return (
+    <details>
+      <summary>
+        <code>{text.slice(0, 120)}…</code> {text.length} characters
+      </summary>
+      <code>{text}</code>
+    </details>
+  )
+}
+
+/** A section with a heading. */
+export function Panel({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly action?: ComponentChildren
+}) {
+  return (
+    <section class="panel">
+      <header>
+        <h2>{title}</h2>
+        {action}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+/** Text to copy, such as a command. */
+export function Command({ text }: { readonly text: string }) {
+  return (
+    <div class="command">
+      <pre tabIndex={0}>{text}</pre>
+      <Copy text={text} />
+    </div>
+  )
+}

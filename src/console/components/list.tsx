@@ -1,0 +1,162 @@
+// A table of one page of a list, with filters that stand in the URL and a way to the next page. `j`, `k` and Enter go through its rows.
+import type { ComponentChildren } from 'preact'
+import type { Loaded } from '../hooks.ts'
+import { navigate, withQuery } from '../router.ts'
+import { Empty, Problem } from './basic.tsx'
+
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => ComponentChildren
+  /** Left out on a phone. */
+  readonly minor?: true
+}
+
+export function Table<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  hrefOf,
+}: {
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  /** Where a row leads; undefined: nowhere. */
+  readonly hrefOf?: (row: Row) => string
+}) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      <table>
+        <caption class="hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, minor }) => (
+              <th key={title} scope="col" class={minor ? 'minor' : ''}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const href = hrefOf?.(row)
+            return (
+              <tr key={keyOf(row)} class={href === undefined ? '' : 'link'}>
+                {columns.map(({ title, cell, minor }, i) => (
+                  <td key={title} class={minor ? 'minor' : ''}>
+                    {i === 0 && href !== undefined ? (
+                      <a href={href} data-row>
+                        {cell(row)}
+                      </a>
+                    ) : (
+                      cell(row)
+                    )}
+                  </td>
+                ))}
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** What is loaded of a list: the problem, nothing yet, nothing at all, or its rows. */
+export function Listed<Reply, Row>({
+  loaded,
+  rowsOf,
+  empty,
+  children,
+}: {
+  readonly loaded: Loaded<Reply>
+  readonly rowsOf: (reply: Reply) => readonly Row[]
+  /** What to do next, where there is nothing. */
+  readonly empty: ComponentChildren
+  readonly children: (rows: readonly Row[]) => ComponentChildren
+}) {
+  const { data, problem, next } = loaded
+  if (data === undefined)
+    return problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />
+  const rows = rowsOf(data)
+  const cursor = next === undefined ? undefined : new URLSearchParams(next.split('?')[1]).get('cursor')
+  return (
+    <>
+      <Problem text={problem} />
+      {rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
+      <nav class="pager" aria-label="Pages">
+        {new URLSearchParams(location.search).has('cursor') && (
+          <a href={withQuery({ cursor: undefined })}>First page</a>
+        )}
+        {cursor !== null && cursor !== undefined && <a href={withQuery({ cursor })}>Next page</a>}
+      </nav>
+    </>
+  )
+}
+
+/** A filter that is a choice; it stands in the URL. */
+export function Choice({
+  label,
+  name,
+  values,
+}: {
+  readonly label: string
+  readonly name: string
+  readonly values: readonly string[]
+}) {
+  const value = new URLSearchParams(location.search).get(name) ?? ''
+  return (
+    <label class="filter">
+      {label}
+      <select
+        value={value}
+        onChange={({ currentTarget }) =>
+          navigate(withQuery({ [name]: currentTarget.value, cursor: undefined }), { replace: true })
+        }
+      >
+        <option value="">all</option>
+        {values.map((one) => (
+          <option key={one} value={one}>
+            {one.replaceAll('_', ' ').toLowerCase()}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** A filter that is a text; it stands in the URL once it is sent. */
+export function TextFilter({
+  label,
+  name,
+  placeholder,
+}: {
+  readonly label: string
+  readonly name: string
+  readonly placeholder?: string
+}) {
+  const value = new URLSearchParams(location.search).get(name) ?? ''
+  return (
+    <label class="filter">
+      {label}
+      <input
+        defaultValue={value}
+        placeholder={placeholder ?? ''}
+        data-filter={name}
+        onChange={({ currentTarget }) =>
+          navigate(withQuery({ [name]: currentTarget.value.trim(), cursor: undefined }), { replace: true })
+        }
+      />
+    </label>
+  )
+}
+
+/** The path of a list with the filters of the URL. */
+export function listPath(path: string, query: URLSearchParams, names: readonly string[]): string {
+  const given = names.flatMap((name) => {
+    const value = query.get(name)
+    return value === null || value === '' ? [] : [[name, value] as [string, string]]
+  })
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
+}

@@ -1,0 +1,7 @@
+// What somebody has typed into a form.
+
+/** @returns the text of a field without the space around it; '' where it has none */
+export function fieldOf(form: EventTarget | null, name: string): string {
+  const value = form instanceof HTMLFormElement ? new FormData(form).get(name) : null
+  return typeof value === 'string' ? value.trim() : ''
+}

@@ -1,0 +1,68 @@
+// Signed audit events: what was refused, and what humans did.
+import { Badge, Members, Said, Time } from '../components/basic.tsx'
+import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
+import { useLoaded } from '../hooks.ts'
+import type { PageProps } from '../page.ts'
+
+interface AuditRow {
+  readonly event: {
+    readonly eventId: string
+    readonly type: string
+    readonly occurredAt: string
+    readonly route: string
+    readonly callerId?: string
+    readonly reason?: string
+    readonly severity: string
+    readonly detail?: object
+  }
+}
+
+export function Audit({ query }: PageProps) {
+  const loaded = useLoaded<{ events: AuditRow[] }>(
+    listPath('/audit/events', query, ['type', 'since', 'until', 'cursor']),
+    5_000,
+  )
+  return (
+    <>
+      <h1>Audit</h1>
+      <div class="filters">
+        <TextFilter label="Type" name="type" placeholder="governance.approved" />
+        <TextFilter label="Since" name="since" placeholder="2026-11-24T00:00:00Z" />
+        <TextFilter label="Until" name="until" placeholder="2026-11-25T00:00:00Z" />
+      </div>
+      <Listed
+        loaded={loaded}
+        rowsOf={({ events }) => events}
+        empty="No such event. What is refused, and what humans do, is written here."
+      >
+        {(rows) => (
+          <Table
+            caption="Audit events, newest first"
+            rows={rows}
+            keyOf={({ event }) => event.eventId}
+            columns={[
+              { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
+              { title: 'Who', cell: ({ event }) => <Said text={event.callerId ?? 'nobody known'} /> },
+              {
+                title: 'What',
+                cell: ({ event }) => (
+                  <>
+                    <Said text={event.reason ?? event.route} />
+                    {event.detail !== undefined && (
+                      <details>
+                        <summary>detail</summary>
+                        <Members of={event.detail} />
+                      </details>
+                    )}
+                  </>
+                ),
+              },
+              { title: 'Severity', minor: true, cell: ({ event }) => <Badge status={event.severity} /> },
+              { title: 'When', cell: ({ event }) => <Time at={event.occurredAt} /> },
+            ]}
+          />
+        )}
+      </Listed>
+    </>
+  )
+}

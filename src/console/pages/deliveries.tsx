@@ -1,0 +1,180 @@
+// What providers have sent, and where events are pushed to.
+import { Badge, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
+import { useLoaded } from '../hooks.ts'
+import { jsonText } from '../text.ts'
+import type { PageProps } from '../page.ts'
+
+interface DeliveryRow {
+  readonly webhookEventId: string
+  readonly provider: string
+  readonly eventId: string
+  readonly bodySha256: string
+  readonly receivedAt: string
+  readonly processedAt?: string
+  readonly outcome?: string
+  readonly businessTransactionId?: string
+  readonly detail?: string
+}
+
+interface EndpointRow {
+  readonly endpointId: string
+  readonly url: string
+  readonly types: readonly string[]
+  readonly state: string
+  readonly lastSuccessAt?: string
+  readonly lastFailure?: string
+  readonly nextAttemptAt?: string
+}
+
+const OUTCOMES = [
+  'no-rules',
+  'no-match',
+  'ambiguous',
+  'unknown',
+  'rule-failed',
+  'pending',
+  'confirmed',
+  'contradicted',
+]
+
+export function Deliveries({ query, me }: PageProps) {
+  const deliveries = useLoaded<{ events: DeliveryRow[] }>(
+    listPath('/webhook-events', query, ['provider', 'outcome', 'cursor']),
+    5_000,
+  )
+  const isHuman = me.credentialHolderType === 'USER'
+  const endpoints = useLoaded<{ eventEndpoints: EndpointRow[] }>(
+    isHuman ? '/event-endpoints' : undefined,
+    10_000,
+  )
+  return (
+    <>
+      <h1>Deliveries</h1>
+      <Panel title="From providers">
+        <div class="filters">
+          <TextFilter label="Provider" name="provider" placeholder="razorpay" />
+          <Choice label="Outcome" name="outcome" values={OUTCOMES} />
+        </div>
+        <Listed
+          loaded={deliveries}
+          rowsOf={({ events }) => events}
+          empty="No such delivery. The handbook's chapter Connecting a payment provider takes the first."
+        >
+          {(rows) => (
+            <Table
+              caption="Deliveries of providers, newest first"
+              rows={rows}
+              keyOf={({ webhookEventId }) => webhookEventId}
+              hrefOf={({ webhookEventId }) => `/console/deliveries/${webhookEventId}`}
+              columns={[
+                {
+                  title: 'Delivery',
+                  cell: ({ provider, eventId }) => <Said text={`${provider} ${eventId}`} />,
+                },
+                { title: 'Outcome', cell: ({ outcome = 'waiting' }) => <Badge status={outcome} /> },
+                {
+                  title: 'About',
+                  minor: true,
+                  cell: ({ businessTransactionId }) => <Execution id={businessTransactionId} />,
+                },
+                { title: 'Received', cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+              ]}
+            />
+          )}
+        </Listed>
+      </Panel>
+      {isHuman && (
+        <Panel title="Events that are pushed">
+          <Listed
+            loaded={endpoints}
+            rowsOf={({ eventEndpoints }) => eventEndpoints}
+            empty="Events are pushed nowhere. The handbook's chapter Events pushed to you registers an endpoint."
+          >
+            {(rows) => (
+              <Table
+                caption="Event endpoints"
+                rows={rows}
+                keyOf={({ endpointId }) => endpointId}
+                columns={[
+                  { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
+                  { title: 'State', cell: ({ state }) => <Badge status={state} /> },
+                  {
+                    title: 'Last failure',
+                    minor: true,
+                    cell: ({ lastFailure = '' }) => <Said text={lastFailure} />,
+                  },
+                  {
+                    title: 'Last success',
+                    cell: ({ lastSuccessAt }) =>
+                      lastSuccessAt === undefined ? 'never' : <Time at={lastSuccessAt} />,
+                  },
+                ]}
+              />
+            )}
+          </Listed>
+        </Panel>
+      )}
+    </>
+  )
+}
+
+function Execution({ id }: { readonly id: string | undefined }) {
+  return id === undefined ? null : <a href={`/console/executions/${id}`}>{id.slice(0, 8)}…</a>
+}
+
+interface WholeDelivery extends DeliveryRow {
+  readonly headers: object
+  readonly bodyEncoding: string
+  readonly body: string
+}
+
+export function Delivery({ params }: PageProps) {
+  const { data, problem } = useLoaded<WholeDelivery>(
+    `/webhook-events/${encodeURIComponent(params['id'] ?? '')}`,
+  )
+  if (data === undefined)
+    return (
+      <>
+        <h1>Delivery</h1>
+        <Problem text={problem} />
+      </>
+    )
+  const { headers, body, ...row } = data
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={`${data.provider} ${data.eventId}`} />
+        </h1>
+        <Badge status={data.outcome ?? 'waiting'} />
+        <Time at={data.receivedAt} />
+      </header>
+      <div class="columns">
+        <div>
+          <Panel title="What became of it">
+            <Members of={row} />
+            {data.businessTransactionId !== undefined && (
+              <p>
+                <a href={`/console/executions/${data.businessTransactionId}`}>
+                  The execution that it is about
+                </a>
+              </p>
+            )}
+          </Panel>
+        </div>
+        <div>
+          <Panel title="As it came">
+            <Members of={headers} />
+            <pre class="bytes" tabIndex={0}>
+              {jsonText(body)}
+            </pre>
+            <p>
+              SHA-256 <Hash value={data.bodySha256} />
+            </p>
+          </Panel>
+        </div>
+      </div>
+    </>
+  )
+}

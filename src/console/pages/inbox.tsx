@@ -1,0 +1,63 @@
+// What waits for whoever looks, what ends first on top.
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { Panel } from '../components/basic.tsx'
+import { ChangeTable, type ChangeRow, useOpenChanges } from '../components/changes.tsx'
+import { IntentTable, type IntentRow } from '../components/intents.tsx'
+import { Listed } from '../components/list.tsx'
+import { RequestTable } from '../components/requests.tsx'
+import { useLoaded } from '../hooks.ts'
+import type { PageProps } from '../page.ts'
+
+/** New requests are seen about as soon as a message about them would be. */
+const EVERY_MS = 5_000
+
+export function Inbox({ me }: PageProps) {
+  const isHuman = me.credentialHolderType === 'USER'
+  const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
+  const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${mine}`, EVERY_MS)
+  const changes = useOpenChanges(isHuman ? EVERY_MS * 2 : undefined)
+  const inDoubt = useLoaded<{ intents: IntentRow[] }>(
+    isHuman ? '/execution-intents/unfinalized' : undefined,
+    EVERY_MS * 2,
+  )
+  return (
+    <>
+      <h1>Inbox</h1>
+      <Panel title={me.approverId === null ? 'Approval requests' : 'Approval requests that you can sign'}>
+        <Listed
+          loaded={requests}
+          rowsOf={(reply) =>
+            reply.requests.toSorted((a, b) => Date.parse(a.expiresAt) - Date.parse(b.expiresAt))
+          }
+          empty="Nobody waits for an approval. Requests appear here by themselves."
+        >
+          {(rows) => <RequestTable caption="Approval requests that wait" requests={rows} />}
+        </Listed>
+      </Panel>
+      {isHuman && (
+        <>
+          <Panel title="Changes that another human must resolve">
+            <Listed
+              loaded={changes}
+              rowsOf={(rows: readonly ChangeRow[]) =>
+                rows.filter(({ proposedBy }) => proposedBy !== me.callerId)
+              }
+              empty="No change waits for you. What you propose yourself, somebody else resolves."
+            >
+              {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}
+            </Listed>
+          </Panel>
+          <Panel title="Executions in doubt">
+            <Listed
+              loaded={inDoubt}
+              rowsOf={(reply) => reply.intents.filter((intent) => intent.inDoubt)}
+              empty="No execution is in doubt."
+            >
+              {(rows) => <IntentTable caption="Executions in doubt" intents={rows} />}
+            </Listed>
+          </Panel>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,43 @@
+// Every page of the console, in the order of the navigation. The first row that fits a URL is its page.
+import type { ComponentType } from 'preact'
+import type { PageProps } from '../page.ts'
+import { Audit } from './audit.tsx'
+import { Approvers } from './approvers.tsx'
+import { Change, Changes } from './changes.tsx'
+import { Deliveries, Delivery } from './deliveries.tsx'
+import { Execution, Executions } from './executions.tsx'
+import { InDoubt } from './in-doubt.tsx'
+import { Inbox } from './inbox.tsx'
+import { Live } from './live.tsx'
+import { Policies, Policy } from './policies.tsx'
+import { Refusal, Refusals } from './refusals.tsx'
+import { Request, Requests } from './requests.tsx'
+
+interface Page {
+  /** With `{name}` for a parameter. */
+  readonly path: string
+  readonly title: string
+  /** Its name in the navigation; undefined: it is reached from another page. */
+  readonly nav?: string
+  readonly view: ComponentType<PageProps>
+}
+
+export const pages: readonly Page[] = [
+  { path: '/console', title: 'Inbox', nav: 'Inbox', view: Inbox },
+  { path: '/console/requests', title: 'Approval requests', nav: 'Requests', view: Requests },
+  { path: '/console/requests/{id}', title: 'Approval request', view: Request },
+  { path: '/console/changes', title: 'Changes', nav: 'Changes', view: Changes },
+  { path: '/console/changes/{kind}/{id}', title: 'Change', view: Change },
+  { path: '/console/in-doubt', title: 'In doubt', nav: 'In doubt', view: InDoubt },
+  { path: '/console/executions', title: 'Executions', nav: 'Executions', view: Executions },
+  { path: '/console/executions/{id}', title: 'Execution', view: Execution },
+  { path: '/console/refusals', title: 'Refusals', nav: 'Refusals', view: Refusals },
+  { path: '/console/refusals/{id}', title: 'Refusal', view: Refusal },
+  { path: '/console/policies', title: 'Policies', nav: 'Policies', view: Policies },
+  { path: '/console/policies/{name}/{version}', title: 'Policy', view: Policy },
+  { path: '/console/approvers', title: 'Approvers and keys', nav: 'Approvers', view: Approvers },
+  { path: '/console/deliveries', title: 'Deliveries', nav: 'Deliveries', view: Deliveries },
+  { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
+  { path: '/console/audit', title: 'Audit', nav: 'Audit', view: Audit },
+  { path: '/console/live', title: 'Live', nav: 'Live', view: Live },
+]

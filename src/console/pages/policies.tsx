@@ -1,0 +1,157 @@
+// Policies: which are in effect for what, and one version with its rules.
+import { Badge, Empty, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Choice, Listed, Table } from '../components/list.tsx'
+import { useLoaded, useTitle } from '../hooks.ts'
+import { oneLine } from '../text.ts'
+import type { PageProps } from '../page.ts'
+
+interface PolicyRow {
+  readonly name: string
+  readonly version: string
+  readonly status: string
+  readonly contentHash: string
+  readonly approvedBy?: string
+  readonly approvedAt?: string
+  readonly approvedByChange?: string
+  readonly description: string
+  readonly capabilities: readonly string[]
+}
+
+const hrefOf = ({ name, version }: { readonly name: string; readonly version: string }) =>
+  `/console/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
+
+export function Policies({ query }: PageProps) {
+  const shown = query.get('shown') === 'all' ? '/policies' : '/policies/in-effect'
+  const loaded = useLoaded<{ policies: PolicyRow[] }>(`${shown}?pageSize=100`)
+  return (
+    <>
+      <h1>Policies</h1>
+      <div class="filters">
+        <Choice label="Shown" name="shown" values={['all']} />
+      </div>
+      <Listed
+        loaded={loaded}
+        rowsOf={({ policies }) => policies}
+        empty="No policy is in effect. Every execution is rejected until two humans have approved one."
+      >
+        {(rows) => (
+          <Table
+            caption="Policies"
+            rows={rows}
+            keyOf={({ name, version }) => `${name} ${version}`}
+            hrefOf={hrefOf}
+            columns={[
+              { title: 'Policy', cell: ({ name, version }) => <Said text={`${name} ${version}`} /> },
+              { title: 'For', cell: ({ capabilities }) => <Said text={capabilities.join(', ')} /> },
+              {
+                title: 'What it is for',
+                minor: true,
+                cell: ({ description }) => <Said text={description} />,
+              },
+              { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+              {
+                title: 'Approved by',
+                minor: true,
+                cell: ({ approvedBy = '' }) => <Said text={approvedBy} />,
+              },
+            ]}
+          />
+        )}
+      </Listed>
+    </>
+  )
+}
+
+interface Rule {
+  readonly id: string
+  readonly when: string
+  readonly outcome: string
+  readonly reason: string
+}
+
+interface PolicyVersion extends PolicyRow {
+  readonly document: {
+    readonly signals: object
+    readonly bindings?: object
+    readonly verify?: object
+    readonly rules: readonly Rule[]
+  }
+}
+
+export function Policy({ params }: PageProps) {
+  const { name = '', version = '' } = params
+  const { data, problem } = useLoaded<PolicyVersion>(
+    `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`,
+  )
+  useTitle(oneLine(`${name} ${version}`))
+  if (data === undefined)
+    return (
+      <>
+        <h1>
+          <Said text={`${name} ${version}`} />
+        </h1>
+        <Problem text={problem} />
+      </>
+    )
+  const { document, approvedBy, approvedAt, approvedByChange } = data
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={`${name} ${version}`} />
+        </h1>
+        <Badge status={data.status} />
+      </header>
+      <p>
+        <Said text={data.description} />
+      </p>
+      <div class="columns">
+        <div>
+          <Panel title="Rules, in order: the first that fits decides">
+            <ol class="rules">
+              {document.rules.map((rule) => (
+                <li key={rule.id}>
+                  <strong>{oneLine(rule.id)}</strong>{' '}
+                  <Badge status={rule.outcome === 'approve' ? 'APPROVED' : 'REJECTED'} />
+                  <pre tabIndex={0}>{oneLine(rule.when)}</pre>
+                  <Said text={rule.reason} />
+                </li>
+              ))}
+            </ol>
+            <p class="quiet">Where no rule fits, the execution is rejected.</p>
+          </Panel>
+        </div>
+        <div>
+          <Panel title="Signals">
+            <Members of={document.signals} />
+          </Panel>
+          <Panel title="Verified, and not taken on the caller's word">
+            {document.verify === undefined ? (
+              <Empty>Nothing: every signal is as the caller declares it.</Empty>
+            ) : (
+              <Members of={document.verify} />
+            )}
+          </Panel>
+          <Panel title="Bound to the action">
+            {document.bindings === undefined ? <Empty>Nothing.</Empty> : <Members of={document.bindings} />}
+          </Panel>
+          <Panel title="Where it comes from">
+            <p>
+              Content <Hash value={data.contentHash} />
+            </p>
+            {approvedBy !== undefined && (
+              <p>
+                Approved by <Said text={approvedBy} /> {approvedAt !== undefined && <Time at={approvedAt} />}
+                {approvedByChange !== undefined && (
+                  <>
+                    , in <a href={`/console/changes/policy/${approvedByChange}`}>this change</a>
+                  </>
+                )}
+              </p>
+            )}
+          </Panel>
+        </div>
+      </div>
+    </>
+  )
+}

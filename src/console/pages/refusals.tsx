@@ -1,0 +1,150 @@
+// What was refused, and why.
+import { Command, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Listed, listPath, Table } from '../components/list.tsx'
+import { useLoaded, useTitle } from '../hooks.ts'
+import { jsonText, oneLine } from '../text.ts'
+import type { PageProps } from '../page.ts'
+
+interface RefusalRecord {
+  readonly businessTransactionId: string
+  readonly decision: {
+    readonly policy: { readonly name: string; readonly version: string }
+    readonly reason: string
+    readonly matchedRuleId: string | null
+    readonly signals: object
+    readonly verifiedSignals: object
+    readonly evaluatedAt: string
+  }
+  readonly evaluatedIntent: { readonly action: string; readonly target: string; readonly parameters: object }
+  readonly mismatches: readonly {
+    readonly signal: string
+    readonly declared: unknown
+    readonly verified: unknown
+    readonly source: string
+  }[]
+  readonly submittedBy: string
+  readonly createdAt: string
+  readonly refusalRecordHash: string
+}
+
+export function Refusals({ query }: PageProps) {
+  const loaded = useLoaded<{ refusals: RefusalRecord[] }>(listPath('/refusals', query, ['cursor']), 10_000)
+  return (
+    <>
+      <h1>Refusals</h1>
+      <Listed
+        loaded={loaded}
+        rowsOf={({ refusals }) => refusals}
+        empty="Nothing was refused. A policy that rejects, or a signal that does not hold, leaves a signed refusal here."
+      >
+        {(rows) => (
+          <Table
+            caption="Refusals, newest first"
+            rows={rows}
+            keyOf={({ businessTransactionId }) => businessTransactionId}
+            hrefOf={({ businessTransactionId }) => `/console/refusals/${businessTransactionId}`}
+            columns={[
+              {
+                title: 'Action',
+                cell: ({ evaluatedIntent }) => (
+                  <Said text={`${evaluatedIntent.action} → ${evaluatedIntent.target}`} />
+                ),
+              },
+              { title: 'Caller', cell: ({ submittedBy }) => <Said text={submittedBy} /> },
+              { title: 'Reason', cell: ({ decision }) => <Said text={decision.reason} /> },
+              {
+                title: 'Policy',
+                minor: true,
+                cell: ({ decision }) => <Said text={`${decision.policy.name} ${decision.policy.version}`} />,
+              },
+              { title: 'When', cell: ({ createdAt }) => <Time at={createdAt} /> },
+            ]}
+          />
+        )}
+      </Listed>
+    </>
+  )
+}
+
+export function Refusal({ params }: PageProps) {
+  const id = params['id'] ?? ''
+  const { data, problem } = useLoaded<RefusalRecord>(`/refusal/${encodeURIComponent(id)}`)
+  useTitle(data === undefined ? 'Refusal' : oneLine(`Refused: ${data.evaluatedIntent.action}`))
+  if (data === undefined)
+    return (
+      <>
+        <h1>Refusal</h1>
+        <Problem text={problem} />
+      </>
+    )
+  const { decision, evaluatedIntent, mismatches } = data
+  const lacksApproval = mismatches.some(({ source }) => source === 'approval')
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          Refused: <Said text={evaluatedIntent.action} />
+        </h1>
+        <Time at={data.createdAt} />
+      </header>
+      <div class="columns">
+        <div>
+          <Panel title="Why">
+            <p class="sentence">
+              <Said text={decision.reason} />
+            </p>
+            <p>
+              Rule <code>{decision.matchedRuleId ?? 'none'}</code> of{' '}
+              <a
+                href={`/console/policies/${encodeURIComponent(decision.policy.name)}/${encodeURIComponent(decision.policy.version)}`}
+              >
+                <Said text={`${decision.policy.name} ${decision.policy.version}`} />
+              </a>
+            </p>
+            {mismatches.length > 0 && (
+              <Table
+                caption="What was declared and does not hold"
+                rows={mismatches}
+                keyOf={({ signal }) => signal}
+                columns={[
+                  { title: 'Signal', cell: ({ signal }) => <Said text={signal} /> },
+                  { title: 'Declared', cell: ({ declared }) => <code>{jsonText(declared)}</code> },
+                  { title: 'Holds', cell: ({ verified }) => <code>{jsonText(verified)}</code> },
+                  { title: 'By', cell: ({ source }) => <Said text={source} /> },
+                ]}
+              />
+            )}
+          </Panel>
+          {lacksApproval && (
+            <Panel title="Ask for the approval">
+              <p>
+                It was refused for want of approvals. The caller may ask for them, then execute the same under
+                a new id:
+              </p>
+              <Command
+                text={`curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d '{"fromRefusal": "${id}"}' ${location.origin}/approval-requests`}
+              />
+            </Panel>
+          )}
+        </div>
+        <div>
+          <Panel title="What was asked for">
+            <p>
+              <Said text={data.submittedBy} /> wanted <Said text={evaluatedIntent.action} /> on{' '}
+              <Said text={evaluatedIntent.target} />.
+            </p>
+            <Members of={evaluatedIntent.parameters} />
+          </Panel>
+          <Panel title="Signals">
+            <Members of={decision.signals} />
+          </Panel>
+          <Panel title="Evidence">
+            <p>
+              Refusal hash <Hash value={data.refusalRecordHash} />
+            </p>
+          </Panel>
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,347 @@
+// What callers ask humans to approve: the list, and one request as an approver must see it before they sign.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { actionCode } from '../../core/approval-requests/action-code.ts'
+import { requestHash } from '../../core/approval-requests/request-hash.ts'
+import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { get, isAborted, post, problemText, type Me } from '../api.ts'
+import {
+  Badge,
+  Command,
+  Copy,
+  Countdown,
+  Empty,
+  Hash,
+  Members,
+  Panel,
+  Problem,
+  Said,
+  Time,
+} from '../components/basic.tsx'
+import { Choice, Listed, listPath } from '../components/list.tsx'
+import { RequestTable } from '../components/requests.tsx'
+import { fieldOf } from '../forms.ts'
+import { sha256Hex } from '../hashing.ts'
+import { useLoaded, useTitle } from '../hooks.ts'
+import { counted, jsonText, oneLine } from '../text.ts'
+import type { PageProps } from '../page.ts'
+
+const STATUSES = ['PENDING', 'APPROVED', 'DECLINED', 'EXPIRED', 'USED', 'WITHDRAWN']
+
+export function Requests({ query }: PageProps) {
+  const path = listPath('/approval-requests', query, ['status', 'cursor'])
+  const loaded = useLoaded<{ requests: ApprovalRequest[] }>(path, 10_000)
+  return (
+    <>
+      <h1>Approval requests</h1>
+      <div class="filters">
+        <Choice label="Status" name="status" values={STATUSES} />
+      </div>
+      <Listed
+        loaded={loaded}
+        rowsOf={({ requests }) => requests}
+        empty="No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'."
+      >
+        {(rows) => <RequestTable caption="Approval requests" requests={rows} />}
+      </Listed>
+    </>
+  )
+}
+
+/** Holds the request until it changes, for as long as the page is open. */
+function useRequest(id: string) {
+  const [request, setRequest] = useState<ApprovalRequest>()
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const follow = async () => {
+      let wait = 0
+      while (!signal.aborted) {
+        try {
+          const { data } = await get<ApprovalRequest>(`/approval-requests/${encodeURIComponent(id)}`, {
+            signal,
+            wait,
+          })
+          setRequest(data)
+          setProblem(undefined)
+          if (data.status !== 'PENDING' && data.status !== 'APPROVED') return
+          // The reply of an approved one is not held.
+          if (data.status === 'APPROVED') await pause(5_000, signal)
+          wait = 20
+        } catch (error) {
+          if (isAborted(error)) return
+          setProblem(problemText(error))
+          await pause(3_000, signal)
+        }
+      }
+    }
+    void follow()
+    return () => leaving.abort()
+  }, [id])
+  return { request, problem }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+export function Request({ params, me }: PageProps) {
+  const id = params['id'] ?? ''
+  const { request, problem } = useRequest(id)
+  useTitle(request === undefined ? 'Approval request' : oneLine(request.request.capability))
+  if (request === undefined)
+    return (
+      <>
+        <h1>Approval request</h1>
+        {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
+      </>
+    )
+  return <Shown asked={request} me={me} problem={problem} />
+}
+
+function Shown({
+  asked,
+  me,
+  problem,
+}: {
+  readonly asked: ApprovalRequest
+  readonly me: Me
+  readonly problem: string | undefined
+}) {
+  const { request, status, expiresAt, approvals, eligible, missing } = asked
+  const hash = requestHash(request, sha256Hex)
+  const code = actionCode(request, sha256Hex)
+  const differs = hash !== asked.requestHash || code !== asked.actionCode
+  const isOpen = status === 'PENDING' || status === 'APPROVED'
+  if (differs)
+    return (
+      <>
+        <h1>Do not sign this</h1>
+        <Problem text="The service names another hash or action code than this page computes from what it was sent. Somebody changes what you see. Tell the operator, and keep this page." />
+        <Members
+          of={{
+            named: { requestHash: asked.requestHash, actionCode: asked.actionCode },
+            computed: { requestHash: hash, actionCode: code },
+          }}
+        />
+      </>
+    )
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={request.capability} />
+        </h1>
+        <Badge status={status} />
+        {isOpen ? <Countdown to={expiresAt} /> : <Time at={asked.closed?.closedAt ?? request.createdAt} />}
+      </header>
+      <Problem text={problem} />
+      <div class="columns">
+        <div>
+          <Panel title="What will happen">
+            <p class="sentence">
+              <Said text={request.requestedBy} /> asks to do <Said text={request.capability} /> on{' '}
+              <Said text={request.target} />
+              {request.principalId === request.requestedBy ? null : (
+                <>
+                  , in the name of <Said text={request.principalId} />
+                </>
+              )}
+              .
+            </p>
+            <Members of={request.parameters} />
+            {request.note !== '' && (
+              <p>
+                Note by the requester, which nobody has checked: <Said text={request.note} />
+              </p>
+            )}
+          </Panel>
+          <Panel title="Compare" action={<Copy text={code} />}>
+            <p class="code">{code}</p>
+            <p class="quiet">
+              Ask whoever runs <Said text={request.requestedBy} />, over another channel, for the action code
+              that they see. It must be this one: their program computed it from what it sent, and this page
+              from what you see.
+            </p>
+          </Panel>
+          <Panel title="Approvals">
+            <p>
+              {counted(request.quorum, 'approval')} asked for, {missing} missing.
+            </p>
+            {approvals.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
+            <ul class="plain">
+              {approvals.map(({ approvalId, approverId, keyId, approvedAt }) => (
+                <li key={approvalId}>
+                  <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />
+                </li>
+              ))}
+              {isOpen && eligible.length > 0 && (
+                <li class="quiet">
+                  Could still sign: <Said text={eligible.join(', ')} />
+                </li>
+              )}
+            </ul>
+            {asked.closed !== undefined && (
+              <p>
+                {asked.closed.status === 'DECLINED' ? 'Declined' : 'Withdrawn'} by{' '}
+                <Said text={asked.closed.by} />: <Said text={asked.closed.reason ?? ''} />
+              </p>
+            )}
+          </Panel>
+          {isOpen && <Decide asked={asked} me={me} />}
+        </div>
+        <div>
+          <Panel
+            title="What a signature covers"
+            action={<Copy text={canonicalize(request as unknown as Json)} label="Copy the bytes" />}
+          >
+            <Members of={request} />
+            <details>
+              <summary>Canonical bytes (RFC 8785)</summary>
+              <pre class="bytes" tabIndex={0}>
+                {jsonText(request)}
+              </pre>
+            </details>
+            <p>
+              Their SHA-256, computed by this page: <Hash value={hash} whole />
+            </p>
+          </Panel>
+          <Panel title="Signals">
+            <p class="quiet">
+              The caller declares these on their own word. What the policy verifies is checked again when the
+              action is executed.
+            </p>
+            <p>
+              Policy{' '}
+              <a
+                href={`/console/policies/${encodeURIComponent(request.policy.name)}/${encodeURIComponent(request.policy.version)}`}
+              >
+                <Said text={`${request.policy.name} ${request.policy.version}`} />
+              </a>
+              , content <Hash value={request.policy.contentHash} />
+            </p>
+            <Members of={request.signals} />
+          </Panel>
+          <Similar to={request} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** How to sign, and how to say no. Nothing here signs: an approval is made where the approver's key is. */
+function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
+  const { requestId, requestedBy } = asked.request
+  const [closing, setClosing] = useState<'decline' | 'withdraw'>()
+  const mayDecline = me.approverId !== null && asked.eligible.includes(me.approverId)
+  return (
+    <Panel title="Decide">
+      <p>Look at the same request on your own machine, and sign it there:</p>
+      <Command
+        text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? '<you>'} --key-id <key>`}
+      />
+      <p class="quiet">
+        The command shows hash and action code too, and refuses a request that does not match them. Your
+        signature counts for one execution by this caller, of exactly this.
+      </p>
+      <div class="actions">
+        {mayDecline && (
+          <button type="button" onClick={() => setClosing('decline')}>
+            Decline…
+          </button>
+        )}
+        {requestedBy === me.callerId && (
+          <button type="button" onClick={() => setClosing('withdraw')}>
+            Withdraw…
+          </button>
+        )}
+      </div>
+      {closing !== undefined && (
+        <Close requestId={requestId} how={closing} onDone={() => setClosing(undefined)} />
+      )}
+    </Panel>
+  )
+}
+
+function Close({
+  requestId,
+  how,
+  onDone,
+}: {
+  readonly requestId: string
+  readonly how: 'decline' | 'withdraw'
+  readonly onDone: () => void
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => dialog.current?.showModal(), [])
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const reason = fieldOf(event.currentTarget, 'reason')
+    try {
+      await post(`/approval-requests/${requestId}/${how}`, how === 'decline' ? { reason } : {})
+      dialog.current?.close()
+    } catch (error) {
+      setProblem(problemText(error))
+    }
+  }
+  return (
+    <dialog ref={dialog} onClose={onDone} aria-labelledby="closing">
+      <h2 id="closing">{how === 'decline' ? 'Decline this request' : 'Withdraw this request'}</h2>
+      <form onSubmit={(event) => void submit(event)}>
+        {how === 'decline' && (
+          <label>
+            Why, for the caller and for later readers
+            <textarea name="reason" required maxLength={1000} rows={4} />
+          </label>
+        )}
+        <p>This is final: approvals that were given for the request count no more.</p>
+        <Problem text={problem} />
+        <div class="actions">
+          <button type="submit" class="primary">
+            {how === 'decline' ? 'Decline' : 'Withdraw'}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Go back
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+interface Past {
+  readonly businessTransactionId: string
+  readonly createdAt: string
+  readonly metadata: { readonly submittedBy: string }
+  readonly intent: { readonly action: string; readonly target: string; readonly parameters: object }
+}
+
+/** Of the newest executions those of the same capability. */
+function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
+  const { data = [] } = useLoaded<Past[]>('/transactions?pageSize=100')
+  const similar = data.filter(({ intent }) => intent.action === to.capability).slice(0, 5)
+  return (
+    <Panel title="Executed lately, of this capability">
+      {similar.length === 0 ? <Empty>None of the newest hundred executions.</Empty> : null}
+      <ul class="plain">
+        {similar.map(({ businessTransactionId, createdAt, metadata, intent }) => (
+          <li key={businessTransactionId}>
+            <a href={`/console/executions/${businessTransactionId}`}>
+              <Said text={intent.target} />
+            </a>{' '}
+            by <Said text={metadata.submittedBy} />, <Time at={createdAt} />{' '}
+            <code>{jsonText(intent.parameters).slice(0, 120)}</code>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}

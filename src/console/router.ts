@@ -1,0 +1,71 @@
+// Every view is a URL, filters included. Links are ordinary ones; those within the console are followed without loading the document again.
+import { store } from './api.ts'
+
+export interface Place {
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+const here = (): Place => ({ path: location.pathname, query: new URLSearchParams(location.search) })
+
+export const place = store<Place>(here())
+
+/** @param url of the console, path and query */
+export function navigate(url: string, { replace = false }: { readonly replace?: boolean } = {}): void {
+  history[replace ? 'replaceState' : 'pushState'](null, '', url)
+  place.set(here())
+  if (!replace) window.scrollTo(0, 0)
+}
+
+/** The present URL with other values of its query; undefined removes one. */
+export function withQuery(changes: Readonly<Record<string, string | undefined>>): string {
+  const { path, query } = place.get()
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes))
+    if (value === undefined || value === '') next.delete(name)
+    else next.set(name, value)
+  return next.size === 0 ? path : `${path}?${next.toString()}`
+}
+
+/** Follows the browser's back and forward, and clicks on links of the console. */
+export function followLinks(): void {
+  addEventListener('popstate', () => place.set(here()))
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0) return
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = event.target instanceof Element ? event.target.closest('a') : null
+    if (link === null || link.target !== '' || link.hasAttribute('download')) return
+    if (link.origin !== location.origin || !link.pathname.startsWith('/console')) return
+    event.preventDefault()
+    navigate(`${link.pathname}${link.search}`)
+  })
+}
+
+export interface Fitted<Page> {
+  readonly page: Page
+  readonly params: Readonly<Record<string, string>>
+}
+
+/**
+ * @param table patterns such as `/console/requests/{id}`
+ * @returns the first that fits
+ */
+export function fit<Page extends { readonly path: string }>(
+  table: readonly Page[],
+  path: string,
+): Fitted<Page> | undefined {
+  const segments = path.replace(/\/$/, '').split('/')
+  for (const page of table) {
+    const pattern = page.path.split('/')
+    if (pattern.length !== segments.length) continue
+    const params: Record<string, string> = {}
+    const fits = pattern.every((part, i) => {
+      const segment = segments[i] ?? ''
+      if (!part.startsWith('{')) return part === segment
+      params[part.slice(1, -1)] = decodeURIComponent(segment)
+      return true
+    })
+    if (fits) return { page, params }
+  }
+  return undefined
+}

@@ -1,0 +1,24 @@
+// Log in, log out, and who is logged in. The key goes to the service once and is not kept here: the cookie cannot be read by any script.
+import { ApiProblem, get, post, session, type Me } from './api.ts'
+
+/** Asks who is logged in. */
+export async function loadSession(): Promise<void> {
+  try {
+    session.set((await get<Me>('/console/me')).data)
+  } catch (error) {
+    // Where the service is away, the banner says so, and nobody is logged out by it.
+    if (error instanceof ApiProblem) session.set(null)
+    else setTimeout(() => void loadSession(), 2_000)
+  }
+}
+
+/** @throws ApiProblem */
+export async function logIn(key: string): Promise<void> {
+  await post('/console/login', { key })
+  await loadSession()
+}
+
+export async function logOut(): Promise<void> {
+  await post('/console/logout', {}).catch(() => undefined)
+  session.set(null)
+}

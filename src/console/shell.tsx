@@ -1,0 +1,213 @@
+// What stands around every page: navigation, banner, footer, and the keys.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { problemText, session, unreachableSince, type Me } from './api.ts'
+import { fieldOf } from './forms.ts'
+import { useStore, useTitle } from './hooks.ts'
+import { pages } from './pages/index.ts'
+import { fit, navigate, place } from './router.ts'
+import { logIn, logOut } from './session.ts'
+import { Problem, Time } from './components/basic.tsx'
+
+export function Shell() {
+  const me = useStore(session)
+  if (me === undefined) return <Unreachable />
+  return me === null ? <Login /> : <Frame me={me} />
+}
+
+function Frame({ me }: { readonly me: Me }) {
+  const { path, query } = useStore(place)
+  const found = fit(pages, path)
+  const main = useRef<HTMLElement>(null)
+  const [helps, setHelps] = useState(false)
+  useTitle(found?.page.title ?? 'Not found')
+  // Whoever reads by ear, or walks by keyboard, begins at the new page.
+  useEffect(() => main.current?.focus({ preventScroll: true }), [path])
+  useEffect(() => followKeys(() => setHelps((shown) => !shown)), [])
+  const Page = found?.page.view
+  return (
+    <>
+      <a class="skip" href="#main">
+        Skip to the page
+      </a>
+      <header class="top">
+        <a class="brand" href="/console">
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <rect width="16" height="16" rx="3" />
+            <path d="M4 8.5l3 3 5.5-7" />
+          </svg>
+          Countersign
+        </a>
+        <nav aria-label="Console">
+          {pages.map(({ path: to, nav }) =>
+            nav === undefined ? null : (
+              <a key={to} href={to} aria-current={isWithin(path, to) ? 'page' : undefined}>
+                {nav}
+              </a>
+            ),
+          )}
+        </nav>
+        <div class="who">
+          <span title={me.approverId === null ? me.credentialHolderType : `approver ${me.approverId}`}>
+            {me.callerId}
+          </span>
+          <button type="button" onClick={() => void logOut()}>
+            Log out
+          </button>
+        </div>
+      </header>
+      <Unreachable />
+      <main id="main" ref={main} tabIndex={-1}>
+        {found === undefined || Page === undefined ? (
+          <>
+            <h1>Not found</h1>
+            <p>
+              There is no such page. <a href="/console">Go to the inbox</a>.
+            </p>
+          </>
+        ) : (
+          <Page key={path} params={found.params} query={query} me={me} />
+        )}
+      </main>
+      <footer class="bottom">
+        <span>Countersign {me.version}</span>
+        <span>{location.host}</span>
+        <span>
+          Session over <Time at={me.expiresAt} />
+        </span>
+        <button type="button" onClick={() => setHelps(true)}>
+          Keys: ?
+        </button>
+      </footer>
+      {helps && <Help onClose={() => setHelps(false)} />}
+    </>
+  )
+}
+
+function isWithin(path: string, page: string): boolean {
+  return path === page || (page !== '/console' && path.startsWith(`${page}/`))
+}
+
+function Unreachable() {
+  const since = useStore(unreachableSince)
+  if (since === null) return null
+  return (
+    <p class="banner" role="status">
+      The service has not answered since <Time at={new Date(since).toISOString()} />. What you see may be out
+      of date.
+    </p>
+  )
+}
+
+function Login() {
+  const [problem, setProblem] = useState<string>()
+  const [busy, setBusy] = useState(false)
+  useTitle('Log in')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget
+    const key = fieldOf(form, 'key')
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await logIn(key)
+    } catch (error) {
+      const text = problemText(error)
+      setProblem(text === 'authentication required' ? 'This key is not known here.' : text)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <main class="login">
+      <h1>Countersign</h1>
+      <form onSubmit={(event) => void submit(event)}>
+        <label>
+          Your key
+          {/* Not a new password, and no script can read what was typed once it has been sent. */}
+          <input name="key" type="password" required autocomplete="current-password" placeholder="csk_…" />
+        </label>
+        <button type="submit" class="primary" disabled={busy}>
+          Log in
+        </button>
+        <Problem text={problem} />
+      </form>
+      <p class="quiet">
+        For humans and auditors: a key whose caller is a <code>USER</code> or has <code>readAll</code>. The
+        session lasts eight hours, or half an hour without use. It lets you look; what you decide needs your
+        signature.
+      </p>
+    </main>
+  )
+}
+
+const KEYS = [
+  ['j / k', 'next or previous row'],
+  ['Enter', 'open the row'],
+  ['/', 'first filter'],
+  ['g i', 'inbox'],
+  ['g e', 'executions'],
+  ['g l', 'live'],
+  ['?', 'this help'],
+] as const
+
+function Help({ onClose }: { readonly onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} onClose={onClose} aria-labelledby="keys">
+      <h2 id="keys">Keys</h2>
+      <dl class="members">
+        {KEYS.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet">No key approves or declines anything.</p>
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  )
+}
+
+const GOES: Readonly<Record<string, string>> = {
+  i: '/console',
+  e: '/console/executions',
+  l: '/console/live',
+}
+
+/** @returns a function that ends it */
+function followKeys(toggleHelp: () => void): () => void {
+  let wentG = false
+  const onKey = (event: KeyboardEvent) => {
+    const { key, target } = event
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (target instanceof Element && target.closest('input, select, textarea, dialog') !== null) return
+    const goes = wentG ? GOES[key] : undefined
+    wentG = key === 'g'
+    if (goes !== undefined) navigate(goes)
+    else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1)
+    else if (key === '?') toggleHelp()
+    else if (key === '/') {
+      const filter = document.querySelector<HTMLElement>('[data-filter], main select')
+      if (filter === null) return
+      filter.focus()
+    } else return
+    event.preventDefault()
+  }
+  addEventListener('keydown', onKey)
+  return () => removeEventListener('keydown', onKey)
+}
+
+/** Enter then follows the link that has the focus, as everywhere. */
+function moveRow(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
+  const at = rows.indexOf(document.activeElement as HTMLElement)
+  const next =
+    rows[at === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(Math.max(at + by, 0), rows.length - 1)]
+  next?.focus()
+}

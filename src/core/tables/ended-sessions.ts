@@ -1,0 +1,25 @@
+// ended_sessions: sessions of the console that ended before their time. A token that is valid by itself is refused when its session is here.
+import type { Sql } from './sql.ts'
+
+/** @param session.expiresAt ISO 8601: when its token is over by itself */
+export async function endSession(
+  sql: Sql,
+  { sessionId, expiresAt }: { readonly sessionId: string; readonly expiresAt: string },
+): Promise<void> {
+  await sql.query({
+    text: `
+      WITH over AS (DELETE FROM ended_sessions WHERE expires_at < now() - interval '1 hour')
+      INSERT INTO ended_sessions (session_id, expires_at) VALUES ($1::uuid, $2::timestamptz)
+      ON CONFLICT DO NOTHING`,
+    values: [sessionId, expiresAt],
+  })
+}
+
+/** Those whose tokens would still be valid. */
+export async function readEndedSessions(sql: Sql): Promise<Set<string>> {
+  const { rows } = await sql.query<{ id: string }>({
+    name: 'ended_sessions_read',
+    text: `SELECT session_id AS id FROM ended_sessions WHERE expires_at > now()`,
+  })
+  return new Set(rows.map(({ id }) => id))
+}

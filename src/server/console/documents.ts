@@ -1,0 +1,105 @@
+// The console's document and the files that it loads. `npm run pages` makes them from src/console/ (tools/console/build.ts).
+import { readFileSync } from 'node:fs'
+import { failures } from '../../core/errors.ts'
+import { etagOf } from '../etag.ts'
+import type { Answer, Handler } from '../routes/route.ts'
+
+const FOLDER = new URL('../pages/console/', import.meta.url)
+
+/** What the build writes beside the files. Names hold the hash of the content; `integrity` is for SRI. */
+export interface ConsoleManifest {
+  readonly script: string
+  readonly style: string
+  readonly integrity: Readonly<Record<string, string>>
+}
+
+/** Nothing from elsewhere, nothing inline, and no text that becomes markup: Trusted Types without any policy. */
+const POLICY = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self'`,
+  `img-src 'self' data:`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'none'`,
+  `require-trusted-types-for 'script'`,
+  `trusted-types 'none'`,
+].join('; ')
+
+const ISOLATION = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+}
+
+const TYPES = { js: 'text/javascript', css: 'text/css' } as const
+
+let manifest: ConsoleManifest | undefined
+let document: Answer | undefined
+const assets = new Map<string, Answer>()
+
+function readManifest(): ConsoleManifest {
+  manifest ??= JSON.parse(readFileSync(new URL('manifest.json', FOLDER), 'utf8')) as ConsoleManifest
+  return manifest
+}
+
+/** The one document of every page. It holds no data, so anybody may have it. */
+export const consoleDocument: Handler = async () => (document ??= makeDocument(readManifest()))
+
+function makeDocument({ script, style, integrity }: ConsoleManifest): Answer {
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Countersign console</title>
+<link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Crect width=%2216%22 height=%2216%22 rx=%223%22 fill=%22%231f5f5b%22/%3E%3Cpath d=%22M4 8.5l3 3 5.5-7%22 fill=%22none%22 stroke=%22white%22 stroke-width=%222%22/%3E%3C/svg%3E">
+<link rel="stylesheet" href="/console/assets/${style}" integrity="${integrity[style]}">
+<script type="module" src="/console/assets/${script}" integrity="${integrity[script]}"></script>
+</head>
+<body>
+<noscript>The console needs JavaScript. What it shows can be read with <code>countersign</code> on the command line too.</noscript>
+</body>
+</html>
+`
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': POLICY,
+      'Permissions-Policy':
+        'camera=(), microphone=(), geolocation=(), publickey-credentials-get=(self), publickey-credentials-create=(self)',
+      'X-Frame-Options': 'DENY',
+      ...ISOLATION,
+    },
+    body,
+    cache: 'no-cache',
+    etag: etagOf(body),
+  }
+}
+
+/** A list of names, never a path made from the request. */
+export const consoleAsset: Handler = async ({ params }) => {
+  const name = params['asset'] ?? ''
+  if (!Object.hasOwn(readManifest().integrity, name)) return failures.pathNotFound()
+  const answer = assets.get(name) ?? readAsset(name)
+  assets.set(name, answer)
+  return answer
+}
+
+function readAsset(name: string): Answer {
+  const body = readFileSync(new URL(name, FOLDER))
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': `${TYPES[name.endsWith('.css') ? 'css' : 'js']}; charset=utf-8`,
+      ...ISOLATION,
+    },
+    body,
+    // Another content has another name.
+    cache: 'public, max-age=31536000, immutable',
+    etag: etagOf(body),
+  }
+}

@@ -1,0 +1,97 @@
+// Which requests are the console's, and which of them a session may make (docs/handbook/console.md "Sessions").
+import { failures, type Failure } from '../../core/errors.ts'
+import type { Head } from '../http/listen/listener.ts'
+import type { LiveCounts } from './live.ts'
+import type { Session, Sessions } from './sessions.ts'
+
+export interface ConsoleGate {
+  readonly sessions: Sessions
+  readonly live: LiveCounts
+  /** Executions in doubt; undefined: not known. */
+  readonly inDoubt: () => Promise<number | undefined>
+  /** CONSOLE_ORIGIN, or the default of the embedded service; undefined: there is no console. */
+  readonly origin: () => string | undefined
+  /** Where the pages are that the console's host does not serve; undefined: the operator knows. */
+  readonly pagesOrigin: () => string | undefined
+  /** Whether a Host header is the console's. */
+  readonly isHost: (host: string | undefined) => boolean
+  /** The value of a Set-Cookie header. @param token undefined: the browser forgets the cookie */
+  readonly cookie: (token: string | undefined) => string
+  /** The session token of a Cookie header. */
+  readonly tokenIn: (cookies: string | undefined) => string | undefined
+}
+
+/** A name with this prefix is taken from this very host over TLS alone. Over http, on this machine, browsers differ about it. */
+const nameOf = (secure: boolean) => `${secure ? '__Host-' : ''}countersign-console`
+
+export function openConsoleGate({
+  sessions,
+  origin,
+  pagesOrigin,
+  ...rest
+}: Pick<ConsoleGate, 'sessions' | 'origin' | 'pagesOrigin' | 'live' | 'inDoubt'>): ConsoleGate {
+  let known: { readonly origin: string; readonly host: string; readonly secure: boolean } | undefined
+  const current = () => {
+    const now = origin()
+    if (now !== known?.origin)
+      known =
+        now === undefined
+          ? undefined
+          : { origin: now, host: new URL(now).host, secure: now.startsWith('https:') }
+    return known
+  }
+  return {
+    ...rest,
+    sessions,
+    origin,
+    pagesOrigin,
+    isHost: (host) => host !== undefined && host === current()?.host,
+    cookie(token) {
+      const { secure = true } = current() ?? {}
+      const ends = token === undefined ? '; Max-Age=0' : ''
+      return `${nameOf(secure)}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${ends}`
+    },
+    tokenIn(cookies) {
+      const name = nameOf(current()?.secure ?? true)
+      for (const pair of cookies?.split(';') ?? []) {
+        const [key, ...value] = pair.trim().split('=')
+        if (key === name && value.length > 0) return value.join('=')
+      }
+      return undefined
+    },
+  }
+}
+
+/**
+ * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
+ * @returns why not; undefined where it may
+ */
+export function crossSiteProblem(method: string, request: Pick<Head, 'header'>): Failure | undefined {
+  if (request.header('sec-fetch-site') !== 'same-origin')
+    return failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
+  if (method === 'POST' && request.header('x-countersign-console') !== '1')
+    return failures.consoleRefused('a POST must have the header X-Countersign-Console: 1')
+  return undefined
+}
+
+/** A session says who looks. What changes anything else needs a human's signature, or a key. */
+export function sessionProblem(route: {
+  readonly method: string
+  readonly session?: true
+}): Failure | undefined {
+  if (route.method === 'GET' || route.session === true) return undefined
+  return failures.consoleRefused(
+    'a session may look, decline and withdraw, and deliver what a human has signed; this request needs a key',
+  )
+}
+
+/** The session of a request of the console; undefined: it has no cookie of one. */
+export type FoundSession = Session | Failure | undefined
+
+export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header'>, method: string): FoundSession {
+  const token = gate.tokenIn(request.header('cookie'))
+  if (token === undefined) return undefined
+  if (request.header('authorization') !== undefined)
+    return failures.invalidQuery('A request has either a session cookie or an Authorization header.')
+  return crossSiteProblem(method, request) ?? gate.sessions.find(token) ?? failures.authenticationRequired()
+}

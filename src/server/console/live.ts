@@ -1,0 +1,90 @@
+// What this instance has executed in each of the last seconds, for the console's page "Live". In memory, a few numbers for each reply.
+
+/** One second, complete. */
+export interface Second {
+  /** Unix time. */
+  readonly at: number
+  readonly executed: number
+  /** Answered by a policy's refusal, or with another 4xx. */
+  readonly refused: number
+  readonly failed: number
+  /** Of all of them, from the head of the request to its reply. 0 where there was none. */
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+export interface LiveCounts {
+  /** Called for each reply of POST /execute and POST /transactions. @param refused a policy refused it, whatever its status */
+  readonly replied: (status: number, ms: number, refused: boolean) => void
+  /** Complete seconds behind one, oldest first. @param after Unix time */
+  readonly since: (after: number) => readonly Second[]
+}
+
+const SECONDS_KEPT = 120
+/** Eight for each doubling, from an eighth of a millisecond: a percentile is right to 9 %. */
+const BUCKETS_PER_DOUBLING = 8
+const BUCKETS = 192
+const LEAST_MS = 0.125
+
+/** @param nowMs milliseconds since 1970 */
+export function openLiveCounts(nowMs: () => number = Date.now): LiveCounts {
+  let at = secondOf(nowMs())
+  const kept: Second[] = []
+  const times = new Uint32Array(BUCKETS)
+  let [executed, refused, failed] = [0, 0, 0]
+
+  function turn(now: number): void {
+    if (now === at) return
+    const all = executed + refused + failed
+    kept.push({
+      at,
+      executed,
+      refused,
+      failed,
+      p50Ms: quantile(times, all, 0.5),
+      p99Ms: quantile(times, all, 0.99),
+    })
+    // A quiet time between is seconds of nothing; a clock that went back begins again.
+    for (let quiet = Math.max(at + 1, now - SECONDS_KEPT); quiet < now; quiet += 1)
+      kept.push({ at: quiet, executed: 0, refused: 0, failed: 0, p50Ms: 0, p99Ms: 0 })
+    if (now < at) kept.length = 0
+    kept.splice(0, kept.length - SECONDS_KEPT)
+    times.fill(0)
+    executed = refused = failed = 0
+    at = now
+  }
+
+  return {
+    replied(status, ms, isRefused) {
+      turn(secondOf(nowMs()))
+      const bucket = Math.floor(Math.log2(Math.max(ms, LEAST_MS) / LEAST_MS) * BUCKETS_PER_DOUBLING)
+      times[Math.min(bucket, BUCKETS - 1)]! += 1
+      if (status < 300) executed += 1
+      else if (isRefused || status < 500) refused += 1
+      else failed += 1
+    },
+    since(after) {
+      turn(secondOf(nowMs()))
+      return kept.filter((second) => second.at > after)
+    },
+  }
+}
+
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1000)
+}
+
+/** The upper end of the bucket in which the quantile lies. */
+function quantile(times: Uint32Array, count: number, share: number): number {
+  if (count === 0) return 0
+  let seen = 0
+  for (const [bucket, inIt] of times.entries()) {
+    seen += inIt
+    if (seen >= count * share) return round(LEAST_MS * 2 ** ((bucket + 1) / BUCKETS_PER_DOUBLING))
+  }
+  return 0
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 100) / 100
+}

@@ -1,0 +1,166 @@
+// The routes of the console, on its host alone (docs/handbook/console.md). They serve our own pages and may change with them, so they are not
+// in the OpenAPI document.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { Audited } from '../../core/errors.ts'
+import { failures } from '../../core/errors.ts'
+import { endSession } from '../../core/tables/ended-sessions.ts'
+import { waitMsOf } from '../routes/log.ts'
+import { json, type Answer, type Handler, type Route } from '../routes/route.ts'
+import { routes } from '../routes/index.ts'
+import { consoleAsset, consoleDocument } from './documents.ts'
+import { mayLook } from './sessions.ts'
+
+const LoginBody = Compile(
+  Type.Object({ key: Type.String({ minLength: 1, maxLength: 512 }) }, { additionalProperties: false }),
+)
+
+/** What a row says of itself in the OpenAPI document, which none of these is in. */
+const undocumented = { operationId: '', tag: 'Pages', summary: '', answers: {}, failures: [] } as const
+
+/** A page of the console, the index included. */
+const page = { ...undocumented, method: 'GET', open: true, limit: 'public', handle: consoleDocument } as const
+
+const own: readonly Route[] = [
+  { ...page, path: '/console' },
+  {
+    ...undocumented,
+    method: 'GET',
+    path: '/console/assets/{asset}',
+    open: true,
+    limit: 'public',
+    handle: consoleAsset,
+  },
+  {
+    ...undocumented,
+    method: 'POST',
+    path: '/console/login',
+    open: true,
+    limit: 'public',
+    body: { schema: Type.Unknown(), example: {} },
+    bodyBytesMax: 4096,
+    fromHead: (params, header) => ({
+      ...params,
+      site: header('sec-fetch-site') ?? '',
+      own: header('x-countersign-console') ?? '',
+    }),
+    handle: login,
+  },
+  {
+    ...undocumented,
+    method: 'POST',
+    path: '/console/logout',
+    session: true,
+    body: { schema: Type.Unknown(), example: {} },
+    bodyBytesMax: 4096,
+    handle: logout,
+  },
+  { ...undocumented, method: 'GET', path: '/console/me', handle: me },
+  {
+    ...undocumented,
+    method: 'GET',
+    path: '/console/live',
+    fromHead: (params, header) => ({ ...params, waitMs: `${waitMsOf(header('prefer'))}` }),
+    handle: live,
+  },
+  { ...page, path: '/console/{page}', tail: true },
+]
+
+/** Pages that run other people's scripts are not served where the session's cookie is. */
+export const consoleRoutes: readonly Route[] = [
+  ...own,
+  ...routes.map((route) => (route.tag === 'Pages' ? { ...route, handle: elsewhere(route.path) } : route)),
+]
+
+function elsewhere(path: string): Handler {
+  return async ({ params }, { console }) => {
+    const origin = console.pagesOrigin()
+    if (origin === undefined) return failures.pathNotFound()
+    const place = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
+    return { status: 307, headers: { Location: `${origin}${place}` }, body: '' }
+  }
+}
+
+async function login({ body, params }: Parameters<Handler>[0], service: Parameters<Handler>[1]) {
+  // Without a session there is no cookie to check this by: somebody else's page must not log anybody in.
+  if (params['site'] !== 'same-origin' || params['own'] !== '1')
+    return failures.consoleRefused('a login comes from the page of the console')
+  const given = parsed(body)
+  if (!LoginBody.Check(given)) return failures.invalidField('key is required: the text csk_… of your key.')
+  const found = service.console.sessions.callerOf(given.key)
+  if (found === undefined) return failures.authenticationRequired()
+  if (!mayLook(found.caller))
+    return failures.consoleRefused('the console is for humans (USER) and auditors (readAll)')
+  const token = await service.console.sessions.open(found.caller)
+  return empty(
+    { 'Set-Cookie': service.console.cookie(token) },
+    {
+      type: 'session.opened',
+      reason: 'A session of the console was opened.',
+      detail: { callerId: found.caller.callerId },
+    },
+  )
+}
+
+async function logout({ session }: Parameters<Handler>[0], { pool, console }: Parameters<Handler>[1]) {
+  if (session === undefined) return failures.authenticationRequired()
+  await endSession(pool, session)
+  console.sessions.noteEnded(session)
+  return empty(
+    { 'Set-Cookie': console.cookie(undefined), 'Clear-Site-Data': '"cache", "storage"' },
+    {
+      type: 'session.ended',
+      reason: 'A session of the console was ended.',
+      detail: { callerId: session.caller.callerId, sessionId: session.sessionId },
+    },
+  )
+}
+
+async function me({ session, caller }: Parameters<Handler>[0], { config }: Parameters<Handler>[1]) {
+  if (session === undefined || caller === undefined) return failures.authenticationRequired()
+  const { callerId, credentialHolderType, readAll, approverId = null, allowedCapabilities } = caller
+  return json({
+    callerId,
+    credentialHolderType,
+    readAll,
+    approverId,
+    allowedCapabilities,
+    expiresAt: session.expiresAt,
+    version: config.buildVersion,
+  })
+}
+
+/** Complete seconds behind `after`. With `Prefer: wait` the reply waits for the next one. */
+async function live(
+  { query, params }: Parameters<Handler>[0],
+  { console, dispatcher, stopping }: Parameters<Handler>[1],
+) {
+  const after = Number(query.get('after') ?? 0)
+  if (!Number.isInteger(after)) return failures.invalidQuery('after must be a whole number: Unix time.')
+  const untilMs = Date.now() + Number(params['waitMs'])
+  let seconds = console.live.since(after)
+  while (seconds.length === 0 && Date.now() < untilMs && !stopping()) {
+    await delay(1000 - (Date.now() % 1000))
+    seconds = console.live.since(after)
+  }
+  const { waiting } = dispatcher.load()
+  return json({
+    seconds,
+    queue: [...waiting.values()].reduce((sum, count) => sum + count, 0),
+    inDoubt: (await console.inDoubt()) ?? null,
+    pendingEvidence: dispatcher.pendingEvidence(),
+  })
+}
+
+function empty(headers: Readonly<Record<string, string>>, audit: Audited): Answer {
+  return { status: 204, headers: { 'Cache-Control': 'no-store', ...headers }, body: '', audit }
+}
+
+function parsed(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString()) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,149 @@
+// The console's host: who gets in, what a session may do, and what stays as it was for everybody else.
+import { describe, expect, test } from 'vitest'
+import { atConsole, CONSOLE_ORIGIN, COOKIE, logIn } from '../console.ts'
+import { aHuman } from '../authority.ts'
+import { aCaller, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import { withService } from '../with-service.ts'
+
+const human = aHuman('human')
+const auditor = aCaller('auditor', { readAll: true })
+
+let service: TestService
+withService((made) => ({ service } = made), {
+  callers: [human.entry, auditor.entry],
+  env: { CONSOLE_ORIGIN },
+  addPolicies: () => undefined,
+})
+
+test('every page is one document that may load nothing from elsewhere and holds no data', async () => {
+  const { status, text, headers } = await atConsole(service, 'GET', '/console/executions/some-id', {
+    headers: { 'sec-fetch-site': 'cross-site' },
+  })
+  expect(status).toBe(200)
+  expect(text).toMatch(/<script type="module" src="\/console\/assets\/console-\w+\.js" integrity="sha384-/)
+  expect(headers['content-security-policy']).toContain(
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+  )
+  const [, script = ''] = /src="([^"]+)"/.exec(text) ?? []
+  const asset = await atConsole(service, 'GET', script)
+  expect(asset.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+})
+
+test('a human or an auditor gets a session by a key, another caller does not', async () => {
+  for (const { key } of [human, auditor]) {
+    const session = await logIn(service, key)
+    const me = await atConsole(service, 'GET', '/console/me', session)
+    expect(me.status).toBe(200)
+    const list = await atConsole(service, 'GET', '/transactions', session)
+    expect(list.status).toBe(200)
+  }
+  const login = (key: unknown) => atConsole(service, 'POST', '/console/login', { body: { key } })
+  expect((await login('csk_unknown')).status).toBe(401)
+  expect((await login(7)).body.error).toContain('key is required')
+  const machine = await login(service.key)
+  expect(machine.status).toBe(403)
+  expect(machine.cookie).toBeUndefined()
+})
+
+describe('403 consoleRefused', () => {
+  test('a session is no authority: what changes anything needs a key or a signature', async () => {
+    const session = await logIn(service, human.key)
+    for (const [path, body] of [
+      ['/execute', aTransaction()],
+      ['/approvers/changes', {}],
+      ['/execution-intents/8c3f3a0e-90d8-4f3e-8ad5-5f5b0d2a0118/resolve', {}],
+    ] as const) {
+      const { status, body: answer } = await atConsole(service, 'POST', path, { ...session, body })
+      expect([status, answer.code]).toEqual([403, 'CONSOLE_REFUSED'])
+    }
+  })
+
+  test('what does not come from a page of the console is refused, whatever its cookie says', async () => {
+    const session = await logIn(service, human.key)
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { 'sec-fetch-site': undefined },
+    ])
+      expect((await atConsole(service, 'GET', '/transactions', { ...session, headers })).body.code).toBe(
+        'CONSOLE_REFUSED',
+      )
+    const post = await atConsole(service, 'POST', '/console/logout', {
+      ...session,
+      body: {},
+      headers: { 'x-countersign-console': undefined },
+    })
+    expect(post.body.code).toBe('CONSOLE_REFUSED')
+  })
+})
+
+test('a cookie means nothing on the host of the API, and a key works on both', async () => {
+  const { cookie } = await logIn(service, human.key)
+  const elsewhere = await service.get('/transactions', {
+    key: null,
+    headers: { cookie: `${COOKIE}=${cookie}` },
+  })
+  expect(elsewhere.status).toBe(401)
+  expect((await service.get('/console')).status).toBe(404)
+  const program = await atConsole(service, 'GET', '/transactions', {
+    headers: { authorization: `Bearer ${service.key}`, 'sec-fetch-site': undefined },
+  })
+  expect(program.status).toBe(200)
+})
+
+test('a cookie and a key together are refused', async () => {
+  const session = await logIn(service, human.key)
+  const headers = { authorization: `Bearer ${human.key}` }
+  expect((await atConsole(service, 'GET', '/transactions', { ...session, headers })).status).toBe(400)
+})
+
+test('a token that is altered, cut, or signed as something else is none', async () => {
+  const { cookie } = await logIn(service, human.key)
+  const [text = '', keyId = '', signature = ''] = cookie.split('.')
+  const payload = JSON.parse(Buffer.from(text, 'base64url').toString()) as Record<string, unknown>
+  const later = Buffer.from(JSON.stringify({ ...payload, startedMs: Date.now() + 1e9 })).toString('base64url')
+  for (const forged of [
+    [later, keyId, signature],
+    [text, keyId],
+    [text, keyId, signature, signature],
+    [text, Buffer.from('no-such-key').toString('base64url'), signature],
+    [text, keyId, signature.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))],
+    ['', '', ''],
+  ])
+    expect((await atConsole(service, 'GET', '/console/me', { cookie: forged.join('.') })).status).toBe(401)
+})
+
+test('after a logout no tab has a session, and other sessions stay', async () => {
+  const [mine, others] = [await logIn(service, human.key), await logIn(service, human.key)]
+  const out = await atConsole(service, 'POST', '/console/logout', { ...mine, body: {} })
+  expect(out.status).toBe(204)
+  expect(out.headers['clear-site-data']).toBe('"cache", "storage"')
+  expect((await atConsole(service, 'GET', '/transactions', mine)).status).toBe(401)
+  expect((await atConsole(service, 'GET', '/transactions', others)).status).toBe(200)
+})
+
+test('pages that run scripts of others are not served there', async () => {
+  for (const path of ['/documentation', '/reference', '/handbook', '/verifier'])
+    expect((await atConsole(service, 'GET', path)).status).toBe(404)
+})
+
+test('the last seconds are shown, with what was executed in them', async () => {
+  const session = await logIn(service, auditor.key)
+  expect((await service.post('/execute', aTransaction())).status).toBe(200)
+  expect((await service.post('/execute', aTransaction({ signals: { approved: false } }))).status).toBe(500)
+  const headers = { prefer: 'wait=5' }
+  let after = 0
+  let [executed, refused] = [0, 0]
+  while (executed === 0 || refused === 0) {
+    const { body } = await atConsole(service, 'GET', `/console/live?after=${after}`, { ...session, headers })
+    for (const second of body.seconds as { at: number; executed: number; refused: number }[]) {
+      after = second.at
+      executed += second.executed
+      refused += second.refused
+    }
+  }
+  // What other tests of this file were refused may be in the same seconds.
+  expect(executed).toBe(1)
+})

@@ -1,0 +1,75 @@
+// Makes the console's files (docs/handbook/console.md): src/console/ bundled into src/server/pages/console/, names by content, beside a
+// manifest that the service reads. Run by `npm run pages`.
+import { hash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { build } from 'esbuild'
+import type { ConsoleManifest } from '../../src/server/console/documents.ts'
+import { licenceTexts } from '../licences.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+export const CONSOLE_FOLDER = join(ROOT, 'src', 'server', 'pages', 'console')
+
+/** The files of the folder by name. The same sources give the same bytes: a test compares them with the committed ones. */
+export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
+  const { outputFiles, metafile } = await build({
+    entryPoints: { console: 'src/console/main.tsx', verify: 'src/console/verify.ts' },
+    absWorkingDir: ROOT,
+    outdir: CONSOLE_FOLDER,
+    bundle: true,
+    // What both need is a file of its own; the verifier is loaded where evidence is looked at.
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    charset: 'utf8',
+    legalComments: 'none',
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    metafile: true,
+    write: false,
+  })
+  const licences = `\n${licenceTexts(Object.keys(metafile.inputs)).join('')}`
+  const files = new Map(
+    outputFiles.map(({ path, text }) => [
+      basename(path),
+      `${text}${isEntry(path, 'console') ? licences : ''}`,
+    ]),
+  )
+  const style = ['src/server/pages/colors.css', 'src/console/console.css']
+    .map((path) => readFileSync(join(ROOT, path), 'utf8'))
+    .join('')
+  const styleName = `console-${hash('sha256', style).slice(0, 8)}.css`
+  files.set(styleName, style)
+  const script = [...files.keys()].find((name) => isEntry(name, 'console') && extname(name) === '.js')
+  if (script === undefined) throw new Error('esbuild made no script of src/console/main.tsx')
+  const manifest: ConsoleManifest = {
+    script,
+    style: styleName,
+    integrity: Object.fromEntries(
+      Array.from(files, ([name, text]) => [name, `sha384-${hash('sha384', text, 'base64')}`]),
+    ),
+  }
+  files.set('manifest.json', `${JSON.stringify(manifest, undefined, 2)}\n`)
+  return files
+}
+
+function isEntry(path: string, name: string): boolean {
+  return basename(path).startsWith(`${name}-`)
+}
+
+/** What is committed. */
+export function committedConsole(): ReadonlyMap<string, string> {
+  return new Map(
+    readdirSync(CONSOLE_FOLDER).map((name) => [name, readFileSync(join(CONSOLE_FOLDER, name), 'utf8')]),
+  )
+}
+
+if (import.meta.main) {
+  const files = await buildConsole()
+  rmSync(CONSOLE_FOLDER, { recursive: true, force: true })
+  mkdirSync(CONSOLE_FOLDER)
+  for (const [name, text] of files) writeFileSync(join(CONSOLE_FOLDER, name), text)
+}
