@@ -4,16 +4,19 @@ import type { Pool } from 'pg'
 import { parseCheckpoint } from '../core/log/checkpoint.ts'
 import { DamagedLog } from '../core/log/damaged.ts'
 import { parseNote } from '../core/log/note.ts'
+import type { LogPolicy } from '../core/log/policy.ts'
 import { formatProof } from '../core/log/proof.ts'
 import { openLogTiles, type LogTiles } from '../core/log/tile-memo.ts'
+import { inclusionProofs } from '../core/log/tiles.ts'
 import { leafHash, rootOfInclusion } from '../core/merkle/tree.ts'
 import { idKinds } from '../core/log/ids.ts'
 import { isUuid } from '../core/schemas/primitives.ts'
 import { sha256 } from '../core/signing/sha256.ts'
-import { placeBatches, type PlacedBatch } from '../core/tables/log-batches.ts'
-import type { CheckpointRow } from '../core/tables/log-checkpoints.ts'
+import { servedCheckpoint } from '../core/tables/log-checkpoints.ts'
 import type { LoggedKind, LogPosition } from '../core/tables/log-queue.ts'
-import { findLogPosition, readEntriesWithPaths, type EntryWithPath } from '../core/tables/log-tree.ts'
+import { isLogged, openBundles, placeEntries, type PlacedEntry } from '../core/tables/log-places.ts'
+import { findLogPosition, type EntryWithPath } from '../core/tables/log-tree.ts'
+import { tileReader } from '../core/tables/log-tiles.ts'
 
 /** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
 export const proofKinds = { ...idKinds, record: 'receipt' } as const satisfies Readonly<
@@ -77,16 +80,16 @@ const WAITING_MAX = 256
 
 /**
  * @param service.stopping true from the first stop signal on: nobody waits then
- * @param service.servedCheckpoint of a log, or of the newest one
+ * @param service.required as of `servedCheckpoint`
  */
 export function openLogProofs(
   pool: Pool,
   {
     stopping,
-    servedCheckpoint,
+    required,
   }: {
     readonly stopping: () => boolean
-    readonly servedCheckpoint: (log?: number) => Promise<CheckpointRow | undefined>
+    readonly required: LogPolicy | undefined
   },
 ): LogProofs {
   let waiting = 0
@@ -96,31 +99,23 @@ export function openLogProofs(
   /** The newest checkpoint a moment later, read once for all who wait. */
   function nextLook(): Promise<string> {
     looking ??= delay(LOOK_EVERY_MS)
-      .then(() => servedCheckpoint())
+      .then(() => servedCheckpoint(pool, { required }))
       .then((row) => `${row?.log} ${row?.size}`)
       .finally(() => (looking = undefined))
     return looking
   }
 
-  async function placesOf(
-    positions: readonly (LogPosition | undefined)[],
-    { waitMs, newest }: { readonly waitMs: number; readonly newest: Promise<CheckpointRow | undefined> },
-  ) {
-    const batches = [...new Set(positions.flatMap((position) => position?.logBatch ?? []))]
-    const isProvable = (places: ReadonlyMap<string, PlacedBatch>) =>
-      positions.every((position) => isUnlogged(position) || underCheckpoint(position, places) !== undefined)
-    const first = async (log: number) => {
-      const row = await newest
-      return row?.log === log ? row : servedCheckpoint(log)
-    }
-    let places = await placeBatches(pool, batches, first)
+  async function placesOf(positions: readonly (LogPosition | undefined)[], waitMs: number) {
+    const isProvable = (places: readonly (PlacedEntry | undefined)[]) =>
+      positions.every((position, i) => !isLogged(position) || isUnderCheckpoint(places[i]))
+    let places = await placeEntries(pool, positions, required)
     if (waitMs === 0 || waiting >= WAITING_MAX) return places
     const untilMs = performance.now() + waitMs
     waiting++
     try {
       for (let seen = ''; !isProvable(places) && performance.now() < untilMs && !stopping();) {
         const look = await nextLook()
-        if (look !== seen) places = await placeBatches(pool, batches, servedCheckpoint)
+        if (look !== seen) places = await placeEntries(pool, positions, required)
         seen = look
       }
     } finally {
@@ -131,23 +126,20 @@ export function openLogProofs(
 
   return {
     async prove(artifacts, { owner, waitMs }) {
-      // Read beside the positions, because most are of the newest log: a statement less to wait for.
-      const newest = servedCheckpoint()
-      newest.catch(() => undefined)
       const positions = await Promise.all(
         artifacts.map(async ({ kind, id }) =>
           isId(kind, id) ? findLogPosition(pool, { kind: proofKinds[kind], id, owner }) : undefined,
         ),
       )
-      const places = await placesOf(positions, { waitMs, newest })
-      const proofs = await proveAll(pool, { positions, places, tiles })
-      return positions.map((position) => {
+      const places = await placesOf(positions, waitMs)
+      const proofs = await proveAll(pool, places.filter(isUnderCheckpoint), tiles)
+      return positions.map((position, i) => {
         if (position === undefined) return undefined
-        if (isUnlogged(position)) return { state: 'not logged' }
-        const found = underCheckpoint(position, places)
-        return found === undefined
-          ? { state: 'queued' }
-          : { state: 'proven', proof: proofs.get(`${found.log} ${found.index}`)! }
+        if (!isLogged(position)) return { state: 'not logged' }
+        const place = places[i]
+        return isUnderCheckpoint(place)
+          ? { state: 'proven', proof: proofs.get(`${place.log} ${place.index}`)! }
+          : { state: 'queued' }
       })
     },
   }
@@ -158,59 +150,41 @@ export function proofText({ index, path, entry, checkpoint }: ProvenEntry): stri
   return formatProof({ index, path, checkpoint, extra: entry })
 }
 
-interface Place {
-  readonly log: number
-  readonly index: number
-  readonly checkpoint: { readonly size: number; readonly note: string }
-}
+/** Where a checkpoint covers it. */
+type CoveredEntry = PlacedEntry & { readonly checkpoint: NonNullable<PlacedEntry['checkpoint']> }
 
-function isUnlogged(position: LogPosition | undefined): boolean {
-  return position === undefined || position.logBatch === null || position.logOrdinal === null
-}
-
-/** Undefined for what is not under a checkpoint, or not logged at all. */
-function underCheckpoint(
-  position: LogPosition | undefined,
-  places: ReadonlyMap<string, PlacedBatch>,
-): Place | undefined {
-  const place = places.get(position?.logBatch ?? '')
-  if (place?.checkpoint === undefined) return undefined
-  const { log, start, checkpoint } = place
-  const index = start + (position?.logOrdinal ?? 0)
-  return index < checkpoint.size ? { log, index, checkpoint } : undefined
+function isUnderCheckpoint(place: PlacedEntry | undefined): place is CoveredEntry {
+  return place?.checkpoint !== undefined && place.index < place.checkpoint.size
 }
 
 /** By log and index. */
 async function proveAll(
   pool: Pool,
-  {
-    positions,
-    places,
-    tiles,
-  }: {
-    readonly positions: readonly (LogPosition | undefined)[]
-    readonly places: ReadonlyMap<string, PlacedBatch>
-    readonly tiles: LogTiles
-  },
+  places: readonly CoveredEntry[],
+  tiles: LogTiles,
 ): Promise<Map<string, ProvenEntry>> {
-  const found = positions.flatMap((position) => underCheckpoint(position, places) ?? [])
   const proofs = new Map<string, ProvenEntry>()
-  for (const [log, ofLog] of Map.groupBy(found, (place) => place.log)) {
+  for (const [log, ofLog] of Map.groupBy(places, (place) => place.log)) {
     const { note } = ofLog[0]!.checkpoint
     const { size, root } = parseCheckpoint(parseNote(note).text)
-    const indexes = [...new Set(ofLog.map(({ index }) => index))]
-    for (let at = 0; at < indexes.length; at += PROVEN_AT_ONCE) {
-      const some = indexes.slice(at, at + PROVEN_AT_ONCE)
-      const memo = tiles.of(log)
-      for (const read of await readEntriesWithPaths(pool, { log, indexes: some, size, memo })) {
+    for (let at = 0; at < ofLog.length; at += PROVEN_AT_ONCE) {
+      const some = ofLog.slice(at, at + PROVEN_AT_ONCE)
+      const bundles = openBundles(some)
+      const indexes = some.map(({ index }) => index)
+      const readTiles = bundles.tiles(tileReader(pool, log))
+      const paths = await inclusionProofs({ indexes, size }, readTiles, sha256, tiles.of(log))
+      for (const [i, index] of indexes.entries()) {
+        const entry = bundles.entryAt(index)
+        if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
+        const read = { index, entry, path: paths[i]! }
         if (!leadsTo(root, read, size)) {
           // What was damaged may have been repaired by the next time.
           tiles.forget()
           throw new DamagedLog(
-            `Entry ${read.index} of log ${log} does not lead to the root of the checkpoint of ${size}.`,
+            `Entry ${index} of log ${log} does not lead to the root of the checkpoint of ${size}.`,
           )
         }
-        proofs.set(`${log} ${read.index}`, { ...read, log, checkpoint: note, size, root })
+        proofs.set(`${log} ${index}`, { ...read, log, checkpoint: note, size, root })
       }
     }
   }

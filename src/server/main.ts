@@ -408,7 +408,7 @@ async function listenForRequests(
       }),
       logKeys,
       issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
-      logProofs: openLogProofs(pools.read, { stopping: () => stopping, servedCheckpoint: served }),
+      logProofs: openLogProofs(pools.read, { stopping: () => stopping, required: witnesses?.required }),
       servedCheckpoint: served,
       eventWatch: watchEvents(pools.read, { stopping: () => stopping }),
       approvalRequestWatch: watchApprovalRequests(pools.read, { stopping: () => stopping }),

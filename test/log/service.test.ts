@@ -40,7 +40,7 @@ async function prove({ kind, id, owner }: Artifact & { readonly owner: string | 
   const { pool } = database
   const proofs = openLogProofs(pool, {
     stopping: () => false,
-    servedCheckpoint: (log) => latestCheckpoint(pool, log),
+    required: undefined,
   })
   return (await proofs.prove([{ kind, id }], { owner, waitMs: 0 }))[0]
 }

@@ -49,7 +49,7 @@ export async function readBundle(
   })
   const { whole = null, tail = null } = rows[0] ?? {}
   if (whole !== null && width === TILE_WIDTH) return { bytes: whole, encoding: 'gzip' }
-  const bytes = whole === null ? tail : gunzipSync(whole)
+  const bytes = whole === null ? tail : unzipped(whole)
   if (bytes === null) return undefined
   const entries = decodeBundle(bytes)
   if (entries.length < width) return undefined
@@ -84,19 +84,28 @@ export async function readEntries(
       FROM unnest($2::bigint[]) AS wanted (n)`,
     values: [log, [...new Set(indexes.map(bundleOf))]],
   })
-  const bundles = new Map(
-    rows.map(({ n, whole, tail }) => [
-      Number(n),
-      undamaged(`Bundle ${n} of the log`, () =>
-        decodeBundle(whole === null ? (tail ?? Buffer.alloc(0)) : gunzipSync(whole)),
-      ),
-    ]),
-  )
+  const bundles = new Map(rows.map((row) => [Number(row.n), entriesOfBundle(row.n, row)]))
   return indexes.map((index) => {
     const entry = bundles.get(bundleOf(index))?.[index % TILE_WIDTH]
     return entry && Buffer.from(entry)
   })
 }
+
+/**
+ * The entries of a bundle as it is stored: whole and compressed, or what the tail has of it.
+ * @throws DamagedLog where they cannot be read
+ */
+export function entriesOfBundle(
+  n: string | number,
+  { whole, tail }: { readonly whole: Buffer | null; readonly tail: Buffer | null },
+): Uint8Array[] {
+  return undamaged(`Bundle ${n} of the log`, () =>
+    decodeBundle(whole === null ? (tail ?? Buffer.alloc(0)) : unzipped(whole)),
+  )
+}
+
+/** In one piece, which takes three quarters of the time of several. */
+const unzipped = (bundle: Buffer): Buffer => gunzipSync(bundle, { chunkSize: 64 * 1024 })
 
 const bundleOf = (index: number): number => Math.floor(index / TILE_WIDTH)
 
@@ -114,6 +123,6 @@ export async function readFullBundles(
   })
   return rows.map((row) => ({
     n: Number(row.n),
-    entries: undamaged(`Bundle ${row.n} of the log`, () => gunzipSync(row.entries)),
+    entries: undamaged(`Bundle ${row.n} of the log`, () => unzipped(row.entries)),
   }))
 }

@@ -86,10 +86,15 @@ function withCosignatures(
   { log, size, note, publishedAtMs }: CheckpointRow,
   cosignatures: Cosignatures,
 ): CheckpointRow {
+  return { log, size, note: noteWith(note, cosignatures), publishedAtMs }
+}
+
+/** A signed note with its cosignatures. */
+export function noteWith(note: string, cosignatures: Cosignatures): string {
   const lines = Object.keys(cosignatures)
     .toSorted()
     .map((cosigner) => cosignatures[cosigner])
-  return { log, size, note: note + lines.join(''), publishedAtMs }
+  return note + lines.join('')
 }
 
 /** The newest checkpoint of a log below a size; null: below none. Undefined where there is none. */

@@ -2,7 +2,7 @@
 // log-checkpoints.ts, bundles and entries by log-bundles.ts, tiles by log-tiles.ts. Whatever lies after the newest checkpoint is not signed:
 // give the size of a checkpoint.
 import { DamagedLog } from '../log/damaged.ts'
-import { consistencyProof, inclusionProofs, type TileMemo } from '../log/tiles.ts'
+import { consistencyProof, inclusionProofs } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { readEntries } from './log-bundles.ts'
 import type { LoggedKind, LogPosition } from './log-queue.ts'
@@ -64,7 +64,6 @@ export interface EntryWithPath {
 
 /**
  * Entries with their paths in the tree of `size` entries, by two statements however many there are.
- * @param memo spares the second one where the tiles are known. Only for who checks the paths against a root
  * @throws DamagedLog where an entry below `size`, or a tile above it, is missing
  */
 export async function readEntriesWithPaths(
@@ -73,17 +72,15 @@ export async function readEntriesWithPaths(
     log,
     indexes,
     size,
-    memo,
   }: {
     readonly log: number
     readonly indexes: readonly number[]
     readonly size: number
-    readonly memo?: TileMemo
   },
 ): Promise<EntryWithPath[]> {
   const [entries, paths] = await Promise.all([
     readEntries(sql, { log, indexes }),
-    inclusionProofs({ indexes, size }, tileReader(sql, log), sha256, memo),
+    inclusionProofs({ indexes, size }, tileReader(sql, log), sha256),
   ])
   return indexes.map((index, i) => {
     const entry = entries[i]
