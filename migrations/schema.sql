@@ -347,7 +347,7 @@ CREATE TABLE log_streams (
 CREATE TABLE log_tail (
   log integer NOT NULL,
   start bigint NOT NULL,
-  entries bytea STORAGE EXTERNAL NOT NULL,
+  entries bytea NOT NULL,
   CONSTRAINT log_tail_pkey PRIMARY KEY (log, start)
 );
 
