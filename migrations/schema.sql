@@ -68,6 +68,7 @@ CREATE TABLE approvers (
   enrolled_by_change uuid NOT NULL,
   revoked_at timestamp with time zone,
   revoked_by_change uuid,
+  passkey text,
   CONSTRAINT approvers_fingerprint_key UNIQUE (fingerprint),
   CONSTRAINT approvers_pkey PRIMARY KEY (approver_id, key_id)
 );

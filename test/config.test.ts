@@ -42,6 +42,7 @@ test('without any variable the embedded service is configured with the defaults 
     signingKeyDirGiven: false,
     receiptAlgorithms: ['ed25519'],
     batchSignatures: true,
+    approverPasskeys: 'any',
     evidenceLog: { origin: undefined, access: 'readAll' },
     policyDir: resolve('policies'),
     webhookDir: resolve('webhooks'),
@@ -116,6 +117,14 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
     ],
     bad: ['yes', 'TRUE', '0'],
     must: 'one of: true | false',
+  },
+  APPROVER_PASSKEYS: {
+    good: [
+      ['any', { approverPasskeys: 'any' }],
+      ['device-bound', { approverPasskeys: 'device-bound' }],
+    ],
+    bad: ['true', 'none'],
+    must: 'one of: any | device-bound',
   },
   LOG: {
     good: [

@@ -1,5 +1,6 @@
 // What moves through the steps of an operation: requests in flight, and the answers of those that have ended.
 import { Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
+import type { StepUpPasskey } from '../src/core/callers.ts'
 import type { BatchReport, ThreadReplies } from '../src/core/thread-messages.ts'
 
 /** The caller of a request, with the scope that its key carries (interface §5.5). */
@@ -9,6 +10,7 @@ export interface ScopedCaller {
   readonly reads: string | null
   /** PEM, Ed25519: the human's step-up key. */
   readonly stepUpPublicKey?: string | undefined
+  readonly stepUpPasskey?: StepUpPasskey | undefined
   /** The approver that the human is. */
   readonly approverId?: string | undefined
   /** Unchecked only where authentication is disabled (decisions §2). */

@@ -203,6 +203,7 @@ function handlersOf(
 ): Readonly<Record<Operation, Handler>> {
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
+    approverPasskeys: config.approverPasskeys,
     production: config.production,
     providers: Object.keys(config.webhookProviders),
     callerIds: callers.map(({ callerId }) => callerId),
@@ -287,6 +288,7 @@ function scopedCaller(caller: Boot['callers'][number]): ScopedCaller {
     callerId: caller.callerId,
     reads: readableOwner(caller),
     stepUpPublicKey: caller.stepUpPublicKey,
+    stepUpPasskey: caller.stepUpPasskey,
     approverId: caller.approverId,
     scope: {
       principalIds: new Set(caller.allowedPrincipalIds),

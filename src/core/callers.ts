@@ -3,7 +3,19 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ConfigError, describe, oneOf, text } from './config-schema.ts'
+import type { Json } from './json/canonical.ts'
+import { humanKeyJson, readHumanKey } from './signing/human-key.ts'
 import { ed25519PublicKey } from './signing/keys.ts'
+import { readPasskey } from './webauthn/assertion.ts'
+
+/** A passkey by which a human resolves changes. */
+export type StepUpPasskey = {
+  /** PEM, Ed25519 or P-256. */
+  readonly publicKeyPem: string
+  readonly rpId: string
+  readonly origins: readonly string[]
+  readonly backupEligible: boolean
+}
 
 /** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
 export interface Caller {
@@ -17,6 +29,7 @@ export interface Caller {
   readonly credentialHolderType: 'USER' | 'ROLE' | 'SERVICE' | 'ORGANIZATION'
   /** PEM, Ed25519. */
   readonly stepUpPublicKey?: string
+  readonly stepUpPasskey?: StepUpPasskey
   /** The approver that this human is: whose inbox they see, and as whom they may decline. It approves nothing. */
   readonly approverId?: string
   readonly readAll: boolean
@@ -31,6 +44,8 @@ export function readableOwner(caller: Caller | undefined): string | null {
 const strings = () =>
   Type.Array(Type.String({ minLength: 1 }), { description: 'an array of non-empty strings' })
 
+const STEP_UP_PASSKEY = 'a passkey: {publicKeyPem, rpId, origins, backupEligible}, of Ed25519 or P-256'
+
 /** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
 const CallerEntry = Type.Object(
   {
@@ -43,6 +58,7 @@ const CallerEntry = Type.Object(
     allowedCapabilities: Type.Optional(strings()),
     credentialHolderType: Type.Optional(oneOf('USER', 'ROLE', 'SERVICE', 'ORGANIZATION')),
     stepUpPublicKey: Type.Optional(Type.String({ description: 'a PEM Ed25519 public key' })),
+    stepUpPasskey: Type.Optional(Type.Object({}, { description: STEP_UP_PASSKEY })),
     approverId: Type.Optional(text('^[A-Za-z0-9._@-]{1,64}$', '1 to 64 letters, digits or . _ @ -')),
     readAll: Type.Optional(Type.Boolean({ description: 'true or false' })),
   },
@@ -102,6 +118,15 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
         holderOf.set(pem, holder)
       }
     }
+    const passkey = entry.stepUpPasskey === undefined ? undefined : stepUpPasskey(entry.stepUpPasskey)
+    if (entry.stepUpPasskey !== undefined) {
+      const holder = holderOf.get(passkey?.publicKeyPem ?? '') ?? { callerId: entry.callerId, index }
+      if (passkey === undefined)
+        problems.push(`${at}.stepUpPasskey must be ${describe(CallerEntry, 'stepUpPasskey')}.`)
+      else if (holder.callerId !== entry.callerId)
+        problems.push(`${at}.stepUpPasskey is that of ${source}[${holder.index}], another caller.`)
+      if (passkey !== undefined) holderOf.set(passkey.publicKeyPem, holder)
+    }
     if (entry.approverId !== undefined) {
       if (entry.credentialHolderType !== 'USER')
         problems.push(`${at}.approverId is for callers whose credentialHolderType is USER.`)
@@ -110,12 +135,14 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
         problems.push(`${at}.approverId is that of ${source}[${person.index}], another caller.`)
       personOf.set(entry.approverId, person)
     }
+    const { stepUpPasskey: _, ...others } = entry
     callers.push({
       allowedPrincipalIds: [entry.callerId],
       allowedCapabilities: [],
       credentialHolderType: 'SERVICE',
       readAll: false,
-      ...entry,
+      ...others,
+      ...(passkey === undefined ? {} : { stepUpPasskey: passkey }),
       unrestrictedCapabilities: entry.allowedCapabilities?.includes('*') ?? false,
     })
   }
@@ -142,6 +169,22 @@ function entryMistakes(entry: unknown): Set<string> {
       mistakes.add(`.${member} must be ${describe(CallerEntry, member)}.`)
   }
   return mistakes
+}
+
+/** Exactly its members, its key in one notation; undefined for what is no passkey. */
+function stepUpPasskey(given: object): StepUpPasskey | undefined {
+  const { publicKeyPem, ...members } = given as Record<string, Json>
+  const known = ['rpId', 'origins', 'backupEligible']
+  if (typeof publicKeyPem !== 'string' || Object.keys(members).some((name) => !known.includes(name)))
+    return undefined
+  try {
+    return {
+      publicKeyPem: humanKeyJson(readHumanKey('step-up', publicKeyPem, members)).pem,
+      ...readPasskey(members),
+    }
+  } catch {
+    return undefined
+  }
 }
 
 /** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */

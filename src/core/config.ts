@@ -27,6 +27,8 @@ export interface Config {
   readonly receiptAlgorithms: readonly Algorithm[]
   /** Authorizations and records of a batch share a signature. */
   readonly batchSignatures: boolean
+  /** APPROVER_PASSKEYS: whether a passkey that can be copied may be enrolled for an approver. */
+  readonly approverPasskeys: 'any' | 'device-bound'
   /** Undefined with LOG=off: nothing is logged. */
   readonly evidenceLog:
     | {
@@ -102,6 +104,7 @@ export const Environment = Type.Partial(
     SIGNING_KEY_DIR: Type.String(),
     RECEIPT_ALGORITHMS: oneOf('ed25519', 'ml-dsa-65', 'ed25519,ml-dsa-65'),
     BATCH_SIGNATURES: oneOf('true', 'false'),
+    APPROVER_PASSKEYS: oneOf('any', 'device-bound'),
     LOG: oneOf('on', 'off'),
     LOG_ORIGIN: text(
       '^(?!.*//)[A-Za-z0-9]([A-Za-z0-9._~:/-]{0,198}[A-Za-z0-9])?$',
@@ -181,6 +184,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     signingKeyDirGiven: values.SIGNING_KEY_DIR !== undefined,
     receiptAlgorithms: algorithms.filter((name) => receiptAlgorithms.includes(name)),
     batchSignatures: values.BATCH_SIGNATURES !== 'false',
+    approverPasskeys: values.APPROVER_PASSKEYS ?? 'any',
     evidenceLog:
       values.LOG === 'off'
         ? undefined

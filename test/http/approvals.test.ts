@@ -226,7 +226,11 @@ describe('POST /approvals 400 invalidField', () => {
       { ...signed, payload: { ...payload, target: 'other' } },
       'signature must be the signature of alice:k1 over the payload.',
     ],
-    ['another algorithm', { ...signed, algorithm: 'ml-dsa-65' }, 'algorithm must be ed25519.'],
+    [
+      'another algorithm',
+      { ...signed, algorithm: 'ml-dsa-65' },
+      'algorithm must be one of ed25519, webauthn-es256, webauthn-ed25519.',
+    ],
     // proves abuse: An approver or key that nobody
     [
       'base64 that is not padded',

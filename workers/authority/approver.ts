@@ -1,12 +1,19 @@
 // Changes of approvers' keys (decisions §7): one human proposes to add or to revoke a key, another approves it.
 import { createPublicKey, hash } from 'node:crypto'
+import { canonicalize } from '../../src/core/json/canonical.ts'
 import type { Static } from 'typebox'
 import { Failure, failures } from '../../src/core/errors.ts'
-import { ApproverProposal } from '../../src/core/schemas/approver.ts'
+import { ApproverProposal, type ProposedPasskey } from '../../src/core/schemas/approver.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { approverKeyId } from '../../src/core/signing/approver-keys.ts'
-import { ed25519PublicKey } from '../../src/core/signing/keys.ts'
-import { enrolApprover, readApprover, readEnrolled, revokeApprover } from '../../src/core/tables/approvers.ts'
+import { humanKeyJson, humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
+import {
+  enrolApprover,
+  readApprover,
+  readEnrolled,
+  revokeApprover,
+  type EnrolledPasskey,
+} from '../../src/core/tables/approvers.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
@@ -16,6 +23,8 @@ interface Add {
   readonly keyId: string
   /** Normalized: the checker is shown, and the hash covers, what will be published. */
   readonly publicKeyPem: string
+  /** With its proof, so that a checker and every reader of the change can check it again. */
+  readonly passkey?: ProposedPasskey
 }
 
 interface Revoke {
@@ -26,8 +35,17 @@ interface Revoke {
 
 const proposalOf = bodyOf(ApproverProposal)
 
-/** @param options.ownKeys PEMs of the keys that this service publishes as its own */
-export function approverChanges({ ownKeys }: { ownKeys: () => readonly string[] }): ChangeKind<Add | Revoke> {
+/**
+ * @param options.ownKeys PEMs of the keys that this service publishes as its own
+ * @param options.approverPasskeys which passkeys may be enrolled
+ */
+export function approverChanges({
+  ownKeys,
+  approverPasskeys,
+}: {
+  ownKeys: () => readonly string[]
+  approverPasskeys: 'any' | 'device-bound'
+}): ChangeKind<Add | Revoke> {
   return {
     read(body) {
       const proposal = proposalOf(body)
@@ -37,13 +55,17 @@ export function approverChanges({ ownKeys }: { ownKeys: () => readonly string[] 
       return { target: approverKeyId(proposed), proposed, reason: proposal.reason }
     },
     check(change) {
+      if (change.action === 'add' && change.passkey?.backupEligible === true && approverPasskeys !== 'any')
+        return Promise.resolve(
+          failures.invalidField('passkey must be one that cannot be copied (APPROVER_PASSKEYS).'),
+        )
       const own = change.action === 'add' && ownKeys().includes(change.publicKeyPem)
       return Promise.resolve(
         own ? failures.invalidField('publicKeyPem must not be a signing key of this service.') : undefined,
       )
     },
     async examine({ proposed }, sql) {
-      return (await contradiction(proposed, sql)) ?? { proposed, warnings: [] }
+      return (await contradiction(proposed, sql)) ?? { proposed, warnings: warningsOf(proposed) }
     },
     async apply({ proposed: change, changeId, resolvedAt: at }, sql) {
       const { approverId, keyId } = change
@@ -52,7 +74,13 @@ export function approverChanges({ ownKeys }: { ownKeys: () => readonly string[] 
       const applied =
         change.action === 'revoke'
           ? await revokeApprover(sql, { approverId, keyId, changeId })
-          : await enrolApprover(sql, { ...change, fingerprint: fingerprintOf(change), changeId, at })
+          : await enrolApprover(sql, {
+              ...change,
+              passkey: enrolledPasskey(change),
+              fingerprint: fingerprintOf(change),
+              changeId,
+              at,
+            })
       return applied ? undefined : failures.conflict(`${approverKeyId(change)} has been changed meanwhile.`)
     },
   }
@@ -63,18 +91,54 @@ function proposedBy(proposal: Static<typeof ApproverProposal>): Add | Revoke | F
   // `{callerId}:step-up` is how verifiers are handed the key that humans resolve changes by.
   if (keyId === 'step-up') return failures.invalidField('keyId must not be step-up: the name is reserved.')
   if (action === 'revoke') return { action, approverId, keyId }
-  const publicKeyPem = normalized(proposal.publicKeyPem)
-  return publicKeyPem === undefined
-    ? failures.invalidField('publicKeyPem must be a PEM Ed25519 public key.')
-    : { action, approverId, keyId, publicKeyPem }
+  const { passkey } = proposal
+  const publicKeyPem = normalized(proposal.publicKeyPem, passkey)
+  if (publicKeyPem === undefined)
+    return failures.invalidField(
+      passkey === undefined
+        ? 'publicKeyPem must be a PEM Ed25519 public key.'
+        : 'publicKeyPem must be a PEM public key of Ed25519 or P-256.',
+    )
+  if (passkey === undefined) return { action, approverId, keyId, publicKeyPem }
+  const change = { action, approverId, keyId, publicKeyPem, passkey }
+  return unproven(change) ?? change
 }
 
-function normalized(pem: string): string | undefined {
+function normalized(pem: string, passkey: ProposedPasskey | undefined): string | undefined {
   try {
-    return ed25519PublicKey('', pem).pem
+    return humanKeyJson(readHumanKey('', pem, passkey)).pem
   } catch {
     return undefined
   }
+}
+
+/** Whoever proposes it has the passkey at hand, and it signs for the site that it is enrolled for. */
+function unproven({ approverId, keyId, publicKeyPem, passkey }: Required<Add>): Failure | undefined {
+  const { rpId, origins, proof } = passkey
+  const { payload, algorithm, signature, webauthn } = proof
+  const der = createPublicKey(publicKeyPem).export({ type: 'spki', format: 'der' })
+  const due = { version: 1, approverId, keyId, spki: der.toString('base64'), rpId }
+  const { origin, ...said } = payload
+  if (canonicalize(said) !== canonicalize(due) || !origins.includes(origin))
+    return failures.invalidField('passkey.proof.payload must name this approver, key and site.')
+  const key = readHumanKey('', publicKeyPem, passkey)
+  const signed = { algorithm, value: signature, webauthn }
+  const why = humanSignatureProblem('key-proof', canonicalize(payload), signed, key)
+  return why === undefined
+    ? undefined
+    : failures.invalidField(`passkey.proof must be a signature of its payload by the passkey: ${why}.`)
+}
+
+function enrolledPasskey({ passkey }: Add): EnrolledPasskey | undefined {
+  if (passkey === undefined) return undefined
+  const { proof: _, ...enrolled } = passkey
+  return enrolled
+}
+
+function warningsOf(change: Add | Revoke): string[] {
+  return change.action === 'add' && change.passkey?.backupEligible === true
+    ? ['This passkey may be kept in a cloud account: it can be copied to other devices.']
+    : []
 }
 
 async function contradiction(change: Add | Revoke, sql: Sql): Promise<Failure | undefined> {

@@ -10,7 +10,7 @@ import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { approverKeyId, approverKeys } from '../../src/core/signing/approver-keys.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { verifySignature } from '../../src/core/signing/signature.ts'
+import { humanSignatureProblem } from '../../src/core/signing/human-key.ts'
 import { insertApproval } from '../../src/core/tables/approvals.ts'
 import {
   lockApprovalRequest,
@@ -158,7 +158,7 @@ function untimely({ payload }: SignedApproval, now: Date): Failure | undefined {
 }
 
 async function unsigned(
-  { payload, algorithm, signature }: SignedApproval,
+  { payload, algorithm, signature, webauthn }: SignedApproval,
   sql: Sql,
 ): Promise<Failure | undefined> {
   // From the database, not from what this thread knows: a key may have been revoked a moment ago.
@@ -166,9 +166,10 @@ async function unsigned(
   if (approver === null || approver.revokedAt !== null)
     return failures.invalidField(`payload.keyId must be an enrolled key of approver '${payload.approverId}'.`)
   const keyId = approverKeyId(approver)
-  const key = approverKeys([approver]).get(keyId)?.publicKey
-  const signed = { algorithm, keyId, value: signature }
-  return key !== undefined && verifySignature('approval', canonicalize(payload), signed, key)
-    ? undefined
-    : failures.invalidField(`signature must be the signature of ${keyId} over the payload.`)
+  const key = approverKeys([approver]).get(keyId)?.key
+  const signed = { algorithm, value: signature, webauthn }
+  const why = key && humanSignatureProblem('approval', canonicalize(payload), signed, key)
+  if (key !== undefined && why === undefined) return undefined
+  const said = approver.passkey === undefined ? '' : `: ${why}`
+  return failures.invalidField(`signature must be the signature of ${keyId} over the payload${said}.`)
 }

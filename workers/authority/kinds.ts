@@ -12,6 +12,7 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
 
 /**
  * @param options.ownKeys PEMs of the keys that this service publishes as its own
+ * @param options.approverPasskeys which passkeys may be enrolled
  * @param options.production refuses an endpoint on the service's own machine
  * @param options.providers those whose deliveries are taken
  * @param options.callerIds those that are configured
@@ -19,10 +20,12 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
  */
 export function openChangeKinds({
   ownKeys,
+  approverPasskeys,
   providers,
   ...rule
 }: {
   ownKeys: () => readonly string[]
+  approverPasskeys: 'any' | 'device-bound'
   production: boolean
   providers: readonly string[]
   callerIds: readonly string[]
@@ -30,7 +33,7 @@ export function openChangeKinds({
 }): ChangeKinds {
   const kinds: Readonly<Record<ChangeKindName, unknown>> = {
     policy: policyChanges,
-    approver: approverChanges({ ownKeys }),
+    approver: approverChanges({ ownKeys, approverPasskeys }),
     'external-connector': externalConnectorChanges(rule),
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),

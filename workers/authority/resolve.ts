@@ -56,6 +56,7 @@ async function resolve(
     change,
     action,
     publicKeyPem: caller.stepUpPublicKey,
+    passkey: caller.stepUpPasskey,
     now,
   })
   if (stepUp instanceof Failure) return stepUp

@@ -2,8 +2,9 @@
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/core/schemas/governance.ts'
-import { ed25519PublicKey } from '../../src/core/signing/keys.ts'
-import { verifySignature } from '../../src/core/signing/signature.ts'
+import type { StepUpPasskey } from '../../src/core/callers.ts'
+import { humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
+import { isPasskeyAlgorithm } from '../../src/core/webauthn/assertion.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
 
 const LIFETIME_MAX_MS = 120_000
@@ -17,6 +18,7 @@ interface StepUpFor {
   readonly action: 'approve' | 'reject'
   /** PEM; undefined: the key that was called with has none. */
   readonly publicKeyPem: string | undefined
+  readonly passkey?: StepUpPasskey | undefined
   readonly now: Date
 }
 
@@ -31,17 +33,21 @@ export function checkStepUp(given: unknown, due: StepUpFor): StepUpAuthorization
 }
 
 function whatIsWrong(
-  { payload, algorithm, signature }: StepUpAuthorization,
-  { change, action, publicKeyPem, now }: StepUpFor,
+  { payload, algorithm, signature, webauthn }: StepUpAuthorization,
+  { change, action, publicKeyPem, passkey, now }: StepUpFor,
 ): string | undefined {
-  if (publicKeyPem === undefined) return 'the caller has no step-up key'
+  const byPasskey = isPasskeyAlgorithm(algorithm)
+  const pem = byPasskey ? passkey?.publicKeyPem : publicKeyPem
+  if (publicKeyPem === undefined && passkey === undefined) return 'the caller has no step-up key'
   if (payload.changeId !== change.changeId) return 'it is for another change'
   if (payload.changeHash !== change.changeHash) return 'its changeHash is not that of the change'
   if (payload.action !== action) return `it is not for the action ${action}`
-  const signed = { algorithm, keyId: KEY_ID, value: signature }
-  const key = ed25519PublicKey(KEY_ID, publicKeyPem)
-  if (!verifySignature('step-up', canonicalize(payload), signed, key))
-    return "its signature is not by the caller's step-up key"
+  if (pem === undefined) return "its signature is not by the caller's step-up key"
+  const signed = { algorithm, value: signature, webauthn }
+  const key = readHumanKey(KEY_ID, pem, byPasskey ? passkey : undefined)
+  const why = humanSignatureProblem('step-up', canonicalize(payload), signed, key)
+  if (why !== undefined)
+    return `its signature is not by the caller's step-up key${byPasskey ? `: ${why}` : ''}`
 
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)

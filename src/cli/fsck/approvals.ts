@@ -66,12 +66,13 @@ export const approvals = tableCheck<Selected, Item, Row>({
         [
           "signature is not the approver's",
           ({ body, payload }, { crypto }) => {
-            const { algorithm, signature } = lazyMembers(body, 'approvals')()
+            const { algorithm, signature, webauthn } = lazyMembers(body, 'approvals')()
             const { approverId, keyId } = payload()
             const carried = {
               algorithm: string(algorithm),
               keyId: `${string(approverId)}:${string(keyId)}`,
               value: string(signature),
+              webauthn,
             }
             return crypto.verifySignature('approval', canonicalize(payload()), carried)
           },

@@ -3,7 +3,7 @@
 import { createPublicKey } from 'node:crypto'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
+import { isMembers, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
 /** A document that a change has approved, or genesis. */
@@ -98,6 +98,8 @@ interface ApproverRow {
   readonly approverId: string
   readonly keyId: string
   readonly publicKeyPem: string
+  /** JSON. */
+  readonly passkey: string | null
   readonly fingerprint: string
   readonly enrolledAt: Date
   readonly revokedAt: Date | null
@@ -109,7 +111,7 @@ interface ApproverRow {
 export const approvers = tableCheck<ApproverRow, ApproverRow>({
   text: `
     SELECT k.approver_id || ':' || k.key_id AS key, k.approver_id AS "approverId", k.key_id AS "keyId",
-      k.public_key_pem AS "publicKeyPem", k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
+      k.public_key_pem AS "publicKeyPem", k.passkey, k.fingerprint, k.enrolled_at AS "enrolledAt", k.revoked_at AS "revokedAt",
       k.revoked_by_change AS "revokedByChange", e.resolved_body AS enrolment, r.resolved_body AS revocation
     FROM $table AS k LEFT JOIN pending_changes AS e ON e.change_id = k.enrolled_by_change
     LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
@@ -125,10 +127,16 @@ export const approvers = tableCheck<ApproverRow, ApproverRow>({
         ],
         [
           'differs from what the change enrolled',
-          ({ key, approverId, keyId, publicKeyPem, enrolledAt, enrolment }) => {
+          ({ key, approverId, keyId, publicKeyPem, passkey, enrolledAt, enrolment }) => {
             const { proposed, resolvedAt } = approvedChange(enrolment, 'approver', key)
-            const due = canonicalize({ action: 'add', approverId, keyId, publicKeyPem })
-            return canonicalize(proposed as Json) === due && sameTime(enrolledAt, resolvedAt)
+            const due = canonicalize({
+              action: 'add',
+              approverId,
+              keyId,
+              publicKeyPem,
+              ...(passkey === null ? {} : { passkey: JSON.parse(passkey) as Json }),
+            })
+            return canonicalize(withoutProof(proposed as Members)) === due && sameTime(enrolledAt, resolvedAt)
           },
         ],
         [
@@ -257,6 +265,13 @@ export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
     },
   ],
 })
+
+/** The proof of a passkey stands in the change alone. */
+function withoutProof({ passkey, ...proposed }: Members): Members {
+  if (!isMembers(passkey)) return passkey === undefined ? proposed : { ...proposed, passkey }
+  const { proof: _, ...enrolled } = passkey
+  return { ...proposed, passkey: enrolled }
+}
 
 /** The approved change of this kind and target; throws where there is none. Its own check verifies its signature. */
 function approvedChange(text: string | null, kind: string, target: string): Members {

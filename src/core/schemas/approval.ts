@@ -9,6 +9,22 @@ import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primit
 export const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
 
+/** What a human's key makes beside a payload: a raw key a bare signature, a passkey one of an assertion. */
+export const humanSignature = {
+  algorithm: Type.Enum(['ed25519', 'webauthn-es256', 'webauthn-ed25519'], {
+    type: 'string',
+    description: 'one of ed25519, webauthn-es256, webauthn-ed25519',
+  }),
+  signature: Base64,
+  /** Only of a passkey. */
+  webauthn: Type.Optional(
+    closed({
+      authenticatorData: Base64,
+      clientDataJSON: Base64,
+    }),
+  ),
+}
+
 /** Part of a keyId that is published as `{approverId}:{keyId}`. */
 export const ApproverName = Type.String({
   pattern: '^[A-Za-z0-9._@-]{1,64}$',
@@ -66,8 +82,7 @@ export const SignedApproval = closed({
     }),
     isOfItsVersion,
   ),
-  algorithm: Type.Literal('ed25519', { description: 'ed25519' }),
-  signature: Base64,
+  ...humanSignature,
 })
 
 /** True of what has another mistake: that one is named. */

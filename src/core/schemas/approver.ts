@@ -1,15 +1,48 @@
 // Approvers' keys and the changes of them that humans propose (decisions §7).
 import { Type } from 'typebox'
-import { ApproverName, closed } from './approval.ts'
+import { ApproverName, closed, humanSignature } from './approval.ts'
 import { Reason } from './governance.ts'
-import { Instant } from './primitives.ts'
+import { Base64, Instant } from './primitives.ts'
 
 const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
+
+const passkeyMembers = {
+  rpId: Type.String({
+    pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
+    description: 'a host name in lower case',
+  }),
+  origins: Type.Array(
+    Type.String({
+      pattern: '^https?://[a-z0-9.-]+(:[0-9]{1,5})?$',
+      description: 'an origin, such as https://approve.example',
+    }),
+    { minItems: 1, maxItems: 8, description: '1 to 8 origins' },
+  ),
+  credentialId: Type.String({ pattern: '^[A-Za-z0-9_-]{1,1364}$', description: 'base64url' }),
+  backupEligible: Type.Boolean({ description: 'true or false' }),
+}
+
+/** Signed by the passkey itself, as `key-proof`: whoever proposes it has not made up its key. */
+const KeyProof = closed({
+  payload: closed({
+    version: Type.Literal(1, { description: '1' }),
+    approverId: ApproverName,
+    keyId: ApproverName,
+    spki: Base64,
+    rpId: passkeyMembers.rpId,
+    origin: passkeyMembers.origins.items,
+  }),
+  ...humanSignature,
+})
+
+const ProposedPasskey = closed({ ...passkeyMembers, proof: KeyProof })
+export type ProposedPasskey = Type.Static<typeof ProposedPasskey>
 
 export const Approver = Type.Object({
   approverId: ApproverName,
   keyId: ApproverName,
   publicKeyPem: PublicKeyPem,
+  passkey: Type.Optional(closed(passkeyMembers)),
   enrolledAt: Instant,
   revokedAt: Type.Optional(Instant),
 })
@@ -19,7 +52,13 @@ export const ApproverList = Type.Object({ approvers: Type.Array(Approver) })
 const approverKey = { approverId: ApproverName, keyId: ApproverName }
 
 export const ApproverProposal = Type.Union([
-  closed({ action: Type.Enum(['add']), ...approverKey, publicKeyPem: PublicKeyPem, reason: Reason }),
+  closed({
+    action: Type.Enum(['add']),
+    ...approverKey,
+    publicKeyPem: PublicKeyPem,
+    passkey: Type.Optional(ProposedPasskey),
+    reason: Reason,
+  }),
   // What is enrolled under the name is revoked, whatever key is given.
   closed({
     action: Type.Enum(['revoke']),

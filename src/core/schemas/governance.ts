@@ -1,9 +1,9 @@
 // Maker/checker changes and the step-up that resolves one (decisions §7).
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { closed } from './approval.ts'
+import { closed, humanSignature } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
-import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
+import { Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
 const changeKinds = ['policy', 'approver', 'external-connector', 'webhook-rules', 'event-endpoint'] as const
@@ -30,13 +30,12 @@ export const StepUpAuthorization = Type.Object(
   {
     payload: StepUpPayload,
     keyId: Type.String({ pattern: '^[\\x20-\\x7e]{1,200}$', description: 'informative' }),
-    algorithm: Type.Enum(['ed25519']),
-    signature: Base64,
+    ...humanSignature,
   },
   {
     additionalProperties: false,
     description:
-      'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`.',
+      'At most 120 s long, signed as `step-up` by the private half of the caller’s `stepUpPublicKey`, or by the passkey `stepUpPasskey`.',
   },
 )
 export type StepUpAuthorization = Type.Static<typeof StepUpAuthorization>

@@ -5,23 +5,35 @@ import { Algorithm } from './signature.ts'
 
 const Jwk = Type.Object(
   {
-    kty: Type.Enum(['OKP', 'AKP']),
+    kty: Type.Enum(['OKP', 'AKP', 'EC']),
     kid: NonEmptyText,
     alg: NonEmptyText,
     use: Type.Enum(['sig']),
-    crv: Type.Optional(Type.Enum(['Ed25519'])),
+    crv: Type.Optional(Type.Enum(['Ed25519', 'P-256'])),
     x: Type.Optional(Text),
+    y: Type.Optional(Text),
     pub: Type.Optional(Text),
   },
-  { description: 'OKP for Ed25519 (RFC 8037), AKP for ML-DSA-65 (RFC 9964)' },
+  {
+    description:
+      'OKP for Ed25519 (RFC 8037), AKP for ML-DSA-65 (RFC 9964), EC for passkeys of P-256 (RFC 7518)',
+  },
 )
 
 export const PublicSigningKey = Type.Object({
   keyId: NonEmptyText,
-  algorithm: Algorithm,
+  algorithm: Type.Union([Algorithm, Type.Enum(['es256'])], {
+    description: 'one of ed25519, ml-dsa-65, es256; es256 only of a passkey',
+  }),
   use: Type.Enum(['sig']),
   pem: Type.String({ description: 'PEM SPKI public key (RFC 7468)' }),
   jwk: Type.Optional(Jwk),
+  passkey: Type.Optional(
+    Type.Object(
+      { rpId: NonEmptyText, origins: Type.Array(NonEmptyText), backupEligible: Type.Boolean() },
+      { description: 'only of an approver’s key that is a passkey: where it signs' },
+    ),
+  ),
   /** Only approvers' keys have it (decisions §4); they are in no key set. */
   revokedAt: Type.Optional(
     Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),

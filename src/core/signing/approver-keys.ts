@@ -1,10 +1,9 @@
 // The keys of approvers as they are published and verified with: named `{approverId}:{keyId}`, which no key of the service is.
 import type { ApproverRow } from '../tables/approvers.ts'
-import { ed25519PublicKey, type PublicKey } from './keys.ts'
-import { publicKeyJson, type PublicKeyJson } from './published.ts'
+import { humanKeyJson, readHumanKey, type HumanKey } from './human-key.ts'
 
 export interface ApproverKey {
-  readonly publicKey: PublicKey
+  readonly key: HumanKey
   /** ISO 8601; null: in effect. */
   readonly revokedAt: string | null
 }
@@ -14,8 +13,10 @@ export function approverKeyId({ approverId, keyId }: { approverId: string; keyId
 }
 
 /** As GET /keys/{approverId}:{keyId} answers it. */
-export function approverKeyJson(row: ApproverRow): PublicKeyJson & { readonly revokedAt?: string } {
-  const published = publicKeyJson(ed25519PublicKey(approverKeyId(row), row.publicKeyPem))
+export function approverKeyJson(
+  row: ApproverRow,
+): ReturnType<typeof humanKeyJson> & { readonly revokedAt?: string } {
+  const published = humanKeyJson(readHumanKey(approverKeyId(row), row.publicKeyPem, row.passkey))
   return row.revokedAt === null ? published : { ...published, revokedAt: row.revokedAt }
 }
 
@@ -24,7 +25,7 @@ export function approverKeys(rows: readonly ApproverRow[]): ReadonlyMap<string, 
   return new Map(
     rows.map((row) => {
       const id = approverKeyId(row)
-      return [id, { publicKey: ed25519PublicKey(id, row.publicKeyPem), revokedAt: row.revokedAt }]
+      return [id, { key: readHumanKey(id, row.publicKeyPem, row.passkey), revokedAt: row.revokedAt }]
     }),
   )
 }

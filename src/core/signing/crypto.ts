@@ -2,6 +2,7 @@
 import type { CheckCrypto, SignedArtifact } from '../verifier/evidence.ts'
 import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
+import { humanSignatureProblem } from './human-key.ts'
 import { sha256Hex } from './sha256.ts'
 import { verifySignature, type Signature, type VerifiedSignatures } from './signature.ts'
 
@@ -22,7 +23,13 @@ export function openCrypto(
     verifySignature(artifact, canonicalText, signature) {
       const { keyId } = signature
       // An approver's key stands for approvals and nothing else, and nobody else's key for those.
-      const key = artifact === 'approval' ? findApproverKey(keyId)?.publicKey : findKey(keyId)
+      if (artifact === 'approval') {
+        const human = findApproverKey(keyId)?.key
+        if (human === undefined) return false
+        const why = humanSignatureProblem(artifact, canonicalText, signature, human, verifiedOf(artifact))
+        return why === undefined
+      }
+      const key = findKey(keyId)
       if (key === undefined) return false
       return verifySignature(artifact, canonicalText, signature as Signature, key, verifiedOf(artifact))
     },

@@ -13,6 +13,7 @@ export type Artifact =
   | 'connector-question'
   | 'step-up'
   | 'approval'
+  | 'key-proof'
   | 'approval-request'
   | 'approval-request-close'
   | 'console-session'

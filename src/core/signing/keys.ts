@@ -115,7 +115,7 @@ export function readPublicKey<Known extends KeyAlgorithm>(
 }
 
 /** Alone: behind it another block might hold a private key, and which of two keys is meant nobody could tell. */
-const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
+export const ONE_PUBLIC_KEY = /^\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]+-----END PUBLIC KEY-----\s*$/
 
 /**
  * Parses a human's public key, for approvals and step-ups.

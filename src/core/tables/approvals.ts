@@ -1,5 +1,5 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
-import type { ApproverRow } from './approvers.ts'
+import { storedPasskey, type ApproverRow } from './approvers.ts'
 import type { LogPosition } from './log-queue.ts'
 import type { AdvisoryLock, Sql } from './sql.ts'
 
@@ -84,6 +84,7 @@ export async function readUsableApprovals(
     approverId: string
     keyId: string
     publicKeyPem: string
+    passkey: string | null
     enrolledAt: Date
     requestHash: string | null
     request: string | null
@@ -91,7 +92,7 @@ export async function readUsableApprovals(
     name: 'approvals_usable',
     text: `
       SELECT a.approval_id AS "approvalId", a.body, k.approver_id AS "approverId", k.key_id AS "keyId",
-        k.public_key_pem AS "publicKeyPem", k.enrolled_at AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
+        k.public_key_pem AS "publicKeyPem", k.passkey, k.enrolled_at AS "enrolledAt", a.request_hash AS "requestHash", r.body AS request
       FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
         LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash AND r.status = 'OPEN' AND r.expires_at > $4::timestamptz
       WHERE a.capability = $1::text AND a.target = $2::text AND a.consumed_by IS NULL
@@ -101,11 +102,16 @@ export async function readUsableApprovals(
       ORDER BY r.expires_at NULLS LAST, a.parameters_hash NULLS LAST, a.expires_at, a.approval_id LIMIT $5::integer`,
     values: [action.capability, action.target, action.parametersHash, action.at, USABLE_MAX],
   })
-  return result.rows.map(({ approvalId, body, enrolledAt, requestHash, request, ...key }) => ({
+  return result.rows.map(({ approvalId, body, enrolledAt, requestHash, request, passkey, ...key }) => ({
     approvalId,
     body,
     request: requestHash === null || request === null ? null : { requestHash, body: request },
-    approver: { ...key, enrolledAt: enrolledAt.toISOString(), revokedAt: null },
+    approver: {
+      ...key,
+      passkey: storedPasskey(passkey),
+      enrolledAt: enrolledAt.toISOString(),
+      revokedAt: null,
+    },
   }))
 }
 

@@ -1,30 +1,49 @@
 // approvers: the keys of the humans whose signed approvals count (decisions §7).
+import { canonicalize } from '../json/canonical.ts'
 import { takeLocks, type AdvisoryLock, type Sql } from './sql.ts'
 
 export interface ApproverRow {
   readonly approverId: string
   readonly keyId: string
-  /** SPKI, Ed25519. */
+  /** SPKI. */
   readonly publicKeyPem: string
+  /** Of a passkey, as it was enrolled, without the proof; undefined: a raw Ed25519 key. */
+  readonly passkey: EnrolledPasskey | undefined
   /** ISO 8601. */
   readonly enrolledAt: string
   /** ISO 8601; null: in effect. */
   readonly revokedAt: string | null
 }
 
-interface Stored extends Omit<ApproverRow, 'enrolledAt' | 'revokedAt'> {
+/** A type, because an interface is no JSON to the compiler. */
+export type EnrolledPasskey = {
+  readonly rpId: string
+  readonly origins: readonly string[]
+  /** Base64url. */
+  readonly credentialId: string
+  readonly backupEligible: boolean
+}
+
+/** As it stands in the table. */
+export function storedPasskey(text: string | null): EnrolledPasskey | undefined {
+  return text === null ? undefined : (JSON.parse(text) as EnrolledPasskey)
+}
+
+interface Stored extends Omit<ApproverRow, 'enrolledAt' | 'revokedAt' | 'passkey'> {
+  readonly passkey: string | null
   readonly enrolledAt: Date
   readonly revokedAt: Date | null
 }
 
 const ROWS = `
-  SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem",
+  SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem", passkey,
     enrolled_at AS "enrolledAt", revoked_at AS "revokedAt"
   FROM approvers`
 
 function approverRow(row: Stored): ApproverRow {
   return {
     ...row,
+    passkey: storedPasskey(row.passkey),
     enrolledAt: row.enrolledAt.toISOString(),
     revokedAt: row.revokedAt?.toISOString() ?? null,
   }
@@ -40,8 +59,9 @@ export async function readApprovers(sql: Sql): Promise<ApproverRow[]> {
 interface Enrolment {
   readonly approverId: string
   readonly keyId: string
-  /** SPKI, Ed25519, in the one notation that it is published in. */
+  /** SPKI, in the one notation that it is published in. */
   readonly publicKeyPem: string
+  readonly passkey: EnrolledPasskey | undefined
   /** SHA-256 of the SPKI, hex. */
   readonly fingerprint: string
   readonly changeId: string
@@ -53,10 +73,18 @@ interface Enrolment {
 export async function enrolApprover(sql: Sql, row: Enrolment): Promise<boolean> {
   const result = await sql.query({
     text: `
-      INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
-      VALUES ($1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::uuid)
+      INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change, passkey)
+      VALUES ($1::text, $2::text, $3::text, $4::text, $5::timestamptz, $6::uuid, $7::text)
       ON CONFLICT DO NOTHING`,
-    values: [row.approverId, row.keyId, row.publicKeyPem, row.fingerprint, row.at, row.changeId],
+    values: [
+      row.approverId,
+      row.keyId,
+      row.publicKeyPem,
+      row.fingerprint,
+      row.at,
+      row.changeId,
+      row.passkey === undefined ? null : canonicalize(row.passkey),
+    ],
   })
   return result.rowCount === 1
 }
@@ -108,7 +136,7 @@ export async function readEnrolments(
   const result = await sql.query<Stored & { enrolledByChange: string }>({
     name: 'approvers_enrolments',
     text: `
-      SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem",
+      SELECT approver_id AS "approverId", key_id AS "keyId", public_key_pem AS "publicKeyPem", passkey,
         enrolled_at AS "enrolledAt", revoked_at AS "revokedAt", enrolled_by_change AS "enrolledByChange"
       FROM approvers WHERE (approver_id, key_id) IN (SELECT * FROM unnest($1::text[], $2::text[]))
       ORDER BY approver_id, key_id`,

@@ -219,9 +219,9 @@ export function addCrashPolicies(folder: string): void {
 /** Into the database, before any service starts: the approver, the external connector, and what refuses evidence. */
 export async function storeCrashRows({ pool }: TestDatabase, origin: string): Promise<void> {
   const at = new Date().toISOString()
-  const { approverId, keyId, publicKeyPem } = alice
-  const fingerprint = sha256Hex(publicKeyPem)
-  await enrolApprover(pool, { approverId, keyId, publicKeyPem, fingerprint, changeId: randomUUID(), at })
+  const key = { ...alice, passkey: undefined }
+  const fingerprint = sha256Hex(alice.publicKeyPem)
+  await enrolApprover(pool, { ...key, fingerprint, changeId: randomUUID(), at })
   await registerExternalConnector(pool, {
     changeId: randomUUID(),
     capability: PAY,

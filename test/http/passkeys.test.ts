@@ -1,0 +1,218 @@
+// Passkeys of approvers and of those who resolve changes (decisions §12): enrolled with a proof, and used as raw keys are.
+import { createPublicKey, randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { verifyEvidence } from '../../src/core/verifier/index.ts'
+import {
+  aHuman,
+  aKeyPair,
+  anApprover,
+  aSignedApproval,
+  aStepUp,
+  proposed,
+  putInEffect,
+} from '../authority.ts'
+import { createDatabase, type TestDatabase } from '../database.ts'
+import { addPolicy, aPolicyFolder } from '../policies.ts'
+import { aCaller, startService, type TestService } from '../service.ts'
+import { aTransaction } from '../transactions.ts'
+import type { Members } from '../vectors/edit.ts'
+import {
+  asserted,
+  FLAGS,
+  passkeyJson,
+  passkeys,
+  RP_ID,
+  ORIGIN,
+  type Otherwise,
+  type PasskeyOwner,
+} from '../vectors/passkeys.ts'
+
+const CHANGES = '/approvers/changes'
+const frank = passkeyJson(passkeys.frank)
+const maker = aHuman('maker')
+const checker = aHuman('checker')
+const byPasskey = aHuman('frank', {
+  stepUpPublicKey: undefined,
+  stepUpPasskey: { publicKeyPem: frank['pem'], ...(frank['passkey'] as Members) },
+})
+const bot = aCaller('bot', { allowedPrincipalIds: ['tester', 'bot'] })
+const policyDir = aPolicyFolder()
+addPolicy(policyDir, {
+  name: 'by-one',
+  version: '1.0.0',
+  capability: 'sandbox:echo',
+  verify: { approved: { by: 'approval', quorum: 1 } },
+})
+
+let database: TestDatabase
+let service: TestService
+
+beforeAll(async () => {
+  database = await createDatabase()
+  service = await startService({
+    databaseUrl: database.url,
+    callers: [maker.entry, checker.entry, byPasskey.entry, bot.entry],
+    env: { POLICY_DIR: policyDir },
+  })
+})
+
+afterAll(async () => {
+  expect(await service.stop()).toBe(0)
+  await database.drop()
+  rmSync(policyDir, { recursive: true })
+})
+
+/** What a page sends to have a passkey enrolled. */
+function anEnrolment(owner: PasskeyOwner, how?: Otherwise, change: Members = {}) {
+  const [approverId = '', keyId = ''] = owner.keyId.split(':')
+  const { pem, passkey } = passkeyJson(owner) as { pem: string; passkey: Members }
+  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64')
+  const payload = { version: 1, approverId, keyId, spki, rpId: RP_ID, origin: ORIGIN, ...change }
+  const proof = { payload, ...asserted('key-proof', canonicalize(payload), owner, how) }
+  return {
+    action: 'add',
+    approverId,
+    keyId,
+    publicKeyPem: pem,
+    passkey: { ...passkey, credentialId: 'Y3JlZGVudGlhbA', proof },
+    reason: 'test',
+  }
+}
+
+function anApproval(owner: PasskeyOwner, target: string, how?: Otherwise) {
+  const [approverId = '', keyId = ''] = owner.keyId.split(':')
+  const { payload } = aSignedApproval(anApprover(approverId, keyId), { target })
+  return { payload, ...asserted('approval', canonicalize(payload), owner, how) }
+}
+
+const deliver = (approval: object) => service.post('/approvals', approval)
+
+describe('a passkey', () => {
+  test.each([
+    ['es256', passkeys.dana],
+    ['ed25519', passkeys.erik],
+  ] as const)(
+    'of %s is enrolled, approves, and its record verifies offline by the published keys',
+    async (algorithm, owner) => {
+      const change = await putInEffect(service, { maker, checker }, CHANGES, anEnrolment(owner))
+      expect(change['warnings']).toHaveLength(owner.backupEligible ? 1 : 0)
+      const key = await service.get(`/keys/${encodeURIComponent(owner.keyId)}`, { key: null })
+      expect(key.body).toMatchObject({ algorithm, passkey: passkeyJson(owner)['passkey'] })
+
+      const target = randomUUID()
+      const { status, text } = await deliver(anApproval(owner, target))
+      expect(status, text).toBe(201)
+      const executed = await service.post(
+        '/execute',
+        aTransaction({ intent: { target, parameters: { amount: 42 } }, policy: { name: 'by-one' } }),
+      )
+      expect(executed.status, executed.text).toBe(200)
+      const jwks = await service.get('/.well-known/jwks.json', { key: null })
+      const report = verifyEvidence(executed.text, [jwks.text, key.text])
+      expect(report.verdict, JSON.stringify(report.checks)).toBe('valid')
+      expect(report.keys.map(({ keyId }) => keyId)).toContain(owner.keyId)
+      const listed = await service.get('/approvers', { key: maker.key })
+      expect(listed.text).toContain('"credentialId":"Y3JlZGVudGlhbA"')
+    },
+  )
+
+  // proves abuse: A login by a passkey; abuse: The challenge of a step-up; abuse: A passkey’s signature that
+  test.each<[string, Otherwise]>([
+    ['another challenge', { artifact: 'step-up' }],
+    ['another challenge', { clientData: { challenge: Buffer.alloc(32, 7).toString('base64url') } }],
+    ['another one', { clientData: { type: 'webauthn.create' } }],
+    ["not one of the key's", { clientData: { origin: 'https://evil.example' } }],
+    ["another site's page", { clientData: { crossOrigin: true } }],
+    ['another rpId', { rpId: 'evil.example' }],
+    ['(UV)', { flags: FLAGS.UP | FLAGS.BE }],
+    ['(UP)', { flags: FLAGS.UV | FLAGS.BE }],
+    ['does not verify', { signature: (der) => Buffer.concat([der.subarray(0, -1), Buffer.of(0)]) }],
+    ['webauthn-es256', { algorithm: 'webauthn-ed25519' }],
+  ])('approves nothing where it says: %s', async (why, how) => {
+    const { status, body } = await deliver(anApproval(passkeys.dana, randomUUID(), how))
+    expect(status).toBe(400)
+    expect(body.error).toContain('signature must be the signature of dana:passkey over the payload: ')
+    expect(body.error).toContain(why)
+  })
+
+  test('signs nothing as a raw key does', async () => {
+    const { webauthn: _, ...approval } = anApproval(passkeys.erik, randomUUID()) as Members
+    const { status, body } = await deliver({ ...approval, algorithm: 'ed25519' })
+    expect(status).toBe(400)
+    expect(body.error).toContain('which signs as webauthn-ed25519')
+  })
+})
+
+describe('POST /approvers/changes 400 invalidField', () => {
+  const owner: PasskeyOwner = { ...passkeys.unpublished, keyId: 'zoe:phone' }
+  test.each<[string, object]>([
+    ['must name this approver, key and site', anEnrolment(owner, {}, { approverId: 'mallory' })],
+    ['must name this approver, key and site', anEnrolment(owner, {}, { origin: 'https://evil.example' })],
+    ['by the passkey: the passkey signed another challenge', anEnrolment(owner, { artifact: 'approval' })],
+    ['by the passkey: the passkey did not verify its user (UV)', anEnrolment(owner, { flags: FLAGS.UP })],
+    ['by the passkey: whether the passkey can be copied', anEnrolment(passkeys.dana, { flags: 0x05 })],
+    [
+      'publicKeyPem must be a PEM public key of Ed25519 or P-256.',
+      { ...anEnrolment(owner), publicKeyPem: 'none' },
+    ],
+    ['publicKeyPem must be a PEM Ed25519 public key.', { ...anEnrolment(owner), passkey: undefined }],
+    [
+      'must name this approver, key and site',
+      { ...anEnrolment(owner), publicKeyPem: aKeyPair().publicKeyPem },
+    ],
+  ])('%s', async (why, body) => {
+    const answer = await service.post(CHANGES, body, { key: maker.key })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain(why)
+  })
+})
+
+/** A change that waits for another human. */
+function aChange() {
+  const { approverId, keyId, publicKeyPem } = anApprover(`a-${randomUUID()}`)
+  return proposed(service, maker, CHANGES, { action: 'add', approverId, keyId, publicKeyPem, reason: 'test' })
+}
+
+async function resolve(how?: Otherwise) {
+  const open = await aChange()
+  const { payload } = aStepUp(maker, open)
+  const stepUpAuthorization = {
+    payload,
+    keyId: 'step-up',
+    ...asserted('step-up', canonicalize(payload), passkeys.frank, how),
+  }
+  const path = `${CHANGES}/${open.changeId}/approve`
+  return service.post(path, { stepUpAuthorization }, { key: byPasskey.key })
+}
+
+describe('a step-up by a passkey', () => {
+  test('approves a change, which verifies offline', async () => {
+    const { status, text } = await resolve()
+    expect(status, text).toBe(200)
+    const jwks = await service.get('/.well-known/jwks.json', { key: null })
+    const report = verifyEvidence(text, [jwks.text, JSON.stringify(frank)])
+    expect(report.verdict, JSON.stringify(report.checks)).toBe('valid')
+    expect(report.keys.map(({ keyId }) => keyId)).toContain('frank:step-up')
+  })
+
+  // proves abuse: The challenge of a step-up
+  test.each<[string, Otherwise]>([
+    ['another challenge', { artifact: 'approval' }],
+    ['(UV)', { flags: FLAGS.UP }],
+    ["not one of the key's", { clientData: { origin: 'https://evil.example' } }],
+  ])('approves nothing where it says: %s', async (why, how) => {
+    const { status, body } = await resolve(how)
+    expect(status).toBe(403)
+    expect(body.code).toBe('STEP_UP_AUTHORIZATION_INVALID')
+    expect(body.error).toContain(why)
+  })
+
+  test('a raw signature is none of a caller who has a passkey', async () => {
+    const open = await aChange()
+    const path = `${CHANGES}/${open.changeId}/approve`
+    const body = { stepUpAuthorization: aStepUp(byPasskey, open) }
+    expect((await service.post(path, body, { key: byPasskey.key })).status).toBe(403)
+  })
+})
