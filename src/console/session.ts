@@ -4,7 +4,7 @@ import { ApiProblem, get, post, session, type Me } from './api.ts'
 /** Asks who is logged in. */
 export async function loadSession(): Promise<void> {
   try {
-    session.set((await get<Me>('/console/me')).data)
+    session.set((await get<Me | null>('/console/me')).data)
   } catch (error) {
     // Where the service is away, the banner says so, and nobody is logged out by it.
     if (error instanceof ApiProblem) session.set(null)

@@ -137,7 +137,10 @@ test('the last seconds are shown, with what was executed in them', async () => {
   let after = 0
   let [executed, refused] = [0, 0]
   while (executed === 0 || refused === 0) {
-    const { body } = await atConsole(service, 'GET', `/console/live?after=${after}`, { ...session, headers })
+    const { body } = await atConsole(service, 'GET', `/console/data/live?after=${after}`, {
+      ...session,
+      headers,
+    })
     for (const second of body.seconds as { at: number; executed: number; refused: number }[]) {
       after = second.at
       executed += second.executed

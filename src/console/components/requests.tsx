@@ -27,7 +27,7 @@ export function RequestTable({
           title: 'Who can sign',
           minor: true,
           cell: ({ status, eligible, missing }) =>
-            status === 'PENDING' ? <Said text={`${missing} of ${eligible.join(', ')}`} /> : '',
+            status === 'PENDING' ? <Said text={`${eligible.join(', ')} (${missing} needed)`} /> : '',
         },
         {
           title: 'When',

@@ -17,6 +17,12 @@ interface AuditRow {
   }
 }
 
+/** Of a login, which comes before there is a caller. */
+function callerIn(detail: object | undefined): string | undefined {
+  const { callerId } = (detail ?? {}) as { callerId?: unknown }
+  return typeof callerId === 'string' ? callerId : undefined
+}
+
 export function Audit({ query }: PageProps) {
   const loaded = useLoaded<{ events: AuditRow[] }>(
     listPath('/audit/events', query, ['type', 'since', 'until', 'cursor']),
@@ -42,7 +48,12 @@ export function Audit({ query }: PageProps) {
             keyOf={({ event }) => event.eventId}
             columns={[
               { title: 'Type', cell: ({ event }) => <code>{event.type}</code> },
-              { title: 'Who', cell: ({ event }) => <Said text={event.callerId ?? 'nobody known'} /> },
+              {
+                title: 'Who',
+                cell: ({ event }) => (
+                  <Said text={event.callerId ?? callerIn(event.detail) ?? 'without a key'} />
+                ),
+              },
               {
                 title: 'What',
                 cell: ({ event }) => (

@@ -27,7 +27,7 @@ export function Live() {
       let seconds: Second[] = []
       while (!signal.aborted) {
         try {
-          const { data } = await get<LiveReply>(`/console/live?after=${after}`, { signal, wait: 5 })
+          const { data } = await get<LiveReply>(`/console/data/live?after=${after}`, { signal, wait: 5 })
           seconds = [...seconds, ...data.seconds].slice(-SECONDS_SHOWN)
           after = seconds.at(-1)?.at ?? after
           setProblem(undefined)

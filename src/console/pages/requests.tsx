@@ -324,13 +324,13 @@ interface Past {
   readonly intent: { readonly action: string; readonly target: string; readonly parameters: object }
 }
 
-/** Of the newest executions those of the same capability. */
+/** Of the newest transactions those of the same capability, whatever became of them. */
 function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
   const { data = [] } = useLoaded<Past[]>('/transactions?pageSize=100')
   const similar = data.filter(({ intent }) => intent.action === to.capability).slice(0, 5)
   return (
-    <Panel title="Executed lately, of this capability">
-      {similar.length === 0 ? <Empty>None of the newest hundred executions.</Empty> : null}
+    <Panel title="Submitted lately, of this capability">
+      {similar.length === 0 ? <Empty>None of the newest hundred transactions.</Empty> : null}
       <ul class="plain">
         {similar.map(({ businessTransactionId, createdAt, metadata, intent }) => (
           <li key={businessTransactionId}>

@@ -864,6 +864,10 @@ function listPath(path, query, names) {
 }
 
 // src/console/pages/audit.tsx
+function callerIn(detail) {
+  const { callerId } = detail ?? {};
+  return typeof callerId === "string" ? callerId : void 0;
+}
 function Audit({ query }) {
   const loaded = useLoaded(
     listPath("/audit/events", query, ["type", "since", "until", "cursor"]),
@@ -890,7 +894,10 @@ function Audit({ query }) {
             keyOf: ({ event }) => event.eventId,
             columns: [
               { title: "Type", cell: ({ event }) => /* @__PURE__ */ a3("code", { children: event.type }) },
-              { title: "Who", cell: ({ event }) => /* @__PURE__ */ a3(Said, { text: event.callerId ?? "nobody known" }) },
+              {
+                title: "Who",
+                cell: ({ event }) => /* @__PURE__ */ a3(Said, { text: event.callerId ?? callerIn(event.detail) ?? "without a key" })
+              },
               {
                 title: "What",
                 cell: ({ event }) => /* @__PURE__ */ a3($, { children: [
@@ -1747,7 +1754,7 @@ function RequestTable({
         {
           title: "Who can sign",
           minor: true,
-          cell: ({ status, eligible, missing }) => status === "PENDING" ? /* @__PURE__ */ a3(Said, { text: `${missing} of ${eligible.join(", ")}` }) : ""
+          cell: ({ status, eligible, missing }) => status === "PENDING" ? /* @__PURE__ */ a3(Said, { text: `${eligible.join(", ")} (${missing} needed)` }) : ""
         },
         {
           title: "When",
@@ -1851,7 +1858,7 @@ function Live() {
       let seconds = [];
       while (!signal.aborted) {
         try {
-          const { data } = await get(`/console/live?after=${after}`, { signal, wait: 5 });
+          const { data } = await get(`/console/data/live?after=${after}`, { signal, wait: 5 });
           seconds = [...seconds, ...data.seconds].slice(-SECONDS_SHOWN);
           after = seconds.at(-1)?.at ?? after;
           setProblem(void 0);
@@ -2399,8 +2406,8 @@ function Close({
 function Similar({ to }) {
   const { data = [] } = useLoaded("/transactions?pageSize=100");
   const similar = data.filter(({ intent }) => intent.action === to.capability).slice(0, 5);
-  return /* @__PURE__ */ a3(Panel, { title: "Executed lately, of this capability", children: [
-    similar.length === 0 ? /* @__PURE__ */ a3(Empty, { children: "None of the newest hundred executions." }) : null,
+  return /* @__PURE__ */ a3(Panel, { title: "Submitted lately, of this capability", children: [
+    similar.length === 0 ? /* @__PURE__ */ a3(Empty, { children: "None of the newest hundred transactions." }) : null,
     /* @__PURE__ */ a3("ul", { class: "plain", children: similar.map(({ businessTransactionId, createdAt, metadata, intent }) => /* @__PURE__ */ a3("li", { children: [
       /* @__PURE__ */ a3("a", { href: `/console/executions/${businessTransactionId}`, children: /* @__PURE__ */ a3(Said, { text: intent.target }) }),
       " ",
