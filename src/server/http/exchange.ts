@@ -13,6 +13,8 @@ export interface Exchange {
   /** What is sent in place of JSON, where the route has a page and the client prefers one. */
   page: Answer | undefined
   callerId: string | undefined
+  /** Whether a session of the console got what it asked for. */
+  bySession: boolean
   /** Set for a request without a caller. */
   clientAddress: string | undefined
   /** The RateLimit fields, on limited routes, and a newer cookie of a session. */

@@ -24,6 +24,8 @@ import type { Admission } from './admission.ts'
 import { respond, type Observers } from './respond.ts'
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
+/** `Prefer: wait=20` (RFC 7240). */
+const WAITS = /(^|[,;\s])wait\s*=/i
 /** Smaller ones are left to the sockets' own buffers. */
 const LARGE_REPLY_BYTES = 64 * 1024
 /** The client of every request where authentication is disabled. */
@@ -125,7 +127,14 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
         session,
       }
       const outcome = await answered(route, incoming, service)
-      if (session !== undefined) await renew(session, exchange)
+      if (session !== undefined) {
+        // A reply that was held back must not go to a session that has ended meanwhile.
+        const over = await overSession(session)
+        if (over !== undefined && route.path !== '/console/logout') return await reply(over, exchange)
+        exchange.bySession = true
+        // Who only watches, by requests that wait, is idle: an open page must not keep its session alive.
+        if (!WAITS.test(request.header('prefer') ?? '')) await renew(session, exchange)
+      }
       return await reply(takesBody ? outcome : charged(route, outcome, client, parts), exchange)
     } finally {
       received.leave()
@@ -254,6 +263,7 @@ function openExchange(head: HttpRequest, spans: Spans | undefined): Exchange {
     startedMs: performance.now(),
     route: undefined,
     callerId: undefined,
+    bySession: false,
     clientAddress: undefined,
     limitHeaders: {},
     refusedBy: undefined,

@@ -65,6 +65,7 @@ export function respond(
       ...exchange.limitHeaders,
       ...(exchange.wantsTiming ? timingHeaders(times, { startedMs: exchange.startedMs, ms }) : {}),
       ...headers,
+      ...(exchange.bySession ? askedAgain(headers) : {}),
     },
     body,
     ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
@@ -78,6 +79,12 @@ function isRefusal({ headers }: Answer | Failure): boolean {
 
 /** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */
 const NOT_KEPT = { 'Cache-Control': 'private, no-store' }
+
+/** A browser shows nothing of a session without asking anew: whoever uses it next may read less. */
+function askedAgain(headers: Answer['headers']): Record<string, string> {
+  const cache = headers?.['Cache-Control']
+  return cache === undefined || cache.includes('no-store') ? {} : { 'Cache-Control': 'private, no-cache' }
+}
 
 /** The same on every path of the service that is not open, whatever the outcome. */
 function needsKey(route: Route | undefined): boolean {
