@@ -106,7 +106,7 @@ export function Members({ of }: { readonly of: object }) {
   return (
     <dl class="members">
       {Object.entries(of).map(([name, value]) => (
-        <div key={name}>
+        <div key={name} class={name.length > 24 ? 'long' : ''}>
           <dt>{oneLine(name)}</dt>
           <dd>
             <Value value={value as unknown} />

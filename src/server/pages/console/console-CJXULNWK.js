@@ -735,7 +735,7 @@ function Problem({ text }) {
 }
 var FOLDED_FROM = 400;
 function Members({ of }) {
-  return /* @__PURE__ */ a3("dl", { class: "members", children: Object.entries(of).map(([name, value]) => /* @__PURE__ */ a3("div", { children: [
+  return /* @__PURE__ */ a3("dl", { class: "members", children: Object.entries(of).map(([name, value]) => /* @__PURE__ */ a3("div", { class: name.length > 24 ? "long" : "", children: [
     /* @__PURE__ */ a3("dt", { children: oneLine(name) }),
     /* @__PURE__ */ a3("dd", { children: /* @__PURE__ */ a3(Value, { value }) })
   ] }, name)) });
