@@ -53,6 +53,7 @@ export const readStories: readonly Story[] = [
     },
   },
   one(1, 'GET /transactions', () => ({ query: '?pageSize=50' })),
+  one(1, 'GET /refusals', () => ({ query: '?pageSize=50' })),
   {
     name: 'exports three pages',
     weight: 0.3,

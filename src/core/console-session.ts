@@ -15,7 +15,7 @@ export type SessionPayload = {
   readonly version: 1
   readonly sessionId: string
   readonly callerId: string
-  /** The caller's key that was used to log in, as the configuration has it: the session ends when it goes. */
+  /** SHA-256 of the key hash that the configuration has: the session ends when it goes, and the cookie tells nothing about the key. */
   readonly keyHash: string
   /** CONSOLE_ORIGIN: a token of another console is none. */
   readonly origin: string
@@ -33,27 +33,51 @@ export function signSession(payload: SessionPayload, key: SigningKey): string {
   )
 }
 
+/** Several times what a token has; a header may be longer. */
+const TOKEN_MAX = 2_048
+
 /**
+ * @param isOurs whether the session could be one of this console. Asked before the signature is verified: who invents tokens must not make
+ *   the front end verify signatures. It is given what nobody has signed yet
  * @param findKey a published key of the service
  * @returns what the token says and the key that it is signed by; undefined where it is none, is not signed by the service, or is over
  */
 export function readSession(
   token: string,
-  findKey: (keyId: string) => PublicKey | undefined,
-  nowMs: number,
+  {
+    isOurs,
+    findKey,
+    nowMs,
+  }: {
+    readonly isOurs: (claimed: Partial<SessionPayload>) => boolean
+    readonly findKey: (keyId: string) => PublicKey | undefined
+    readonly nowMs: number
+  },
 ): { readonly payload: SessionPayload; readonly key: PublicKey } | undefined {
+  if (token.length > TOKEN_MAX) return undefined
   const [text, keyId, signature, ...more] = token.split('.')
   if (text === undefined || keyId === undefined || signature === undefined || more.length > 0)
     return undefined
   const signed = Buffer.from(text, 'base64url').toString()
+  const payload = claimedOf(signed)
+  if (payload === undefined || !isOurs(payload)) return undefined
   const key = findKey(Buffer.from(keyId, 'base64url').toString())
   if (key?.algorithm !== 'ed25519') return undefined
   const value = Buffer.from(signature, 'base64url').toString('base64')
   if (!verifySignature(ARTIFACT, signed, { algorithm: 'ed25519', keyId: key.keyId, value }, key))
     return undefined
   // Made by the service itself: its shape is known once it is signed.
-  const payload = JSON.parse(signed) as SessionPayload
-  return isOver(payload, nowMs) ? undefined : { payload, key }
+  const made = payload as SessionPayload
+  return isOver(made, nowMs) ? undefined : { payload: made, key }
+}
+
+function claimedOf(text: string): Partial<SessionPayload> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
 }
 
 export function isOver({ startedMs, usedMs }: SessionPayload, nowMs: number): boolean {

@@ -27,7 +27,7 @@ function aPayload(members: object = {}) {
     version: 1 as const,
     sessionId: randomUUID(),
     callerId: 'human',
-    keyHash: sha256Hex(human.key),
+    keyHash: sha256Hex(sha256Hex(human.key)),
     origin: CONSOLE_ORIGIN,
     startedMs: nowMs,
     usedMs: nowMs,
@@ -44,7 +44,7 @@ const look = (cookie: string, headers: Record<string, string> = {}) =>
 test.each([
   ['of eight hours ago, however lately used', () => ({ startedMs: Date.now() - SESSION_MS })],
   ['idle for half an hour', () => ({ usedMs: Date.now() - SESSION_IDLE_MS })],
-  ['of a key that is not configured', () => ({ keyHash: sha256Hex('csk_removed') })],
+  ['of a key that is not configured', () => ({ keyHash: sha256Hex(sha256Hex('csk_removed')) })],
   ['of a caller by the key of another', () => ({ callerId: 'tester' })],
   ['of another console', () => ({ origin: 'https://elsewhere.example' })],
 ])('a session %s is none', async (_, members) => {

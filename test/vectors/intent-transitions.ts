@@ -36,6 +36,7 @@ const BY_PROVIDER = {
   by: 'webhook:razorpay',
   confirmationId: uuid('confirmation'),
 }
+const WITHOUT_CONFIRMATION = { to: 'RESOLVED', resolution: 'EXECUTED', by: 'webhook:razorpay' }
 const FINALIZED = { to: 'FINALIZED', trustRecordHash: sha256('a record'), by: 'alice' }
 
 export function transitionCases(): Case[] {
@@ -46,6 +47,7 @@ export function transitionCases(): Case[] {
     ['resolved', 'A human found out that it was not executed.', RESOLVED],
     ['resolved-executed', 'A human found out that it was executed.', { ...RESOLVED, resolution: 'EXECUTED' }],
     ['by-provider', 'A provider said that it was executed.', BY_PROVIDER],
+    ['by-provider-alone', 'A provider said so, and no confirmation is named.', WITHOUT_CONFIRMATION],
     ['by-connector', 'Its connector said so when it was asked.', { ...RESOLVED, by: 'connector:vendor:pay' }],
     ['finalized', 'A human finalized it from a stored result.', FINALIZED],
     ['errored', 'It ended in an error without a record.', {}],

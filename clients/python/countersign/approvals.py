@@ -18,7 +18,7 @@ from .evidence import (
     objects_of,
     string_of,
     verifies_authorization,
-    verifies_ed25519,
+    verifies_human,
 )
 from .approval_request import is_asked_for, request_hash
 from .instant import instant
@@ -155,8 +155,10 @@ def _require_signature(approval: Mapping[str, Any], given: Given) -> Tuple[str, 
     if approver == "" or ":" in approver:
         raise Unreadable("an approverId is not one")
     key_id = f"{approver}:{string_of(payload, 'keyId')}"
-    carried = Carried(string_of(approval, "algorithm"), key_id, string_of(approval, "signature"))
-    if not verifies_ed25519("approval", canonicalize(payload), carried, given):
+    carried = Carried(
+        string_of(approval, "algorithm"), key_id, string_of(approval, "signature"), webauthn=approval.get("webauthn")
+    )
+    if not verifies_human("approval", canonicalize(payload), carried, given):
         raise Unreadable(f"the approval by {approver} is not signed by that approver")
     return key_id, string_of(payload, "nonce")
 

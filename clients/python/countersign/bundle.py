@@ -14,7 +14,7 @@ from .canonical import NotCanonical, canonicalize, json_string
 from .evidence import Check, Given, Keys, checked, checked_signed, list_of, object_of, objects_of, sha256_hex, string_of
 from .governance_change import check_governance_change, notes_on_change, signed_members_of
 from .instant import Unreadable
-from .key_set import PublicKey, UnusableKeySet, combined_keys, read_key_set
+from .key_set import PublicKey, UnusableKeySet, combined_keys, is_same_key, read_key_set
 from .log.trust import LogTrust
 from .notes import notes_on_record
 from .verifier import check_trust_record
@@ -217,7 +217,13 @@ def _read_change(change: Mapping[str, Any], execution: _Execution) -> _Change:
     )
     if not is_of_approver:
         return _Change(part, target)
-    return _Change(part, target, enrolled=_read_keys([{"keyId": target, "pem": proposed.get("publicKeyPem")}])[target])
+    return _Change(part, target, enrolled=_enrolled_key(target, proposed))
+
+
+def _enrolled_key(target: str, proposed: Mapping[str, Any]) -> PublicKey:
+    """A human's key as a governance change enrolled it."""
+    passkey = {"passkey": proposed["passkey"]} if "passkey" in proposed else {}
+    return _read_keys([{"keyId": target, "pem": proposed.get("publicKeyPem"), **passkey}])[target]
 
 
 def _are_in_force(changes: List[_Change]) -> bool:
@@ -276,7 +282,7 @@ def _are_enrolled(execution: _Execution, changes: List[_Change], carried: Keys) 
             raise Unreadable(f"no governance change in it enrolled the key {named}")
         if key is None:
             raise Unreadable(f"the key {named} is not among them")
-        if (key.algorithm, key.raw) != (enrolled.algorithm, enrolled.raw):
+        if not is_same_key(key, enrolled):
             raise Unreadable(f"the key {named} is another one than was enrolled")
     for key_id in carried:
         if key_id not in used:

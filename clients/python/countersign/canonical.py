@@ -33,16 +33,16 @@ def canonicalize(value: Any) -> bytes:
         raise NotCanonical("nested too deeply") from None
 
 
-def parse(text: Union[str, bytes]) -> Any:
+def parse(text: Union[str, bytes], *, depth_max: int = DEPTH_MAX) -> Any:
     """The value of a JSON text. Numbers are doubles as everywhere in JCS: 1E2 and 100 are the same value.
 
     Raises NotCanonical for syntax errors, bad UTF-8, a byte order mark, duplicate or ``__proto__`` keys, lone
-    surrogates, NaN, Infinity, numbers that overflow to it, numbers that underflow to 0, and what is nested deeper than 80.
+    surrogates, NaN, Infinity, numbers that overflow to it, numbers that underflow to 0, and what is nested deeper than ``depth_max``.
     """
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        _refuse_deep(text)
+        _refuse_deep(text, depth_max)
         value = json.loads(
             text,
             object_pairs_hook=_members,
@@ -60,13 +60,13 @@ def parse(text: Union[str, bytes]) -> Any:
     return value
 
 
-def _refuse_deep(text: str) -> None:
+def _refuse_deep(text: str, depth_max: int) -> None:
     depth = 0
     for token in _STRING_OR_BRACKET.finditer(text):
         first = token.group()[0]
         depth += (first in "[{") - (first in "]}")
-        if depth > DEPTH_MAX:
-            raise NotCanonical(f"deeper than {DEPTH_MAX}")
+        if depth > depth_max:
+            raise NotCanonical(f"deeper than {depth_max}")
 
 
 def number_text(value: float) -> str:

@@ -754,6 +754,19 @@ class Client:
         """GET /refusal/{businessTransactionId}"""
         return self._read(f"/refusal/{_part(business_transaction_id)}").value()
 
+    def refusals(
+        self,
+        *,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        cursor: Optional[str] = None,
+    ) -> Mapping[str, Any]:
+        """GET /refusals: one page, newest first."""
+        query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor}
+        return self._page("/refusals", query)
+
     def verify_refusal(self, refusal: shapes.RefusalRecord) -> Mapping[str, Any]:
         """POST /refusal/verify"""
         return self._ask("/refusal/verify", refusal, open_route=True).value()

@@ -12,6 +12,9 @@ from .batch import Batch, batch_of, family_of, signed_message
 from .canonical import NotCanonical, canonicalize, json_string
 from .instant import Unreadable
 from .key_set import SIGNATURE_BYTES, PublicKey
+from .p256 import read_der
+from .passkey import ALGORITHMS as PASSKEY_ALGORITHMS
+from .passkey import asserted_bytes
 
 Keys = Mapping[str, PublicKey]
 
@@ -49,6 +52,8 @@ class Carried:
     value: str
     #: Where the artifact stands in its batch, where ``value`` signs the head of one.
     batch: Optional[Batch] = None
+    #: What a passkey signed around the artifact, of any shape.
+    webauthn: Any = None
 
 
 def pre_auth_encoding(artifact: str, canonical: bytes) -> bytes:
@@ -87,6 +92,18 @@ def verifies_ed25519(artifact: str, canonical: bytes, carried: Carried, given: G
     """Everything but records and receipts is always Ed25519 (decisions §4), whatever else is published."""
     require_ed25519(carried.algorithm)
     return verifies(artifact, canonical, carried, given)
+
+
+def verifies_human(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
+    """What humans sign is signed by a raw Ed25519 key or by a passkey."""
+    require_human_algorithm(carried.algorithm)
+    return verifies(artifact, canonical, carried, given)
+
+
+def require_human_algorithm(algorithm: str) -> None:
+    """Raises Unreadable for any other name."""
+    if algorithm not in PASSKEY_ALGORITHMS:
+        require_ed25519(algorithm)
 
 
 def checked_beside(name: str, problem: str, keys: Keys, artifact: str, evidence: Mapping[str, Any], member: str) -> Check:
@@ -138,6 +155,8 @@ def _may_verify(artifact: str, key_id: str) -> bool:
 
 def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
     """Whether a signature is one of this text as this artifact; also true where its key is not given, which ``given`` then knows."""
+    if ":" in carried.key_id and carried.algorithm in PASSKEY_ALGORITHMS:
+        return _is_asserted(artifact, canonical, carried, given)
     if not _may_verify(artifact, carried.key_id):
         raise Unreadable(f"key '{carried.key_id}' is of no kind that signs as {artifact}")
     signature = from_base64(carried.value)
@@ -154,7 +173,34 @@ def verifies(artifact: str, canonical: bytes, carried: Carried, given: Given) ->
         return True
     if key.algorithm != family:
         raise Unreadable(f"key '{carried.key_id}' is not an {family} key")
+    if key.passkey is not None:
+        raise Unreadable(f"key '{carried.key_id}' is a passkey, and signs as one only")
     return key.verifies(message, signature)
+
+
+def _is_asserted(artifact: str, canonical: bytes, carried: Carried, given: Given) -> bool:
+    """A signature by a passkey: it is of an assertion, whose challenge is the hash of what a raw key would sign."""
+    if not _may_verify(artifact, carried.key_id):
+        raise Unreadable(f"key '{carried.key_id}' is of no kind that signs as {artifact}")
+    signature = from_base64(carried.value)
+    if signature is None:
+        raise Unreadable("the signature is not canonical base64")
+    kind = PASSKEY_ALGORITHMS[carried.algorithm]
+    if kind == "es256" and read_der(signature) is None:
+        raise Unreadable("the signature is not canonical DER")
+    if kind == "ed25519" and len(signature) != SIGNATURE_BYTES[kind]:
+        raise Unreadable(f"the signature has {len(signature)} bytes; one of {kind} has {SIGNATURE_BYTES[kind]}")
+    key = given.keys.get(carried.key_id)
+    if key is not None and key.passkey is None:
+        raise Unreadable(f"key '{carried.key_id}' is no passkey")
+    if key is not None and key.algorithm != kind:
+        raise Unreadable(f"key '{carried.key_id}' is not an {kind} key")
+    message = pre_auth_encoding(artifact, canonical)
+    asserted = asserted_bytes(carried.webauthn, message, None if key is None else key.passkey)
+    if key is None:
+        given.missing.append(carried.key_id)
+        return True
+    return key.verifies(asserted, signature)
 
 
 def carried_signature(value: Mapping[str, Any]) -> Carried:

@@ -15,11 +15,12 @@ from .evidence import (
     checked,
     checked_signed,
     object_of,
-    require_ed25519,
+    require_human_algorithm,
     sha256_hex,
     signature_beside,
     string_of,
     verifies_ed25519,
+    verifies_human,
 )
 from .instant import instant
 
@@ -103,10 +104,15 @@ def _is_stepped_up(change: Mapping[str, Any], given: Given) -> bool:
     )
     if not is_bound:
         return False
-    require_ed25519(carried.algorithm)
+    require_human_algorithm(carried.algorithm)
     known = _step_up_keys(change, given.keys)
     return not known or any(
-        verifies_ed25519("step-up", canonicalize(payload), Carried(carried.algorithm, key_id, carried.value), given)
+        verifies_human(
+            "step-up",
+            canonicalize(payload),
+            Carried(carried.algorithm, key_id, carried.value, webauthn=step_up.get("webauthn")),
+            given,
+        )
         for key_id in known
         if not _is_revoked(key_id, resolved_at, given.keys)
     )

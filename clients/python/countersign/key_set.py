@@ -7,10 +7,11 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from . import ed25519
+from . import ed25519, p256
 from .base64_text import from_base64
 from .instant import Unreadable, instant
 from .ml_dsa import ML_DSA_65
+from .passkey import Passkey, read_passkey
 
 
 class UnusableKeySet(ValueError):
@@ -23,18 +24,21 @@ class PublicKey:
     raw: bytes
     #: RFC 3339: what it signed for later executions counts for nothing. None: in effect, when the key was saved.
     revoked_at: Optional[str] = None
+    #: A key with it verifies ``webauthn-*`` only, and one without it never does.
+    passkey: Optional[Passkey] = None
 
     def verifies(self, message: bytes, signature: bytes) -> bool:
-        verify = ed25519.verify if self.algorithm == "ed25519" else ML_DSA_65.verify
+        verify = {"ed25519": ed25519.verify, "ml-dsa-65": ML_DSA_65.verify, "es256": p256.verify}[self.algorithm]
         return verify(message=message, signature=signature, public_key=self.raw)
 
 
-#: The DER of a SubjectPublicKeyInfo before the key's own bytes (RFC 8410 §4, RFC 9881 §4).
+#: The DER of a SubjectPublicKeyInfo before the key's own bytes (RFC 8410 §4, RFC 9881 §4, RFC 5480 §2).
 _SPKI_PREFIX = {
     "ed25519": bytes.fromhex("302a300506032b6570032100"),
     "ml-dsa-65": bytes.fromhex("308207b2300b0609608648016503040312038207a100"),
+    "es256": bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d03010703420004"),
 }
-_KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ML_DSA_65.public_key_bytes}
+_KEY_BYTES = {"ed25519": ed25519.PUBLIC_KEY_BYTES, "ml-dsa-65": ML_DSA_65.public_key_bytes, "es256": p256.PUBLIC_KEY_BYTES}
 #: A signature of another length is refused before it is looked at.
 SIGNATURE_BYTES = {"ed25519": ed25519.SIGNATURE_BYTES, "ml-dsa-65": ML_DSA_65.signature_bytes}
 
@@ -74,11 +78,16 @@ def _one_of_each(found: Sequence[Tuple[str, PublicKey]]) -> Dict[str, PublicKey]
     keys: Dict[str, PublicKey] = {}
     for key_id, key in found:
         same = keys.get(key_id, key)
-        if (same.algorithm, same.raw) != (key.algorithm, key.raw):
+        # The same public key as a passkey and as a raw one, or for another site, is two keys.
+        if not is_same_key(same, key):
             raise UnusableKeySet(f"two keys are called {key_id}: one of them is false")
         keys[key_id] = replace(key, revoked_at=_earlier(same.revoked_at, key.revoked_at))
     _refuse_shared_keys(keys)
     return keys
+
+
+def is_same_key(one: PublicKey, other: PublicKey) -> bool:
+    return (one.algorithm, one.raw, one.passkey) == (other.algorithm, other.raw, other.passkey)
 
 
 def _refuse_shared_keys(keys: Dict[str, PublicKey]) -> None:
@@ -131,9 +140,12 @@ def _material_of(entry: Dict[str, Any], which: str) -> Optional[PublicKey]:
     jwks = _jwks_of(entry)
     if "pem" not in entry and not jwks:
         raise UnusableKeySet(f"{which} has neither a pem, a jwk nor a kty")
-    found = ([_from_pem(entry["pem"], which)] if "pem" in entry else []) + [_from_jwk(jwk, which) for jwk in jwks]
-    material = next((key for key in found if key is not None), None)
     claimed = entry.get("algorithm")
+    # A standard JWKS may hold P-256 keys for other purposes, which are left out.
+    may_be_es256 = "passkey" in entry or claimed == "es256"
+    pems = [_from_pem(entry["pem"], may_be_es256, which)] if "pem" in entry else []
+    found = pems + [_from_jwk(jwk, may_be_es256, which) for jwk in jwks]
+    material = next((key for key in found if key is not None), None)
     if material is None:
         if isinstance(claimed, str) and claimed in _KEY_BYTES:
             raise UnusableKeySet(f"{which} is called {claimed} but holds a key of another kind")
@@ -142,7 +154,20 @@ def _material_of(entry: Dict[str, Any], which: str) -> Optional[PublicKey]:
         raise UnusableKeySet(f"{which} is called another algorithm than its key has")
     if any(key != material for key in found):
         raise UnusableKeySet(f"{which} holds different keys in its pem and its jwk")
-    return material
+    return replace(material, passkey=_passkey_of(entry, material, which))
+
+
+def _passkey_of(entry: Dict[str, Any], key: PublicKey, which: str) -> Optional[Passkey]:
+    if "passkey" not in entry:
+        if key.algorithm == "es256":
+            raise UnusableKeySet(f"{which} is an es256 key and no passkey: none is used here")
+        return None
+    if key.algorithm == "ml-dsa-65":
+        raise UnusableKeySet(f"{which} is an ml-dsa-65 key, and no passkey is one")
+    try:
+        return read_passkey(entry["passkey"])
+    except Unreadable as error:
+        raise UnusableKeySet(f"{which} is no usable passkey: {error}") from None
 
 
 def _jwks_of(entry: Dict[str, Any]) -> List[Any]:
@@ -162,8 +187,8 @@ def _name_of(entry: Dict[str, Any], which: str) -> str:
     return str(names[0])
 
 
-def _from_jwk(jwk: Any, which: str) -> Optional[PublicKey]:
-    """RFC 8037 §2 for Ed25519, RFC 9964 §3 for ML-DSA-65; None for other algorithms."""
+def _from_jwk(jwk: Any, may_be_es256: bool, which: str) -> Optional[PublicKey]:
+    """RFC 8037 §2 for Ed25519, RFC 9964 §3 for ML-DSA-65, RFC 7518 §6.2.1 for P-256; None for other algorithms."""
     if not isinstance(jwk, dict):
         raise UnusableKeySet(f"{which} has a jwk that is not an object")
     _refuse_private(jwk, which)
@@ -173,6 +198,13 @@ def _from_jwk(jwk: Any, which: str) -> Optional[PublicKey]:
         return _checked(PublicKey("ed25519", _base64url(jwk.get("x"), which)), which)
     if jwk.get("kty") == "AKP" and jwk.get("alg") == "ML-DSA-65":
         return _checked(PublicKey("ml-dsa-65", _base64url(jwk.get("pub"), which)), which)
+    if may_be_es256 and jwk.get("kty") == "EC" and jwk.get("crv") == "P-256":
+        if "alg" in jwk and jwk["alg"] != "ES256":
+            raise UnusableKeySet(f"{which} is a P-256 key with an alg that is not ES256")
+        coordinates = [_base64url(jwk.get(name), which) for name in ("x", "y")]
+        if any(len(coordinate) != 32 for coordinate in coordinates):
+            raise UnusableKeySet(f"{which} has coordinates that do not have 32 bytes")
+        return _checked(PublicKey("es256", b"".join(coordinates)), which)
     return None
 
 
@@ -182,7 +214,7 @@ def _refuse_private(part: Dict[str, Any], which: str) -> None:
         raise UnusableKeySet(f"{which} holds a private key: treat it as compromised, and save the public keys only")
 
 
-def _from_pem(pem: Any, which: str) -> Optional[PublicKey]:
+def _from_pem(pem: Any, may_be_es256: bool, which: str) -> Optional[PublicKey]:
     """One SPKI block and nothing else; None for a key of another kind."""
     block = _PEM.fullmatch(pem) if isinstance(pem, str) else None
     der = None if block is None else from_base64(block.group(1).replace("\r\n", "\n").replace("\n", ""))
@@ -190,6 +222,8 @@ def _from_pem(pem: Any, which: str) -> Optional[PublicKey]:
         raise UnusableKeySet(f"{which} has a pem that is no public key")
     for algorithm, prefix in _SPKI_PREFIX.items():
         if der.startswith(prefix):
+            if algorithm == "es256" and not may_be_es256:
+                return None
             return _checked(PublicKey(algorithm, der[len(prefix) :]), which)
     return None
 
@@ -199,6 +233,8 @@ def _checked(key: PublicKey, which: str) -> PublicKey:
         raise UnusableKeySet(f"{which} has {len(key.raw)} bytes; a key of {key.algorithm} has {_KEY_BYTES[key.algorithm]}")
     if key.algorithm == "ed25519" and not ed25519.is_of_prime_order(key.raw):
         raise UnusableKeySet(f"{which} is a point that no private key has: some of those verify anything")
+    if key.algorithm == "es256" and not p256.is_point(key.raw):
+        raise UnusableKeySet(f"{which} is not a point of P-256")
     return key
 
 

@@ -30,7 +30,7 @@ export type { components, operations, paths } from './schema.ts'
 
 /** The nouns of the service by name: `Schemas['ExecutionTrustRecord']`. */
 export type Schemas = components['schemas']
-type Query<Path extends '/transactions' | '/trust-records' | '/audit/events'> = NonNullable<
+type Query<Path extends '/transactions' | '/trust-records' | '/refusals' | '/audit/events'> = NonNullable<
   paths[Path]['get']['parameters']['query']
 >
 
@@ -233,6 +233,13 @@ export function createCountersign(options: Options) {
     }),
 
     refusal,
+    /** GET /refusals: all of them, newest first, a page at a time. */
+    refusals: (filter: Omit<Query<'/refusals'>, 'page' | 'cursor'> = {}) =>
+      everyItem<Query<'/refusals'>, Schemas['RefusalPage'], Schemas['RefusalRecord']>(filter, {
+        get: (query) => http.GET('/refusals', { params: { query } }),
+        itemsOf: (page) => page.refusals,
+        read,
+      }),
     verifyRefusal: (refusalRecord: Schemas['RefusalRecord']) =>
       read(() => http.POST('/refusal/verify', { body: refusalRecord })),
     /** GET /audit/events: a page, newest first. */

@@ -29,9 +29,11 @@ function isLegal(value: Json | undefined): boolean {
   const isClosed = (resolution === 'EXECUTED' || resolution === 'NOT_EXECUTED') && by !== 'service'
   // Finalizing by hand is from a stored record, which it names; an error may have left one.
   const isProven = typeof trustRecordHash === 'string' && /^[0-9a-f]{64}$/.test(trustRecordHash)
-  const isConfirmed = to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== ''
+  const isConfirmed =
+    confirmationId === undefined ||
+    (to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== '')
   return (
-    (confirmationId === undefined || isConfirmed) &&
+    isConfirmed &&
     (to === 'RESOLVED' ? isClosed : resolution === undefined) &&
     (to === 'FINALIZED' ? isProven : trustRecordHash === undefined || (to === 'ERRORED' && isProven))
   )

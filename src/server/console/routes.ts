@@ -94,13 +94,14 @@ async function login({ body, params }: Parameters<Handler>[0], service: Paramete
   if (found === undefined) return failures.authenticationRequired()
   if (!mayLook(found.caller))
     return failures.consoleRefused('the console is for humans (USER) and auditors (readAll)')
-  const token = await service.console.sessions.open(found.caller)
+  const { callerId } = found.caller
+  const { sessionId, token } = await service.console.sessions.open(found.caller)
   return empty(
     { 'Set-Cookie': service.console.cookie(token) },
     {
       type: 'session.opened',
       reason: 'A session of the console was opened.',
-      detail: { callerId: found.caller.callerId },
+      detail: { callerId, sessionId },
     },
   )
 }

@@ -4,6 +4,7 @@ import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core
 import type { Caller } from '../../core/callers.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import { openAuthentication, type Authenticate } from '../http/authenticate.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
 import { readEndedSessions } from '../../core/tables/ended-sessions.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
@@ -28,8 +29,7 @@ export interface Sessions {
   readonly noteEnded: (session: Session) => void
   /** Who a raw key makes somebody; undefined: nobody. */
   readonly callerOf: (rawKey: string) => ReturnType<Authenticate>
-  /** @returns the token of a new session */
-  readonly open: (caller: Caller) => Promise<string>
+  readonly open: (caller: Caller) => Promise<{ readonly sessionId: string; readonly token: string }>
   /** @returns a newer token where this one is some minutes old */
   readonly renew: (session: Session) => Promise<string | undefined>
 }
@@ -55,6 +55,7 @@ export function openSessions({
   readonly origin: () => string | undefined
   readonly nowMs?: () => number
 }): Sessions {
+  const known = callers.map((caller) => ({ caller, nameOfKey: sha256Hex(caller.keyHash) }))
   /** By token, oldest first. */
   const kept = new Map<string, NonNullable<ReturnType<typeof readSession>>>()
   let ended: ReadonlySet<string> = new Set()
@@ -67,12 +68,21 @@ export function openSessions({
     if (before !== undefined && findKey(before.key.keyId) === before.key && !isOver(before.payload, nowMs()))
       return before.payload
     kept.delete(token)
-    const read = readSession(token, findKey, nowMs())
+    const read = readSession(token, { isOurs, findKey, nowMs: nowMs() })
     if (read === undefined) return undefined
     if (kept.size >= TOKENS_KEPT_MAX) kept.delete(kept.keys().next().value!)
     kept.set(token, read)
     return read.payload
   }
+
+  const isOurs = (claimed: Partial<SessionPayload>) => claimed.origin === origin() && indexOf(claimed) !== -1
+
+  /** Of the caller and key that logged in, -1 where they are configured no more. */
+  const indexOf = (claimed: Partial<SessionPayload>) =>
+    known.findIndex(
+      ({ caller, nameOfKey }) =>
+        caller.callerId === claimed.callerId && nameOfKey === claimed.keyHash && mayLook(caller),
+    )
 
   async function readEnded(): Promise<void> {
     ended = await readEndedSessions(sql)
@@ -92,11 +102,9 @@ export function openSessions({
     find(token) {
       const payload = payloadOf(token)
       if (payload === undefined || payload.origin !== origin()) return undefined
-      const index = callers.findIndex(
-        ({ callerId, keyHash }) => callerId === payload.callerId && keyHash === payload.keyHash,
-      )
+      const index = indexOf(payload)
       const caller = callers[index]
-      if (caller === undefined || !mayLook(caller)) return undefined
+      if (caller === undefined) return undefined
       const expiresAt = new Date(payload.startedMs + SESSION_MS).toISOString()
       return { sessionId: payload.sessionId, caller, index, expiresAt, payload }
     },
@@ -108,17 +116,18 @@ export function openSessions({
     noteEnded({ sessionId }) {
       ended = new Set([...ended, sessionId])
     },
-    open({ callerId, keyHash }) {
-      const now = nowMs()
-      return sign({
+    async open({ callerId, keyHash }) {
+      const [now, sessionId] = [nowMs(), randomUUID()]
+      const token = await sign({
         version: 1,
-        sessionId: randomUUID(),
+        sessionId,
         callerId,
-        keyHash,
+        keyHash: sha256Hex(keyHash),
         origin: origin() ?? '',
         startedMs: now,
         usedMs: now,
       })
+      return { sessionId, token }
     },
     async renew({ payload }) {
       const now = nowMs()

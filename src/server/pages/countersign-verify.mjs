@@ -10898,8 +10898,8 @@ function isLegal(value) {
   if (!mayFollow(from, to) || string(by2) === "") return false;
   const isClosed = (resolution === "EXECUTED" || resolution === "NOT_EXECUTED") && by2 !== "service";
   const isProven = typeof trustRecordHash === "string" && /^[0-9a-f]{64}$/.test(trustRecordHash);
-  const isConfirmed2 = to === "RESOLVED" && string(by2).startsWith("webhook:") && string(confirmationId) !== "";
-  return (confirmationId === void 0 || isConfirmed2) && (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
+  const isConfirmed2 = confirmationId === void 0 || to === "RESOLVED" && string(by2).startsWith("webhook:") && string(confirmationId) !== "";
+  return isConfirmed2 && (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
 }
 var init_intent_transition = __esm({
   "src/core/verifier/intent-transition.ts"() {

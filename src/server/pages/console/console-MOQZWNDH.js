@@ -1585,7 +1585,7 @@ function Verification({ text, approvals }) {
     const verify = async () => {
       try {
         const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
-          import("./verify-5U6DFJJ3.js"),
+          import("./verify-U3DLOC2C.js"),
           get("/.well-known/jwks.json"),
           ...[...new Set(approvals)].map((keyId) => get(`/keys/${encodeURIComponent(keyId)}`))
         ]);
