@@ -85,12 +85,12 @@ export function Listed<Reply, Row>({
     <>
       <Problem text={problem} />
       {rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
-      <nav class="pager" aria-label="Pages">
+      <div class="pager">
         {new URLSearchParams(location.search).has('cursor') && (
           <a href={withQuery({ cursor: undefined })}>First page</a>
         )}
         {cursor !== null && cursor !== undefined && <a href={withQuery({ cursor })}>Next page</a>}
-      </nav>
+      </div>
     </>
   )
 }

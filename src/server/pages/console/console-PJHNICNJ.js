@@ -809,7 +809,7 @@ function Listed({
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3(Problem, { text: problem }),
     rows.length === 0 ? /* @__PURE__ */ a3(Empty, { children: empty }) : children(rows),
-    /* @__PURE__ */ a3("nav", { class: "pager", "aria-label": "Pages", children: [
+    /* @__PURE__ */ a3("div", { class: "pager", children: [
       new URLSearchParams(location.search).has("cursor") && /* @__PURE__ */ a3("a", { href: withQuery({ cursor: void 0 }), children: "First page" }),
       cursor !== null && cursor !== void 0 && /* @__PURE__ */ a3("a", { href: withQuery({ cursor }), children: "Next page" })
     ] })

@@ -1,0 +1,122 @@
+// Every page of the console in Chromium, with what a company and an attacker would have written there: what axe finds in light, dark and
+// print, what does not fit a screen, and whether a stranger's words do anything but stand there.
+import AxeBuilder from '@axe-core/playwright'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
+import { until } from '../service.ts'
+import { startWorld, type World } from './world.ts'
+
+const WIDTHS_PX = [360, 900, 1440] as const
+
+const MODES = {
+  light: { colorScheme: 'light', media: 'screen' },
+  dark: { colorScheme: 'dark', media: 'screen' },
+  print: { colorScheme: 'light', media: 'print' },
+} as const
+
+/** Characters that turn text round, have no width, or speak to a terminal. */
+const UNSEEN = /[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF\u001B\u0007]/
+
+const paths: Readonly<Record<string, (world: World) => string>> = {
+  inbox: () => '/console',
+  requests: () => '/console/requests',
+  request: ({ payment }) => `/console/requests/${payment.request.requestId}`,
+  'hostile request': ({ hostile }) => `/console/requests/${hostile.request.requestId}`,
+  changes: () => '/console/changes',
+  'change of a policy': ({ policyChange }) => `/console/changes/policy/${policyChange}`,
+  enrolment: ({ enrolment }) => `/console/changes/approver/${enrolment}`,
+  'in doubt': () => '/console/in-doubt',
+  executions: () => '/console/executions',
+  execution: ({ executed }) => `/console/executions/${executed}`,
+  'hostile execution': ({ hostileExecuted }) => `/console/executions/${hostileExecuted}`,
+  'execution in doubt': ({ inDoubt }) => `/console/executions/${inDoubt}`,
+  refusals: () => '/console/refusals',
+  refusal: ({ refused }) => `/console/refusals/${refused}`,
+  audit: () => '/console/audit',
+  policies: () => '/console/policies',
+  policy: () => '/console/policies/sandbox-echo/1.0.0',
+  approvers: () => '/console/approvers',
+  deliveries: () => '/console/deliveries',
+  live: () => '/console/live',
+  'no page': () => '/console/nowhere',
+}
+
+describeInBrowser('the console', () => {
+  let world: World
+  let browser: Browser
+  let watched: WatchedPage
+  let page: Page
+
+  beforeAll(async () => {
+    browser = await launchChromium()
+    world = await startWorld()
+    watched = await openPage(browser, `${world.origin}/console`)
+    ;({ page } = watched)
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+    expect(violations.map(({ id }) => id)).toEqual([])
+    await page.getByLabel('Your key').fill(world.dana.key)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await world?.stop()
+  })
+
+  /** The page has shown what it loads. */
+  async function shown(path: string): Promise<void> {
+    await page.emulateMedia(MODES.light)
+    await page.goto(world.origin + path)
+    await page.locator('main h1').first().waitFor()
+    await until(
+      async () => (await page.getByText(/^(Loading|Verifying)…$/).count()) === 0,
+      `${path} to be loaded`,
+    )
+  }
+
+  async function findings(): Promise<string[]> {
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode(true).analyze()
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary ?? ''}`),
+    )
+  }
+
+  test.each(Object.keys(paths))(
+    '%s: axe finds nothing, it fits every screen, and strangers’ words only stand there',
+    async (name) => {
+      watched.problems.splice(0)
+      await shown(paths[name]!(world))
+      const found: Record<string, unknown> = {}
+      for (const [mode, emulated] of Object.entries(MODES)) {
+        await page.emulateMedia(emulated)
+        const here = await findings()
+        if (here.length > 0) found[mode] = here
+      }
+      await page.emulateMedia(MODES.light)
+      for (const width of WIDTHS_PX) {
+        await page.setViewportSize({ width, height: 900 })
+        const scrollWidth = await page.evaluate(() => document.documentElement.scrollWidth)
+        if (scrollWidth > width) found[`${width} px`] = scrollWidth
+      }
+      expect(found).toEqual({})
+
+      const seen = await page.evaluate(() => ({
+        title: document.title,
+        inserted: document.querySelectorAll('main img, main script, a[href^="javascript:"]').length,
+        text: [
+          document.body.textContent,
+          document.title,
+          ...Array.from(document.querySelectorAll('[title], [aria-label]'), (element) =>
+            [element.getAttribute('title'), element.getAttribute('aria-label')].join(' '),
+          ),
+        ].join('\n'),
+      }))
+      expect(seen.title).not.toBe('owned')
+      expect(seen.inserted).toBe(0)
+      expect(seen.text).not.toMatch(UNSEEN)
+      // Of an execution without a record, each of its pieces is asked for, and Chromium logs what is not there.
+      expect(watched.problems.filter((problem) => !/status of 404/.test(problem))).toEqual([])
+    },
+  )
+})
