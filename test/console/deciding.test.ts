@@ -70,6 +70,7 @@ describeInBrowser('the console', () => {
     expect(watched.problems).toEqual([])
   })
 
+  // proves abuse: A service, or somebody between
   test.each(['requestHash', 'actionCode', 'amount'])(
     'a service that lies about the %s gets nothing signed',
     async (lie) => {

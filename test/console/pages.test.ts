@@ -1,6 +1,6 @@
 // Every page of the console in Chromium, with what a company and an attacker would have written there: what axe finds in light, dark and
 // print, what does not fit a screen, and whether a stranger's words do anything but stand there.
-import AxeBuilder from '@axe-core/playwright'
+import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
@@ -16,6 +16,7 @@ const MODES = {
 } as const
 
 /** Characters that turn text round, have no width, or speak to a terminal. */
+// oxlint-disable-next-line no-control-regex -- they are what must not be there
 const UNSEEN = /[\u200B-\u200F\u202A-\u202E\u2066-\u2069\uFEFF\u001B\u0007]/
 
 const paths: Readonly<Record<string, (world: World) => string>> = {
@@ -82,6 +83,7 @@ describeInBrowser('the console', () => {
     )
   }
 
+  // proves abuse: Markup, changes of direction
   test.each(Object.keys(paths))(
     '%s: axe finds nothing, it fits every screen, and strangers’ words only stand there',
     async (name) => {

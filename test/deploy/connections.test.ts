@@ -54,7 +54,7 @@ function poolsOf(file: string, but = /(?!)/): number {
 test('the table of the chapter is what the code opens', () => {
   expect(parts()).toEqual({
     main: poolsOf('src/server/pools.ts', /^replica$/) + poolsOf('src/server/main.ts'),
-    webhooks: poolsOf('src/server/jobs/webhooks.ts'),
+    webhooks: poolsOf('src/server/jobs/job-queue.ts'),
     execution: connectionsOf('execution'),
     large: connectionsOf('large-execution'),
     background: connectionsOf('background'),

@@ -217,6 +217,7 @@ describe('GET /trust-records 429 rateLimited', () => {
     const paths = [
       '/trust-records',
       '/transactions',
+      '/refusals',
       '/audit/events',
       '/events',
       '/verifications/x',

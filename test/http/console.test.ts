@@ -47,6 +47,7 @@ test('a human or an auditor gets a session by a key, another caller does not', a
 })
 
 describe('403 consoleRefused', () => {
+  // proves abuse: A session used as authority
   test('a session is no authority: what changes anything needs a key or a signature', async () => {
     const session = await logIn(service, human.key)
     for (const [path, body] of [
@@ -59,6 +60,7 @@ describe('403 consoleRefused', () => {
     }
   })
 
+  // proves abuse: Another site’s page
   test('what does not come from a page of the console is refused, whatever its cookie says', async () => {
     const session = await logIn(service, human.key)
     for (const headers of [
@@ -79,6 +81,7 @@ describe('403 consoleRefused', () => {
   })
 })
 
+// proves abuse: The session’s cookie on the host
 test('a cookie means nothing on the host of the API, and a key works on both', async () => {
   const { cookie } = await logIn(service, human.key)
   const elsewhere = await service.get('/transactions', {
@@ -93,12 +96,14 @@ test('a cookie means nothing on the host of the API, and a key works on both', a
   expect(program.status).toBe(200)
 })
 
+// proves abuse: The session’s cookie on the host
 test('a cookie and a key together are refused', async () => {
   const session = await logIn(service, human.key)
   const headers = { authorization: `Bearer ${human.key}` }
   expect((await atConsole(service, 'GET', '/transactions', { ...session, headers })).status).toBe(400)
 })
 
+// proves abuse: A token of a session altered
 test('a token that is altered, cut, or signed as something else is none', async () => {
   const { cookie } = await logIn(service, human.key)
   const [text = '', keyId = '', signature = ''] = cookie.split('.')

@@ -54,4 +54,5 @@ describe('GET /refusals 200', () => {
 test('a query that cannot be read names its parameter', async () => {
   expect((await service.get('/refusals?since=yesterday')).body.error).toContain('since')
   expect((await service.get('/refusals?pageSize=0')).body.error).toContain('pageSize')
+  expect((await service.get('/refusals?page=0')).body.error).toContain('page')
 })

@@ -43,6 +43,11 @@ export function useOpenChanges(everyMs: number | undefined): Loaded<readonly Cha
     const leaving = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     const load = async () => {
+      if (document.visibilityState === 'visible') await loadAll()
+      if (leaving.signal.aborted) return
+      timer = setTimeout(() => void load(), everyMs)
+    }
+    const loadAll = async () => {
       try {
         const pages = await Promise.all(
           Object.values(changePaths).map((path) =>
@@ -51,10 +56,8 @@ export function useOpenChanges(everyMs: number | undefined): Loaded<readonly Cha
         )
         setState({ data: pages.flatMap(({ data }) => data.changes) })
       } catch (error) {
-        if (isAborted(error)) return
-        setState((before) => ({ ...before, problem: problemText(error) }))
+        if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
       }
-      timer = setTimeout(() => void load(), everyMs)
     }
     void load()
     return () => {

@@ -58,7 +58,8 @@ export function readHumanKey(keyId: string, pem: string, passkey: Json | undefin
 }
 
 /** DER of the SPKI of an uncompressed point of P-256 up to its coordinates: other notations of the same key are refused. */
-const P256_SPKI = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d03010703420004', 'hex')
+const P256_SPKI_HEX = '3059301306072a8648ce3d020106082a8648ce3d03010703420004'
+const P256_SPKI = Buffer.from(P256_SPKI_HEX, 'hex')
 
 function es256Json(keyId: string, key: KeyObject, passkey: Passkey): PasskeyJson {
   const der = key.export({ type: 'spki', format: 'der' })

@@ -985,6 +985,11 @@ function useOpenChanges(everyMs) {
     const leaving = new AbortController();
     let timer;
     const load = async () => {
+      if (document.visibilityState === "visible") await loadAll();
+      if (leaving.signal.aborted) return;
+      timer = setTimeout(() => void load(), everyMs);
+    };
+    const loadAll = async () => {
       try {
         const pages2 = await Promise.all(
           Object.values(changePaths).map(
@@ -993,10 +998,8 @@ function useOpenChanges(everyMs) {
         );
         setState({ data: pages2.flatMap(({ data }) => data.changes) });
       } catch (error) {
-        if (isAborted(error)) return;
-        setState((before) => ({ ...before, problem: problemText(error) }));
+        if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }));
       }
-      timer = setTimeout(() => void load(), everyMs);
     };
     void load();
     return () => {
@@ -1766,15 +1769,16 @@ function RequestTable({
 }
 
 // src/console/pages/inbox.tsx
-var EVERY_MS = 5e3;
+var REQUESTS_EVERY_MS = 1e4;
+var REST_EVERY_MS = 3e4;
 function Inbox({ me }) {
   const isHuman = me.credentialHolderType === "USER";
   const mine = me.approverId === null ? "status=PENDING" : "status=PENDING&waitingFor=me";
-  const requests = useLoaded(`/approval-requests?${mine}`, EVERY_MS);
-  const changes = useOpenChanges(isHuman ? EVERY_MS * 2 : void 0);
+  const requests = useLoaded(`/approval-requests?${mine}`, REQUESTS_EVERY_MS);
+  const changes = useOpenChanges(isHuman ? REST_EVERY_MS : void 0);
   const inDoubt = useLoaded(
     isHuman ? "/execution-intents/unfinalized" : void 0,
-    EVERY_MS * 2
+    REST_EVERY_MS
   );
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3("h1", { children: "Inbox" }),
