@@ -44,6 +44,12 @@ export interface Me {
   readonly readAll: boolean
   readonly approverId: string | null
   readonly allowedCapabilities: readonly string[]
+  /** What their step-ups are signed with; null: a raw key, or nothing. */
+  readonly stepUpPasskey: {
+    readonly publicKeyPem: string
+    readonly rpId: string
+    readonly credentialId?: string
+  } | null
   readonly expiresAt: string
   readonly version: string
 }

@@ -44,7 +44,8 @@ export function readableOwner(caller: Caller | undefined): string | null {
 const strings = () =>
   Type.Array(Type.String({ minLength: 1 }), { description: 'an array of non-empty strings' })
 
-const STEP_UP_PASSKEY = 'a passkey: {publicKeyPem, rpId, origins, backupEligible}, of Ed25519 or P-256'
+const STEP_UP_PASSKEY =
+  'a passkey: {publicKeyPem, rpId, origins, backupEligible, credentialId?}, of Ed25519 or P-256'
 
 /** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
 const CallerEntry = Type.Object(
@@ -171,9 +172,14 @@ function entryMistakes(entry: unknown): Set<string> {
   return mistakes
 }
 
+function isCredentialId(value: Json): boolean {
+  return typeof value === 'string' && /^[A-Za-z0-9_-]{1,1364}$/.test(value)
+}
+
 /** Exactly its members, its key in one notation; undefined for what is no passkey. */
 function stepUpPasskey(given: object): StepUpPasskey | undefined {
-  const { publicKeyPem, ...members } = given as Record<string, Json>
+  const { publicKeyPem, credentialId, ...members } = given as Record<string, Json>
+  if (credentialId !== undefined && !isCredentialId(credentialId)) return undefined
   const known = ['rpId', 'origins', 'backupEligible']
   if (typeof publicKeyPem !== 'string' || Object.keys(members).some((name) => !known.includes(name)))
     return undefined
@@ -181,6 +187,7 @@ function stepUpPasskey(given: object): StepUpPasskey | undefined {
     return {
       publicKeyPem: humanKeyJson(readHumanKey('step-up', publicKeyPem, members)).pem,
       ...readPasskey(members),
+      ...(typeof credentialId === 'string' ? { credentialId } : {}),
     }
   } catch {
     return undefined

@@ -70,7 +70,7 @@ describeInBrowser('the console', () => {
     expect(watched.problems).toEqual([])
   })
 
-  // proves abuse: A service, or somebody between
+  // proves abuse: A service, or somebody between, that shows an approver
   test.each(['requestHash', 'actionCode', 'amount'])(
     'a service that lies about the %s gets nothing signed',
     async (lie) => {

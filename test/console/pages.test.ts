@@ -38,6 +38,7 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   policies: () => '/console/policies',
   policy: () => '/console/policies/sandbox-echo/1.0.0',
   approvers: () => '/console/approvers',
+  passkey: () => '/console/passkey',
   deliveries: () => '/console/deliveries',
   live: () => '/console/live',
   'no page': () => '/console/nowhere',

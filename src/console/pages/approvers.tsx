@@ -8,6 +8,7 @@ interface ApproverKey {
   readonly approverId: string
   readonly keyId: string
   readonly publicKeyPem: string
+  readonly passkey?: object
   readonly enrolledAt: string
   readonly revokedAt?: string
 }
@@ -44,6 +45,10 @@ export function Approvers({ me }: PageProps) {
                   { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
                   { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
                   {
+                    title: 'Signs as',
+                    cell: ({ passkey }) => (passkey === undefined ? 'raw key' : 'passkey'),
+                  },
+                  {
                     title: 'Status',
                     cell: ({ revokedAt }) => (
                       <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />
@@ -54,6 +59,9 @@ export function Approvers({ me }: PageProps) {
               />
             )}
           </Listed>
+          <p>
+            <a href="/console/passkey">Make a passkey</a> that approves, or that resolves changes.
+          </p>
         </Panel>
       )}
       <Panel title="Keys of the service">

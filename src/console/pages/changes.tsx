@@ -4,7 +4,13 @@ import { isAborted, post, problemText, type Me } from '../api.ts'
 import { Badge, Command, Empty, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { changePaths, ChangeTable, type ChangeRow } from '../components/changes.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
+import { canonicalize } from '../../core/json/canonical.ts'
+import { shownOf } from '../../core/verifier/governance-change.ts'
+import type { Members as JsonMembers } from '../../core/verifier/evidence.ts'
+import { fieldOf } from '../forms.ts'
+import { sha256Hex } from '../hashing.ts'
 import { useLoaded, useTitle } from '../hooks.ts'
+import { algorithmOfPem, problemOfPasskey, stepUpBy } from '../passkey.ts'
 import { counted, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
@@ -34,6 +40,13 @@ export function Changes({ query }: PageProps) {
   )
 }
 
+/** Undefined where a member is missing that it covers. */
+function hashOf(change: ChangeRow): string | undefined {
+  const shown = shownOf(change as unknown as JsonMembers)
+  const isWhole = Object.values(shown).every((member) => (member as unknown) !== undefined)
+  return isWhole ? sha256Hex(canonicalize(shown)) : undefined
+}
+
 export function Change({ params, me }: PageProps) {
   const { kind = '', id = '' } = params
   const path = changePaths[kind]
@@ -44,6 +57,16 @@ export function Change({ params, me }: PageProps) {
       <>
         <h1>Change</h1>
         {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
+      </>
+    )
+  // A step-up signs the hash: it must be that of what is shown.
+  const hash = hashOf(data)
+  if (hash !== data.changeHash)
+    return (
+      <>
+        <h1>Do not sign this</h1>
+        <Problem text="The service names another hash than this page computes from what it was sent. Somebody changes what you see. Tell the operator, and keep this page." />
+        <Members of={{ named: data.changeHash, computed: hash ?? 'none: a member is missing' }} />
       </>
     )
   return (
@@ -116,10 +139,10 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
         <p>You proposed this change, so another human must approve or reject it.</p>
       </Panel>
     )
+  const { stepUpPasskey } = me
   const url = `${location.origin}${path}/${changeId}`
-  return (
-    <Panel title="Resolve">
-      <p>Sign on your own machine. The command shows the change again before it signs:</p>
+  const command = (
+    <>
       <Command
         text={[
           `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" ${url} > mine/change.json`,
@@ -130,7 +153,72 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
       <p class="quiet">
         To reject it, sign with <code>--action reject</code> and post to <code>…/reject</code>.
       </p>
+    </>
+  )
+  return (
+    <Panel title="Resolve">
+      {stepUpPasskey === null ? (
+        <>
+          <p>Sign on your own machine. The command shows the change again before it signs:</p>
+          {command}
+        </>
+      ) : (
+        <ResolveBy key={changeId} own={stepUpPasskey} change={change} path={`${path}/${changeId}`} />
+      )}
     </Panel>
+  )
+}
+
+/** Signs what the page shows, with the passkey of the human who looks. */
+function ResolveBy({
+  own,
+  change,
+  path,
+}: {
+  readonly own: NonNullable<Me['stepUpPasskey']>
+  readonly change: ChangeRow
+  readonly path: string
+}) {
+  const [said, setSaid] = useState<{ problem?: string; busy?: boolean; done?: boolean }>({})
+  const resolve = async (action: 'approve' | 'reject', rejectionReason?: string) => {
+    setSaid({ busy: true })
+    try {
+      const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) }
+      const stepUpAuthorization = await stepUpBy(by, change, action)
+      const reason = rejectionReason === undefined ? {} : { rejectionReason }
+      await post(`${path}/${action}`, { stepUpAuthorization, ...reason })
+      setSaid({ done: true })
+    } catch (error) {
+      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) })
+    }
+  }
+  const reject = (event: SubmitEvent) => {
+    event.preventDefault()
+    void resolve('reject', fieldOf(event.currentTarget, 'reason'))
+  }
+  const waits = said.busy === true || said.done === true
+  return (
+    <>
+      <p>Your signature is for exactly this change, and counts for two minutes.</p>
+      <div class="actions">
+        <button type="button" class="primary" disabled={waits} onClick={() => void resolve('approve')}>
+          Approve with your passkey…
+        </button>
+      </div>
+      <form onSubmit={reject}>
+        <label>
+          Why not, for whoever proposed it
+          <textarea name="reason" required maxLength={1000} rows={2} />
+        </label>
+        <div class="actions">
+          <button type="submit" disabled={waits}>
+            Reject with your passkey…
+          </button>
+        </div>
+      </form>
+      <Problem text={said.problem} />
+      {said.done === true && <p role="status">Signed. The change shows it in a moment.</p>}
+    </>
   )
 }
 

@@ -9,6 +9,7 @@ import { Execution, Executions } from './executions.tsx'
 import { InDoubt } from './in-doubt.tsx'
 import { Inbox } from './inbox.tsx'
 import { Live } from './live.tsx'
+import { MakePasskey } from './passkey.tsx'
 import { Policies, Policy } from './policies.tsx'
 import { Refusal, Refusals } from './refusals.tsx'
 import { Request, Requests } from './requests.tsx'
@@ -36,6 +37,7 @@ export const pages: readonly Page[] = [
   { path: '/console/policies', title: 'Policies', nav: 'Policies', view: Policies },
   { path: '/console/policies/{name}/{version}', title: 'Policy', view: Policy },
   { path: '/console/approvers', title: 'Approvers and keys', nav: 'Approvers', view: Approvers },
+  { path: '/console/passkey', title: 'A passkey of yours', view: MakePasskey },
   { path: '/console/deliveries', title: 'Deliveries', nav: 'Deliveries', view: Deliveries },
   { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
   { path: '/console/audit', title: 'Audit', nav: 'Audit', view: Audit },

@@ -23,6 +23,7 @@ import { RequestTable } from '../components/requests.tsx'
 import { fieldOf } from '../forms.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded, useTitle } from '../hooks.ts'
+import { algorithmOfPem, approvalBy, problemOfPasskey } from '../passkey.ts'
 import { counted, jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
@@ -236,23 +237,56 @@ function Shown({
   )
 }
 
-/** How to sign, and how to say no. Nothing here signs: an approval is made where the approver's key is. */
+/** An enrolled key of the human who looks, that this page can ask. */
+interface OwnKey {
+  readonly approverId: string
+  readonly keyId: string
+  readonly publicKeyPem: string
+  readonly passkey?: {
+    readonly rpId: string
+    readonly origins: readonly string[]
+    readonly credentialId: string
+  }
+  readonly revokedAt?: string
+}
+
+/** How to sign, and how to say no. */
 function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
   const { requestId, requestedBy } = asked.request
   const [closing, setClosing] = useState<'decline' | 'withdraw'>()
-  const mayDecline = me.approverId !== null && asked.eligible.includes(me.approverId)
+  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
+  const { data } = useLoaded<{ approvers: OwnKey[] }>(
+    mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
+  )
+  const passkeys = (data?.approvers ?? []).filter(
+    ({ approverId, passkey, revokedAt }) =>
+      approverId === me.approverId &&
+      revokedAt === undefined &&
+      passkey?.origins.includes(location.origin) === true,
+  )
   return (
     <Panel title="Decide">
-      <p>Look at the same request on your own machine, and sign it there:</p>
-      <Command
-        text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? '<you>'} --key-id <key>`}
-      />
-      <p class="quiet">
-        The command shows hash and action code too, and refuses a request that does not match them. Your
-        signature counts for one execution by this caller, of exactly this.
-      </p>
+      <p>Your signature counts for one execution by this caller, of exactly this.</p>
+      {passkeys.map((key) => (
+        <SignWith key={key.keyId} own={key} asked={asked} />
+      ))}
+      <details open={passkeys.length === 0}>
+        <summary>Sign on your own machine, with a key in a file</summary>
+        <Command
+          text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? '<you>'} --key-id <key>`}
+        />
+        <p class="quiet">
+          The command shows hash and action code too, and refuses a request that does not match them.
+          {mayDecide && passkeys.length === 0 && (
+            <>
+              {' '}
+              Or <a href="/console/passkey">make a passkey</a>, and sign here.
+            </>
+          )}
+        </p>
+      </details>
       <div class="actions">
-        {mayDecline && (
+        {mayDecide && (
           <button type="button" onClick={() => setClosing('decline')}>
             Decline…
           </button>
@@ -267,6 +301,40 @@ function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: M
         <Close requestId={requestId} how={closing} onDone={() => setClosing(undefined)} />
       )}
     </Panel>
+  )
+}
+
+/** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
+function SignWith({ own, asked }: { readonly own: OwnKey; readonly asked: ApprovalRequest }) {
+  const { approverId, keyId, publicKeyPem, passkey } = own
+  const [said, setSaid] = useState<{ problem?: string; busy?: boolean; done?: boolean }>({})
+  if (passkey === undefined) return null
+  const submit = async () => {
+    setSaid({ busy: true })
+    try {
+      const { rpId, credentialId } = passkey
+      const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
+      await post('/approvals', await approvalBy(by, asked))
+      setSaid({ done: true })
+    } catch (error) {
+      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) })
+    }
+  }
+  return (
+    <>
+      <div class="actions">
+        <button
+          type="button"
+          class="primary"
+          disabled={said.busy === true || said.done === true}
+          onClick={() => void submit()}
+        >
+          Sign with passkey {keyId}…
+        </button>
+      </div>
+      <Problem text={said.problem} />
+      {said.done === true && <p role="status">Signed. The request changes in a moment.</p>}
+    </>
   )
 }
 

@@ -12,6 +12,7 @@ import { assertedBytes, isPasskeyAlgorithm, keyAlgorithmOf } from '../webauthn/a
 import { base64, toBase64 } from './base64.ts'
 import { mayVerify, type CarriedSignature, type Crypto, type SignedArtifact } from './evidence.ts'
 import { uncompressed, type KeySet, type VerifyingKey } from './keys.ts'
+import { preAuthEncoding } from './pre-auth-encoding.ts'
 import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
 
 /**
@@ -141,12 +142,4 @@ function pointOf(bytes: Uint8Array) {
   } catch {
     return undefined
   }
-}
-
-/** DSSE: the signed bytes begin with what they are, so that a signature of one artifact is none of another. */
-export function preAuthEncoding(artifact: SignedArtifact, canonicalText: string): Uint8Array {
-  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`)
-  const body = utf8ToBytes(canonicalText)
-  const ascii = utf8ToBytes
-  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body)
 }

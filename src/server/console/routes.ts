@@ -123,12 +123,14 @@ async function logout({ session }: Parameters<Handler>[0], { pool, console }: Pa
 async function me({ session, caller }: Parameters<Handler>[0], { config }: Parameters<Handler>[1]) {
   if (session === undefined || caller === undefined) return json(null)
   const { callerId, credentialHolderType, readAll, approverId = null, allowedCapabilities } = caller
+  const { stepUpPasskey = null } = caller
   return json({
     callerId,
     credentialHolderType,
     readAll,
     approverId,
     allowedCapabilities,
+    stepUpPasskey,
     expiresAt: session.expiresAt,
     version: config.buildVersion,
   })

@@ -10749,6 +10749,20 @@ var init_ml_dsa = __esm({
   }
 });
 
+// src/core/verifier/pre-auth-encoding.ts
+function preAuthEncoding(artifact, canonicalText2) {
+  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
+  const body = utf8ToBytes(canonicalText2);
+  const ascii = utf8ToBytes;
+  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
+}
+var init_pre_auth_encoding = __esm({
+  "src/core/verifier/pre-auth-encoding.ts"() {
+    "use strict";
+    init_utils();
+  }
+});
+
 // src/core/verifier/crypto.ts
 function cryptoOf(keys, onUsed = () => void 0) {
   return {
@@ -10824,12 +10838,6 @@ function pointOf2(bytes) {
     return void 0;
   }
 }
-function preAuthEncoding(artifact, canonicalText2) {
-  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
-  const body = utf8ToBytes(canonicalText2);
-  const ascii = utf8ToBytes;
-  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
-}
 var HASHING, verifiers;
 var init_crypto = __esm({
   "src/core/verifier/crypto.ts"() {
@@ -10845,6 +10853,7 @@ var init_crypto = __esm({
     init_base64();
     init_evidence();
     init_keys();
+    init_pre_auth_encoding();
     init_signatures();
     HASHING = {
       sha256,

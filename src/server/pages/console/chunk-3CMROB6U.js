@@ -85,29 +85,483 @@ function keysOf(value) {
   return keys;
 }
 
-// src/core/approval-requests/action-code.ts
-var ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-function actionCode(action, sha256Hex) {
-  return codeOfHash(sha256Hex(actionText(action)));
+// src/core/verifier/evidence.ts
+function isOpen({ missingKeys, missingLog }) {
+  return missingKeys !== void 0 || missingLog !== void 0;
 }
-function actionText(action) {
-  const { capability, target, parameters, policy, principalId, requestedBy } = action;
-  return canonicalize({
-    capability,
-    target,
-    parameters,
-    policy: { name: policy.name, version: policy.version },
-    principalId,
-    requestedBy
+function mayVerify(artifact, keyId) {
+  return keyId.includes(":") === (artifact === "approval" || artifact === "step-up");
+}
+function check(name, problem, holds) {
+  try {
+    return { name, problem: holds() ? void 0 : problem };
+  } catch (error) {
+    return { name, problem: `${problem} (${error instanceof Error ? error.message : "unreadable"})` };
+  }
+}
+function checkSigned(name, problem, crypto, holds) {
+  const missing = /* @__PURE__ */ new Set();
+  const verifySignature = (artifact, text, signature) => {
+    const verdict = crypto.verifySignature(artifact, text, signature);
+    if (verdict === void 0) missing.add(signature.keyId);
+    return verdict !== false;
+  };
+  const made = check(name, problem, () => holds({ ...crypto, verifySignature }));
+  if (made.problem !== void 0 || missing.size === 0) return made;
+  const missingKeys = [...missing];
+  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
+  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys };
+}
+function canonicalText(value) {
+  try {
+    return canonicalize(value);
+  } catch {
+    return void 0;
+  }
+}
+function members(value) {
+  if (!isMembers(value)) throw new Error("an object is missing");
+  return value;
+}
+function isMembers(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function list(value) {
+  if (!Array.isArray(value)) throw new Error("a list is missing");
+  return value;
+}
+function string(value) {
+  if (typeof value !== "string") throw new Error("a string is missing");
+  return value;
+}
+
+// src/core/verifier/instant.ts
+var TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+function instantMs(text) {
+  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
+  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
+  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
+}
+
+// src/core/merkle/tree.ts
+function leafHash(data, sha2562) {
+  const input = new Uint8Array(1 + data.length);
+  input.set(data, 1);
+  return sha2562(input);
+}
+function nodeHash(left, right, sha2562) {
+  return sha2562(nodeInput(new Uint8Array(65), left, right));
+}
+function nodeInput(input, left, right) {
+  input[0] = 1;
+  input.set(left, 1);
+  input.set(right, 33);
+  return input;
+}
+function rootOfInclusion(proof, sha2562) {
+  const { index, size, path } = proof;
+  assertIndex(index, size);
+  assertHash(proof.leafHash, "the leaf hash");
+  path.forEach((hash2, height) => assertHash(hash2, "path hash", height));
+  let hash = proof.leafHash;
+  let [position, last] = [index, size - 1];
+  for (const sibling of path) {
+    if (last === 0) throw new Error("the path is too long for the index and the size");
+    if (odd(position) || position === last) {
+      hash = nodeHash(sibling, hash, sha2562);
+      while (!odd(position)) [position, last] = [half(position), half(last)];
+    } else hash = nodeHash(hash, sibling, sha2562);
+    [position, last] = [half(position), half(last)];
+  }
+  if (last !== 0) throw new Error("the path is too short for the index and the size");
+  return hash;
+}
+var half = (position) => Math.floor(position / 2);
+var odd = (position) => position % 2 === 1;
+function assertHash(hash, name, index) {
+  if (hash.length === 32) return;
+  throw new Error(`${name}${index === void 0 ? "" : ` ${index}`} has ${hash.length} bytes; a hash has 32`);
+}
+function assertIndex(index, size) {
+  if (!Number.isSafeInteger(size) || size < 1) throw new Error("the size is not an integer of 1 or more");
+  if (!Number.isSafeInteger(index) || index < 0) throw new Error("the index is not an integer of 0 or more");
+  if (index >= size) throw new Error(`the index ${index} is not below the size ${size}`);
+}
+
+// src/core/merkle/batch-head.ts
+function headText({ origin, size, root }) {
+  return `${origin}
+${size}
+${root}
+`;
+}
+var ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64: toBase642 }) {
+  const { origin, size, index, path } = readPosition(batch);
+  const hashes = path.map((text) => {
+    const hash = fromBase64(text);
+    if (hash?.length !== 32) throw new Error("a hash in the path of the batch is not 32 bytes of base64");
+    return hash;
+  });
+  const root = rootOfInclusion({ leafHash: leafHash(encoded, sha2562), index, size, path: hashes }, sha2562);
+  return headText({ origin, size, root: toBase642(root) });
+}
+function readPosition(value) {
+  const { origin, size, index, path, ...others } = typeof value === "object" && value !== null ? value : {};
+  if (typeof origin !== "string" || !ORIGIN.test(origin))
+    throw new Error("the origin of the batch is not a name, /batch/ and a UUID");
+  if (!Number.isSafeInteger(size) || size < 2)
+    throw new Error("the size of the batch is not an integer of 2 or more");
+  if (!Number.isSafeInteger(index) || index < 0)
+    throw new Error("the index in the batch is not an integer of 0 or more");
+  if (!Array.isArray(path) || !path.every((hash) => typeof hash === "string"))
+    throw new Error("the path of the batch is not a list of hashes");
+  if (Object.keys(others).length > 0) throw new Error("the batch has an unknown member");
+  return { origin, size, index, path };
+}
+var BATCH = "-batch";
+function familyOf(algorithm) {
+  return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm;
+}
+var SIGNED_BY_BATCH = {
+  "trust-record": ["ed25519-batch", "ml-dsa-65-batch"],
+  "execution-authorization": ["ed25519-batch"],
+  receipt: ["ml-dsa-65-batch"]
+};
+function signedMessage(artifact, encoded, { algorithm, batch }, hashing) {
+  if (!algorithm.endsWith(BATCH)) {
+    if (batch !== void 0) throw new Error(`a signature of '${algorithm}' stands in no batch`);
+    return encoded;
+  }
+  if (SIGNED_BY_BATCH[artifact]?.includes(algorithm) !== true)
+    throw new Error(`'${algorithm}' does not sign this kind of artifact`);
+  return new TextEncoder().encode(headOf(encoded, batch, hashing));
+}
+
+// src/core/json/text.ts
+var MalformedJson = class extends Error {
+  constructor(what) {
+    super(what);
+    this.name = "MalformedJson";
+  }
+};
+function parseJsonText(text, depthMax) {
+  const members2 = scan(text, depthMax);
+  let value;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
+  }
+  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
+  return value;
+}
+function scan(text, depthMax) {
+  let members2 = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 34:
+        i = endOfString(text, i);
+        break;
+      case 58:
+        members2++;
+        break;
+      case 91:
+      // [
+      case 123:
+        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
+        break;
+      case 93:
+      // ]
+      case 125:
+        depth--;
+        break;
+      case 46:
+        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
+        break;
+      case 69:
+      // E
+      case 101:
+        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
+        break;
+    }
+  }
+  return members2;
+}
+var SMALL = "0".repeat(300);
+function endOfNumber(text, at) {
+  let start = at;
+  while (isOfNumber(text.charCodeAt(start - 1))) start--;
+  let end = at + 1;
+  while (isOfNumber(text.charCodeAt(end))) end++;
+  const number = text.slice(start, end);
+  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
+  return end;
+}
+function isOfNumber(code) {
+  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
+}
+function endOfString(text, start) {
+  for (let i = start + 1; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 34) return i;
+    if (code === 92) i++;
+  }
+  return text.length;
+}
+function inspect(value) {
+  if (typeof value === "string") {
+    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
+    return 0;
+  }
+  if (typeof value === "number") {
+    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
+    return 0;
+  }
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
+  let members2 = 0;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "__proto__") throw new MalformedJson("__proto__ key");
+    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
+    members2 += 1 + inspect(member);
+  }
+  return members2;
+}
+
+// src/core/verifier/base64.ts
+function base64(text) {
+  let binary;
+  try {
+    binary = atob(text);
+  } catch {
+    return void 0;
+  }
+  if (btoa(binary) !== text) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+function base64url(text) {
+  if (!/^[\w-]*$/.test(text)) return void 0;
+  const padding = "=".repeat((4 - text.length % 4) % 4);
+  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
+}
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+// src/core/webauthn/assertion.ts
+var ALGORITHMS = { "webauthn-es256": "es256", "webauthn-ed25519": "ed25519" };
+function isPasskeyAlgorithm(algorithm) {
+  return Object.hasOwn(ALGORITHMS, algorithm);
+}
+function keyAlgorithmOf(algorithm) {
+  return ALGORITHMS[algorithm];
+}
+function readPasskey(value) {
+  if (!isMembers(value)) throw new Error("passkey is not an object");
+  const { rpId, origins, backupEligible } = value;
+  if (typeof rpId !== "string" || rpId === "") throw new Error("passkey.rpId is not a name");
+  if (!Array.isArray(origins) || origins.length === 0) throw new Error("passkey.origins is not a list");
+  const names2 = origins.filter((origin) => typeof origin === "string" && origin !== "");
+  if (names2.length < origins.length) throw new Error("passkey.origins holds something else than origins");
+  if (typeof backupEligible !== "boolean") throw new Error("passkey.backupEligible is not true or false");
+  return { rpId, origins: names2, backupEligible };
+}
+var UP = 1;
+var UV = 4;
+var BE = 8;
+var BS = 16;
+var AT = 64;
+var ED = 128;
+var AUTHENTICATOR_DATA_BYTES = 37;
+function assertedBytes(webauthn, { message, passkey, sha256: sha2562 }) {
+  if (!isMembers(webauthn)) throw new Error("webauthn is missing");
+  const authenticatorData = bytesOf(webauthn, "authenticatorData");
+  const clientDataJSON = bytesOf(webauthn, "clientDataJSON");
+  requireClientData(clientData(clientDataJSON), challengeOf(message, sha2562), passkey);
+  requireAuthenticatorData(authenticatorData, passkey, sha2562);
+  const signed = new Uint8Array(AUTHENTICATOR_DATA_BYTES + 32);
+  signed.set(authenticatorData);
+  signed.set(sha2562(clientDataJSON), AUTHENTICATOR_DATA_BYTES);
+  return signed;
+}
+function challengeOf(message, sha2562) {
+  return toBase64(sha2562(message)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+function bytesOf(webauthn, name) {
+  const text = webauthn[name];
+  const bytes = typeof text === "string" ? base64(text) : void 0;
+  if (bytes === void 0) throw new Error(`webauthn.${name} is not canonical base64`);
+  return bytes;
+}
+var DEPTH_MAX = 8;
+function clientData(bytes) {
+  let value;
+  try {
+    value = parseJsonText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), DEPTH_MAX);
+  } catch {
+    throw new Error("the client data is not JSON with exactly one reading");
+  }
+  if (!isMembers(value)) throw new Error("the client data is not an object");
+  return value;
+}
+function requireClientData(data, due, passkey) {
+  const { type, challenge, origin, crossOrigin } = data;
+  if (type !== "webauthn.get") throw new Error("the passkey was not asked to sign: the type is another one");
+  if (challenge !== due) throw new Error("the passkey signed another challenge");
+  if (typeof origin !== "string") throw new Error("the client data has no origin");
+  if (passkey !== void 0 && !passkey.origins.includes(origin))
+    throw new Error("the passkey signed at an origin that is not one of the key's");
+  if (crossOrigin !== void 0 && crossOrigin !== false || "topOrigin" in data)
+    throw new Error("the passkey signed inside another site's page");
+}
+function requireAuthenticatorData(data, passkey, sha2562) {
+  if (data.length !== AUTHENTICATOR_DATA_BYTES)
+    throw new Error(
+      `the authenticator data has ${data.length} bytes, and must have ${AUTHENTICATOR_DATA_BYTES}`
+    );
+  if (passkey !== void 0) {
+    const rpIdHash = sha2562(new TextEncoder().encode(passkey.rpId));
+    if (!rpIdHash.every((byte, i) => data[i] === byte))
+      throw new Error("the passkey signed for another rpId than the key's");
+  }
+  const flags = data[32] ?? 0;
+  if ((flags & UP) === 0) throw new Error("nobody was present when the passkey signed (UP)");
+  if ((flags & UV) === 0) throw new Error("the passkey did not verify its user (UV)");
+  if ((flags & (AT | ED)) !== 0) throw new Error("the authenticator data announces more than it may hold");
+  if (passkey !== void 0 && (flags & BE) !== 0 !== passkey.backupEligible)
+    throw new Error("whether the passkey can be copied is not as it was enrolled (BE)");
+  if ((flags & BS) !== 0 && (flags & BE) === 0)
+    throw new Error("the passkey was copied and says that it cannot be (BS without BE)");
+}
+
+// src/core/verifier/signatures.ts
+var SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
+function knownFamily(algorithm) {
+  const family = familyOf(algorithm);
+  if (!Object.hasOwn(SIGNATURE_BYTES, family)) throw new Error(`the algorithm '${algorithm}' is not known`);
+  return family;
+}
+function requireEd25519(algorithm, names2 = ["ed25519"]) {
+  knownFamily(algorithm);
+  if (!names2.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`);
+}
+function requireHumanAlgorithm(algorithm) {
+  if (!isPasskeyAlgorithm(algorithm)) requireEd25519(algorithm);
+}
+function carriedSignature(value) {
+  const { algorithm, keyId, value: bytes, batch } = members(value);
+  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
+}
+function isAuthorizationSigned({ payload = null, signature = null, ...by }, crypto) {
+  const carried = carriedSignature({ ...by, value: signature });
+  requireEd25519(carried.algorithm, ["ed25519", "ed25519-batch"]);
+  return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
+}
+function checkEd25519(name, problem, given, signed) {
+  const { artifact, text, signature } = signed;
+  return checkSigned(name, problem, given, (crypto) => {
+    const carried = carriedSignature(signature);
+    requireEd25519(carried.algorithm);
+    return text !== void 0 && crypto.verifySignature(artifact, text, carried);
   });
 }
-function codeOfHash(hash) {
-  const bits = BigInt(`0x${hash.slice(0, 15)}`);
-  const characters = Array.from(
-    { length: 12 },
-    (_, i) => ALPHABET[Number(bits >> BigInt(55 - 5 * i) & 31n)] ?? ""
-  ).join("");
-  return [0, 4, 8].map((start) => characters.slice(start, start + 4)).join("-");
+function textOf(signature) {
+  const { algorithm = null, keyId = null, value = null, batch } = signature ?? {};
+  return canonicalize([algorithm, keyId, value, ...batch === void 0 ? [] : [batch]]);
+}
+function requiredSignatures(evidence, first) {
+  if (!("requiredAlgorithms" in evidence)) {
+    if ("signatures" in evidence) throw new Error("signatures that nothing requires");
+    return [first];
+  }
+  const required = list(evidence["requiredAlgorithms"]).map(string);
+  const carried = list(evidence["signatures"]).map(carriedSignature);
+  const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => familyOf(one.algorithm) === required[i]);
+  if (!complete) throw new Error("a required signature is missing");
+  if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
+  return carried;
+}
+
+// src/core/verifier/governance-change.ts
+var STEP_UP_LIFETIME_MAX_MS = 12e4;
+var ACTIONS = /* @__PURE__ */ new Map([
+  ["APPROVED", "approve"],
+  ["REJECTED", "reject"]
+]);
+function shownOf(change) {
+  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change;
+  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
+}
+function signedMembersOf(change) {
+  const { signature: _, warnings: _1, diff: _2, ...signed } = change;
+  return signed;
+}
+function checkGovernanceChange(evidence, given) {
+  const change = isMembers(evidence) ? evidence : {};
+  const { signature } = change;
+  const signed = canonicalText(signedMembersOf(change));
+  return [
+    check("change hash", "The change hash does not match what was proposed", () => {
+      return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
+    }),
+    checkEd25519("change signature", "The signature of the change is not valid", given, {
+      artifact: "governance-change",
+      text: signed,
+      signature
+    }),
+    check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
+    checkSigned(
+      "step-up authorization",
+      "The step-up authorization is not one of this resolution",
+      given,
+      (crypto) => isSteppedUp(change, crypto)
+    )
+  ];
+}
+function isResolved(change) {
+  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
+  if (status === "PENDING_APPROVAL")
+    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === void 0);
+  return ACTIONS.has(status) && // Nobody checks what he made.
+  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status === "REJECTED" && typeof rejectionReason === "string");
+}
+function isSteppedUp(change, crypto) {
+  const { status, stepUpAuthorization } = change;
+  if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
+  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization);
+  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
+  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
+  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
+  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn };
+  if (!isBound) return false;
+  requireHumanAlgorithm(carried.algorithm);
+  const known = stepUpKeys(change, crypto);
+  return known.length === 0 || known.some((id) => {
+    const revokedAt = crypto.humanKey(id)?.revokedAt ?? null;
+    return (revokedAt === null || instantMs(string(change["resolvedAt"])) < instantMs(revokedAt)) && crypto.verifySignature("step-up", canonicalize(payload), { ...carried, keyId: id });
+  });
+}
+function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
+  if (typeof resolvedBy !== "string") return [];
+  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization["keyId"] : void 0;
+  const names2 = /* @__PURE__ */ new Set(["step-up", ...typeof keyId === "string" ? [keyId] : []]);
+  return Array.from(names2, (name) => `${resolvedBy}:${name}`).filter(
+    (id) => crypto.humanKey(id) !== void 0
+  );
+}
+function notesOnChange(change, crypto) {
+  const { resolvedBy, stepUpAuthorization } = change;
+  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
+  if (stepUpKeys(change, crypto).length > 0) return [];
+  const due = JSON.stringify(`${resolvedBy}:step-up`);
+  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
 }
 
 // node_modules/@noble/hashes/utils.js
@@ -875,6 +1329,39 @@ var sha512 = /* @__PURE__ */ createHasher(
   /* @__PURE__ */ oidNist(3)
 );
 
+// src/core/verifier/pre-auth-encoding.ts
+function preAuthEncoding(artifact, canonicalText2) {
+  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
+  const body = utf8ToBytes(canonicalText2);
+  const ascii = utf8ToBytes;
+  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
+}
+
+// src/core/approval-requests/action-code.ts
+var ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+function actionCode(action, sha256Hex) {
+  return codeOfHash(sha256Hex(actionText(action)));
+}
+function actionText(action) {
+  const { capability, target, parameters, policy, principalId, requestedBy } = action;
+  return canonicalize({
+    capability,
+    target,
+    parameters,
+    policy: { name: policy.name, version: policy.version },
+    principalId,
+    requestedBy
+  });
+}
+function codeOfHash(hash) {
+  const bits = BigInt(`0x${hash.slice(0, 15)}`);
+  const characters = Array.from(
+    { length: 12 },
+    (_, i) => ALPHABET[Number(bits >> BigInt(55 - 5 * i) & 31n)] ?? ""
+  ).join("");
+  return [0, 4, 8].map((start) => characters.slice(start, start + 4)).join("-");
+}
+
 // src/core/approval-requests/request-hash.ts
 function requestHash(content, sha256Hex) {
   return sha256Hex(canonicalize(content));
@@ -882,8 +1369,39 @@ function requestHash(content, sha256Hex) {
 
 export {
   canonicalize,
-  actionCode,
-  requestHash,
+  isOpen,
+  mayVerify,
+  check,
+  checkSigned,
+  canonicalText,
+  members,
+  isMembers,
+  list,
+  string,
+  instantMs,
+  leafHash,
+  rootOfInclusion,
+  signedMessage,
+  MalformedJson,
+  parseJsonText,
+  base64,
+  base64url,
+  toBase64,
+  isPasskeyAlgorithm,
+  keyAlgorithmOf,
+  readPasskey,
+  assertedBytes,
+  SIGNATURE_BYTES,
+  knownFamily,
+  requireHumanAlgorithm,
+  carriedSignature,
+  isAuthorizationSigned,
+  checkEd25519,
+  requiredSignatures,
+  shownOf,
+  signedMembersOf,
+  checkGovernanceChange,
+  notesOnChange,
   split,
   isBytes,
   anumber,
@@ -904,5 +1422,8 @@ export {
   randomBytes,
   oidNist,
   sha256,
-  sha512
+  sha512,
+  requestHash,
+  preAuthEncoding,
+  actionCode
 };

@@ -1,4 +1,6 @@
 import {
+  MalformedJson,
+  SIGNATURE_BYTES,
   abool,
   abytes,
   actionCode,
@@ -6,428 +8,55 @@ import {
   ahash,
   anumber,
   aoutput,
+  assertedBytes,
+  base64,
+  base64url,
   bytesToHex,
+  canonicalText,
   canonicalize,
+  carriedSignature,
+  check,
+  checkEd25519,
+  checkGovernanceChange,
   checkOpts,
+  checkSigned,
   clean,
   concatBytes,
   createHasher,
   hexToBytes,
+  instantMs,
+  isAuthorizationSigned,
   isBytes,
+  isMembers,
+  isOpen,
+  isPasskeyAlgorithm,
+  keyAlgorithmOf,
+  knownFamily,
+  leafHash,
+  list,
+  mayVerify,
+  members,
+  notesOnChange,
   oidNist,
+  parseJsonText,
+  preAuthEncoding,
   randomBytes,
+  readPasskey,
   requestHash,
+  requireHumanAlgorithm,
+  requiredSignatures,
+  rootOfInclusion,
   sha256,
   sha512,
+  signedMembersOf,
+  signedMessage,
   split,
+  string,
   swap32IfBE,
+  toBase64,
   u32,
   utf8ToBytes
-} from "./chunk-KCKV6GQS.js";
-
-// src/core/verifier/evidence.ts
-function isOpen({ missingKeys, missingLog }) {
-  return missingKeys !== void 0 || missingLog !== void 0;
-}
-function mayVerify(artifact, keyId) {
-  return keyId.includes(":") === (artifact === "approval" || artifact === "step-up");
-}
-function check(name, problem, holds2) {
-  try {
-    return { name, problem: holds2() ? void 0 : problem };
-  } catch (error) {
-    return { name, problem: `${problem} (${error instanceof Error ? error.message : "unreadable"})` };
-  }
-}
-function checkSigned(name, problem, crypto, holds2) {
-  const missing = /* @__PURE__ */ new Set();
-  const verifySignature = (artifact, text, signature) => {
-    const verdict = crypto.verifySignature(artifact, text, signature);
-    if (verdict === void 0) missing.add(signature.keyId);
-    return verdict !== false;
-  };
-  const made = check(name, problem, () => holds2({ ...crypto, verifySignature }));
-  if (made.problem !== void 0 || missing.size === 0) return made;
-  const missingKeys = [...missing];
-  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
-  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys };
-}
-function canonicalText(value) {
-  try {
-    return canonicalize(value);
-  } catch {
-    return void 0;
-  }
-}
-function members(value) {
-  if (!isMembers(value)) throw new Error("an object is missing");
-  return value;
-}
-function isMembers(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function list(value) {
-  if (!Array.isArray(value)) throw new Error("a list is missing");
-  return value;
-}
-function string(value) {
-  if (typeof value !== "string") throw new Error("a string is missing");
-  return value;
-}
-
-// src/core/verifier/instant.ts
-var TIMESTAMP = /^([1-9]\d{3}-\d{2}-\d{2})[Tt]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-function instantMs(text) {
-  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
-  const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
-  return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
-}
-
-// src/core/merkle/tree.ts
-function leafHash(data, sha2562) {
-  const input = new Uint8Array(1 + data.length);
-  input.set(data, 1);
-  return sha2562(input);
-}
-function nodeHash(left, right, sha2562) {
-  return sha2562(nodeInput(new Uint8Array(65), left, right));
-}
-function nodeInput(input, left, right) {
-  input[0] = 1;
-  input.set(left, 1);
-  input.set(right, 33);
-  return input;
-}
-function rootOfInclusion(proof, sha2562) {
-  const { index, size, path } = proof;
-  assertIndex(index, size);
-  assertHash(proof.leafHash, "the leaf hash");
-  path.forEach((hash2, height) => assertHash(hash2, "path hash", height));
-  let hash = proof.leafHash;
-  let [position, last] = [index, size - 1];
-  for (const sibling of path) {
-    if (last === 0) throw new Error("the path is too long for the index and the size");
-    if (odd(position) || position === last) {
-      hash = nodeHash(sibling, hash, sha2562);
-      while (!odd(position)) [position, last] = [half(position), half(last)];
-    } else hash = nodeHash(hash, sibling, sha2562);
-    [position, last] = [half(position), half(last)];
-  }
-  if (last !== 0) throw new Error("the path is too short for the index and the size");
-  return hash;
-}
-var half = (position) => Math.floor(position / 2);
-var odd = (position) => position % 2 === 1;
-function assertHash(hash, name, index) {
-  if (hash.length === 32) return;
-  throw new Error(`${name}${index === void 0 ? "" : ` ${index}`} has ${hash.length} bytes; a hash has 32`);
-}
-function assertIndex(index, size) {
-  if (!Number.isSafeInteger(size) || size < 1) throw new Error("the size is not an integer of 1 or more");
-  if (!Number.isSafeInteger(index) || index < 0) throw new Error("the index is not an integer of 0 or more");
-  if (index >= size) throw new Error(`the index ${index} is not below the size ${size}`);
-}
-
-// src/core/merkle/batch-head.ts
-function headText({ origin, size, root }) {
-  return `${origin}
-${size}
-${root}
-`;
-}
-var ORIGIN = /^[!-*,-~]{1,200}\/batch\/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64: toBase642 }) {
-  const { origin, size, index, path } = readPosition(batch);
-  const hashes = path.map((text) => {
-    const hash = fromBase64(text);
-    if (hash?.length !== 32) throw new Error("a hash in the path of the batch is not 32 bytes of base64");
-    return hash;
-  });
-  const root = rootOfInclusion({ leafHash: leafHash(encoded, sha2562), index, size, path: hashes }, sha2562);
-  return headText({ origin, size, root: toBase642(root) });
-}
-function readPosition(value) {
-  const { origin, size, index, path, ...others } = typeof value === "object" && value !== null ? value : {};
-  if (typeof origin !== "string" || !ORIGIN.test(origin))
-    throw new Error("the origin of the batch is not a name, /batch/ and a UUID");
-  if (!Number.isSafeInteger(size) || size < 2)
-    throw new Error("the size of the batch is not an integer of 2 or more");
-  if (!Number.isSafeInteger(index) || index < 0)
-    throw new Error("the index in the batch is not an integer of 0 or more");
-  if (!Array.isArray(path) || !path.every((hash) => typeof hash === "string"))
-    throw new Error("the path of the batch is not a list of hashes");
-  if (Object.keys(others).length > 0) throw new Error("the batch has an unknown member");
-  return { origin, size, index, path };
-}
-var BATCH = "-batch";
-function familyOf(algorithm) {
-  return algorithm.endsWith(BATCH) ? algorithm.slice(0, -BATCH.length) : algorithm;
-}
-var SIGNED_BY_BATCH = {
-  "trust-record": ["ed25519-batch", "ml-dsa-65-batch"],
-  "execution-authorization": ["ed25519-batch"],
-  receipt: ["ml-dsa-65-batch"]
-};
-function signedMessage(artifact, encoded, { algorithm, batch }, hashing) {
-  if (!algorithm.endsWith(BATCH)) {
-    if (batch !== void 0) throw new Error(`a signature of '${algorithm}' stands in no batch`);
-    return encoded;
-  }
-  if (SIGNED_BY_BATCH[artifact]?.includes(algorithm) !== true)
-    throw new Error(`'${algorithm}' does not sign this kind of artifact`);
-  return new TextEncoder().encode(headOf(encoded, batch, hashing));
-}
-
-// src/core/json/text.ts
-var MalformedJson = class extends Error {
-  constructor(what) {
-    super(what);
-    this.name = "MalformedJson";
-  }
-};
-function parseJsonText(text, depthMax) {
-  const members2 = scan(text, depthMax);
-  let value;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
-  }
-  if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
-  return value;
-}
-function scan(text, depthMax) {
-  let members2 = 0;
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
-      case 34:
-        i = endOfString(text, i);
-        break;
-      case 58:
-        members2++;
-        break;
-      case 91:
-      // [
-      case 123:
-        if (++depth > depthMax) throw new MalformedJson(`deeper than ${depthMax}`);
-        break;
-      case 93:
-      // ]
-      case 125:
-        depth--;
-        break;
-      case 46:
-        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
-        break;
-      case 69:
-      // E
-      case 101:
-        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
-        break;
-    }
-  }
-  return members2;
-}
-var SMALL = "0".repeat(300);
-function endOfNumber(text, at) {
-  let start = at;
-  while (isOfNumber(text.charCodeAt(start - 1))) start--;
-  let end = at + 1;
-  while (isOfNumber(text.charCodeAt(end))) end++;
-  const number = text.slice(start, end);
-  if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
-  return end;
-}
-function isOfNumber(code) {
-  return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
-}
-function endOfString(text, start) {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 34) return i;
-    if (code === 92) i++;
-  }
-  return text.length;
-}
-function inspect(value) {
-  if (typeof value === "string") {
-    if (!value.isWellFormed()) throw new MalformedJson("lone surrogate");
-    return 0;
-  }
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new MalformedJson("number out of range");
-    return 0;
-  }
-  if (typeof value !== "object" || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((members3, item) => members3 + inspect(item), 0);
-  let members2 = 0;
-  for (const [key, member] of Object.entries(value)) {
-    if (key === "__proto__") throw new MalformedJson("__proto__ key");
-    if (!key.isWellFormed()) throw new MalformedJson("lone surrogate in a key");
-    members2 += 1 + inspect(member);
-  }
-  return members2;
-}
-
-// src/core/verifier/base64.ts
-function base64(text) {
-  let binary;
-  try {
-    binary = atob(text);
-  } catch {
-    return void 0;
-  }
-  if (btoa(binary) !== text) return void 0;
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-function base64url(text) {
-  if (!/^[\w-]*$/.test(text)) return void 0;
-  const padding = "=".repeat((4 - text.length % 4) % 4);
-  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
-}
-function toBase64(bytes) {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-
-// src/core/webauthn/assertion.ts
-var ALGORITHMS = { "webauthn-es256": "es256", "webauthn-ed25519": "ed25519" };
-function isPasskeyAlgorithm(algorithm) {
-  return Object.hasOwn(ALGORITHMS, algorithm);
-}
-function keyAlgorithmOf(algorithm) {
-  return ALGORITHMS[algorithm];
-}
-function readPasskey(value) {
-  if (!isMembers(value)) throw new Error("passkey is not an object");
-  const { rpId, origins, backupEligible } = value;
-  if (typeof rpId !== "string" || rpId === "") throw new Error("passkey.rpId is not a name");
-  if (!Array.isArray(origins) || origins.length === 0) throw new Error("passkey.origins is not a list");
-  const names = origins.filter((origin) => typeof origin === "string" && origin !== "");
-  if (names.length < origins.length) throw new Error("passkey.origins holds something else than origins");
-  if (typeof backupEligible !== "boolean") throw new Error("passkey.backupEligible is not true or false");
-  return { rpId, origins: names, backupEligible };
-}
-var UP = 1;
-var UV = 4;
-var BE = 8;
-var BS = 16;
-var AT = 64;
-var ED = 128;
-var AUTHENTICATOR_DATA_BYTES = 37;
-function assertedBytes(webauthn, { message, passkey, sha256: sha2562 }) {
-  if (!isMembers(webauthn)) throw new Error("webauthn is missing");
-  const authenticatorData = bytesOf(webauthn, "authenticatorData");
-  const clientDataJSON = bytesOf(webauthn, "clientDataJSON");
-  requireClientData(clientData(clientDataJSON), challengeOf(message, sha2562), passkey);
-  requireAuthenticatorData(authenticatorData, passkey, sha2562);
-  const signed = new Uint8Array(AUTHENTICATOR_DATA_BYTES + 32);
-  signed.set(authenticatorData);
-  signed.set(sha2562(clientDataJSON), AUTHENTICATOR_DATA_BYTES);
-  return signed;
-}
-function challengeOf(message, sha2562) {
-  return toBase64(sha2562(message)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-function bytesOf(webauthn, name) {
-  const text = webauthn[name];
-  const bytes = typeof text === "string" ? base64(text) : void 0;
-  if (bytes === void 0) throw new Error(`webauthn.${name} is not canonical base64`);
-  return bytes;
-}
-var DEPTH_MAX = 8;
-function clientData(bytes) {
-  let value;
-  try {
-    value = parseJsonText(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), DEPTH_MAX);
-  } catch {
-    throw new Error("the client data is not JSON with exactly one reading");
-  }
-  if (!isMembers(value)) throw new Error("the client data is not an object");
-  return value;
-}
-function requireClientData(data, due, passkey) {
-  const { type, challenge, origin, crossOrigin } = data;
-  if (type !== "webauthn.get") throw new Error("the passkey was not asked to sign: the type is another one");
-  if (challenge !== due) throw new Error("the passkey signed another challenge");
-  if (typeof origin !== "string") throw new Error("the client data has no origin");
-  if (passkey !== void 0 && !passkey.origins.includes(origin))
-    throw new Error("the passkey signed at an origin that is not one of the key's");
-  if (crossOrigin !== void 0 && crossOrigin !== false || "topOrigin" in data)
-    throw new Error("the passkey signed inside another site's page");
-}
-function requireAuthenticatorData(data, passkey, sha2562) {
-  if (data.length !== AUTHENTICATOR_DATA_BYTES)
-    throw new Error(
-      `the authenticator data has ${data.length} bytes, and must have ${AUTHENTICATOR_DATA_BYTES}`
-    );
-  if (passkey !== void 0) {
-    const rpIdHash = sha2562(new TextEncoder().encode(passkey.rpId));
-    if (!rpIdHash.every((byte, i) => data[i] === byte))
-      throw new Error("the passkey signed for another rpId than the key's");
-  }
-  const flags = data[32] ?? 0;
-  if ((flags & UP) === 0) throw new Error("nobody was present when the passkey signed (UP)");
-  if ((flags & UV) === 0) throw new Error("the passkey did not verify its user (UV)");
-  if ((flags & (AT | ED)) !== 0) throw new Error("the authenticator data announces more than it may hold");
-  if (passkey !== void 0 && (flags & BE) !== 0 !== passkey.backupEligible)
-    throw new Error("whether the passkey can be copied is not as it was enrolled (BE)");
-  if ((flags & BS) !== 0 && (flags & BE) === 0)
-    throw new Error("the passkey was copied and says that it cannot be (BS without BE)");
-}
-
-// src/core/verifier/signatures.ts
-var SIGNATURE_BYTES = { ed25519: 64, "ml-dsa-65": 3309 };
-function knownFamily(algorithm) {
-  const family = familyOf(algorithm);
-  if (!Object.hasOwn(SIGNATURE_BYTES, family)) throw new Error(`the algorithm '${algorithm}' is not known`);
-  return family;
-}
-function requireEd25519(algorithm, names = ["ed25519"]) {
-  knownFamily(algorithm);
-  if (!names.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`);
-}
-function requireHumanAlgorithm(algorithm) {
-  if (!isPasskeyAlgorithm(algorithm)) requireEd25519(algorithm);
-}
-function carriedSignature(value) {
-  const { algorithm, keyId, value: bytes, batch } = members(value);
-  return { algorithm: string(algorithm), keyId: string(keyId), value: string(bytes), batch };
-}
-function isAuthorizationSigned({ payload = null, signature = null, ...by2 }, crypto) {
-  const carried = carriedSignature({ ...by2, value: signature });
-  requireEd25519(carried.algorithm, ["ed25519", "ed25519-batch"]);
-  return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
-}
-function checkEd25519(name, problem, given, signed) {
-  const { artifact, text, signature } = signed;
-  return checkSigned(name, problem, given, (crypto) => {
-    const carried = carriedSignature(signature);
-    requireEd25519(carried.algorithm);
-    return text !== void 0 && crypto.verifySignature(artifact, text, carried);
-  });
-}
-function textOf(signature) {
-  const { algorithm = null, keyId = null, value = null, batch } = signature ?? {};
-  return canonicalize([algorithm, keyId, value, ...batch === void 0 ? [] : [batch]]);
-}
-function requiredSignatures(evidence, first) {
-  if (!("requiredAlgorithms" in evidence)) {
-    if ("signatures" in evidence) throw new Error("signatures that nothing requires");
-    return [first];
-  }
-  const required = list(evidence["requiredAlgorithms"]).map(string);
-  const carried = list(evidence["signatures"]).map(carriedSignature);
-  const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => familyOf(one.algorithm) === required[i]);
-  if (!complete) throw new Error("a required signature is missing");
-  if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
-  return carried;
-}
+} from "./chunk-3CMROB6U.js";
 
 // src/core/verifier/approval-request.ts
 var HASH = /^[0-9a-f]{64}$/;
@@ -1146,10 +775,10 @@ var Unusable = class extends Error {
 };
 
 // src/core/verifier/parse.ts
-var DEPTH_MAX2 = 80;
+var DEPTH_MAX = 80;
 function parseEvidence(text, what) {
   try {
-    return parseJsonText(text, DEPTH_MAX2);
+    return parseJsonText(text, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
     throw new Unusable(
@@ -1222,9 +851,9 @@ function openTrusted(note, trust, crypto) {
   const unsigned = everyType ? keys.find(({ type }) => !signedBy.has(type)) : void 0;
   if (unsigned === void 0) return { ...opened, witnesses: opened.cosignedBy.map(({ name }) => name) };
   if (byUnknown) throw notGiven();
-  throw new Error(`the checkpoint is not signed by the ${ALGORITHMS2[unsigned.type]} key of its log`);
+  throw new Error(`the checkpoint is not signed by the ${ALGORITHMS[unsigned.type]} key of its log`);
 }
-var ALGORITHMS2 = {
+var ALGORITHMS = {
   ed25519: "Ed25519",
   "ed25519-cosignature": "Ed25519",
   "ml-dsa-44-cosignature": "ML-DSA-44"
@@ -1342,12 +971,12 @@ function requireOrder(first, second, places) {
   const isBefore = before.origin === after.origin ? before.index < after.index : logs < 0;
   if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first)}`);
 }
-var ORIGIN2 = /^(.+)\/log\/([1-9][0-9]{0,8})$/;
+var ORIGIN = /^(.+)\/log\/([1-9][0-9]{0,8})$/;
 function areOfOneName(one, other) {
-  const [first, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
+  const [first, second] = [ORIGIN.exec(one), ORIGIN.exec(other)];
   return first !== null && second !== null && first[1] === second[1];
 }
-var numberOf = (origin) => Number(ORIGIN2.exec(origin)?.[2] ?? Number.NaN);
+var numberOf = (origin) => Number(ORIGIN.exec(origin)?.[2] ?? Number.NaN);
 var NAMES = {
   authorization: "authorization",
   receipt: "receipt",
@@ -1363,81 +992,6 @@ function noteOn(log) {
   const at = seconds === void 0 || seconds > LAST_SECOND ? "" : ` of ${new Date(seconds * 1e3).toISOString().replace(".000Z", "Z")}`;
   const cosigned = witnesses.length === 0 ? "" : `, cosigned by the witnesses ${witnesses.map((name) => JSON.stringify(name)).join(", ")}`;
   return `The log ${JSON.stringify(origin)} had ${size} entries at its checkpoint${at}${cosigned}.`;
-}
-
-// src/core/verifier/governance-change.ts
-var STEP_UP_LIFETIME_MAX_MS = 12e4;
-var ACTIONS = /* @__PURE__ */ new Map([
-  ["APPROVED", "approve"],
-  ["REJECTED", "reject"]
-]);
-function shownOf(change) {
-  const { changeId, kind, target, proposed, reason, proposedBy, proposedAt } = change;
-  return { changeId, kind, target, proposed, reason, proposedBy, proposedAt };
-}
-function signedMembersOf(change) {
-  const { signature: _, warnings: _1, diff: _2, ...signed } = change;
-  return signed;
-}
-function checkGovernanceChange(evidence, given) {
-  const change = isMembers(evidence) ? evidence : {};
-  const { signature } = change;
-  const signed = canonicalText(signedMembersOf(change));
-  return [
-    check("change hash", "The change hash does not match what was proposed", () => {
-      return given.sha256Hex(canonicalize(shownOf(change))) === change["changeHash"];
-    }),
-    checkEd25519("change signature", "The signature of the change is not valid", given, {
-      artifact: "governance-change",
-      text: signed,
-      signature
-    }),
-    check("resolution", "The change is not resolved as its status says", () => isResolved(change)),
-    checkSigned(
-      "step-up authorization",
-      "The step-up authorization is not one of this resolution",
-      given,
-      (crypto) => isSteppedUp(change, crypto)
-    )
-  ];
-}
-function isResolved(change) {
-  const { status, resolvedBy, resolvedAt, rejectionReason, proposedBy } = change;
-  if (status === "PENDING_APPROVAL")
-    return [resolvedBy, resolvedAt, rejectionReason].every((member) => member === void 0);
-  return ACTIONS.has(status) && // Nobody checks what he made.
-  string(resolvedBy) !== string(proposedBy) && !Number.isNaN(instantMs(string(resolvedAt))) && (rejectionReason === void 0 || status === "REJECTED" && typeof rejectionReason === "string");
-}
-function isSteppedUp(change, crypto) {
-  const { status, stepUpAuthorization } = change;
-  if (status === "PENDING_APPROVAL") return stepUpAuthorization === void 0;
-  const { payload, keyId, algorithm, signature, webauthn } = members(stepUpAuthorization);
-  const { version, nonce, changeId, changeHash, action, authorizedAt, expiresAt } = members(payload);
-  const [from, to] = [instantMs(string(authorizedAt)), instantMs(string(expiresAt))];
-  const isBound = version === 1 && string(nonce) !== "" && string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"] && string(action) === ACTIONS.get(status) && from < to && to - from <= STEP_UP_LIFETIME_MAX_MS && instantMs(string(change["resolvedAt"])) < to;
-  const carried = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature), webauthn };
-  if (!isBound) return false;
-  requireHumanAlgorithm(carried.algorithm);
-  const known = stepUpKeys(change, crypto);
-  return known.length === 0 || known.some((id2) => {
-    const revokedAt = crypto.humanKey(id2)?.revokedAt ?? null;
-    return (revokedAt === null || instantMs(string(change["resolvedAt"])) < instantMs(revokedAt)) && crypto.verifySignature("step-up", canonicalize(payload), { ...carried, keyId: id2 });
-  });
-}
-function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
-  if (typeof resolvedBy !== "string") return [];
-  const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization["keyId"] : void 0;
-  const names = /* @__PURE__ */ new Set(["step-up", ...typeof keyId === "string" ? [keyId] : []]);
-  return Array.from(names, (name) => `${resolvedBy}:${name}`).filter(
-    (id2) => crypto.humanKey(id2) !== void 0
-  );
-}
-function notesOnChange(change, crypto) {
-  const { resolvedBy, stepUpAuthorization } = change;
-  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
-  if (stepUpKeys(change, crypto).length > 0) return [];
-  const due = JSON.stringify(`${resolvedBy}:step-up`);
-  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
 }
 
 // node_modules/@noble/curves/utils.js
@@ -2162,14 +1716,14 @@ function oddMultiples(p, size) {
 }
 function wnafDigits(n, W) {
   const size = 2 ** W;
-  const half2 = size / 2;
+  const half = size / 2;
   const mask = BigInt(size - 1);
   const d = [];
   while (n > _0n3) {
     let w = 0;
     if (n & _1n3) {
       w = Number(n & mask);
-      if (w >= half2)
+      if (w >= half)
         w -= size;
       n -= BigInt(w);
     }
@@ -2180,14 +1734,14 @@ function wnafDigits(n, W) {
 }
 function signedWindowDigits(n, W, windows) {
   const size = 2 ** W;
-  const half2 = size / 2;
+  const half = size / 2;
   const mask = BigInt(size - 1);
   const shiftBy = BigInt(W);
   const d = [];
   for (let w = 0; w < windows; w++) {
     let v = Number(n & mask);
     n >>= shiftBy;
-    if (v > half2) {
+    if (v > half) {
       v -= size;
       n += _1n3;
     }
@@ -2244,12 +1798,12 @@ var ScalarMultiplier = class {
    */
   buildWnafTable(point, W, bits) {
     const windows = Math.ceil(bits / W) + 1;
-    const half2 = 2 ** (W - 1);
+    const half = 2 ** (W - 1);
     const comp = [];
     let base = point;
     for (let w = 0; w < windows; w++) {
       let acc = base;
-      for (let i = 0; i < half2; i++) {
+      for (let i = 0; i < half; i++) {
         comp.push(acc);
         acc = acc.add(base);
       }
@@ -2268,16 +1822,16 @@ var ScalarMultiplier = class {
    */
   wnafCachedCT(precomputes, n) {
     const { W, windows, comp } = precomputes;
-    const half2 = 2 ** (W - 1);
+    const half = 2 ** (W - 1);
     const digits = signedWindowDigits(n, W, windows);
     let p = this.ZERO;
     let f = this.BASE;
     for (let w = 0; w < windows; w++) {
       const digit = digits[w];
-      const start = w * half2;
+      const start = w * half;
       const idx = Math.abs(digit) - 1;
       let sel = comp[start];
-      for (let i = 1; i < half2; i++)
+      for (let i = 1; i < half; i++)
         sel = i === idx ? comp[start + i] : sel;
       const neg = sel.negate();
       if (digit === 0)
@@ -4301,13 +3855,13 @@ function ofJwk(jwk, mayBeEs256, which) {
   if (kty === "OKP" && crv === "Ed25519") {
     if (alg !== void 0 && alg !== "EdDSA" && alg !== "Ed25519")
       throw new Unusable(`${which} is an Ed25519 key with an \`alg\` that is not Ed25519's.`);
-    return materialOf(KINDS[0], bytesOf2(x, which), which);
+    return materialOf(KINDS[0], bytesOf(x, which), which);
   }
-  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf2(pub, which), which);
+  if (kty === "AKP" && alg === "ML-DSA-65") return materialOf(KINDS[1], bytesOf(pub, which), which);
   if (mayBeEs256 && kty === "EC" && crv === "P-256") {
     if (alg !== void 0 && alg !== "ES256")
       throw new Unusable(`${which} is a P-256 key with an \`alg\` that is not ES256.`);
-    const coordinates = [bytesOf2(x, which), bytesOf2(y, which)];
+    const coordinates = [bytesOf(x, which), bytesOf(y, which)];
     if (coordinates.some(({ length }) => length !== 32))
       throw new Unusable(`${which} has coordinates that do not have 32 bytes.`);
     return materialOf(KINDS[2], concatBytes(...coordinates), which);
@@ -4320,7 +3874,7 @@ function refusePrivate(part, which) {
       `${which} holds a private key: treat it as compromised, and save the public keys only.`
     );
 }
-function bytesOf2(text, which) {
+function bytesOf(text, which) {
   const bytes = typeof text === "string" ? base64url(text) : void 0;
   if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
   return bytes;
@@ -6042,12 +5596,6 @@ function pointOf2(bytes) {
     return void 0;
   }
 }
-function preAuthEncoding(artifact, canonicalText2) {
-  const type = utf8ToBytes(`application/vnd.countersign.${artifact}.v1+json`);
-  const body = utf8ToBytes(canonicalText2);
-  const ascii = utf8ToBytes;
-  return concatBytes(ascii(`DSSEv1 ${type.length} `), type, ascii(` ${body.length} `), body);
-}
 
 // src/core/intents/states.ts
 var intentStates = ["PREPARED", "RELEASED", "FINALIZED", "ERRORED", "RESOLVED"];
@@ -6327,8 +5875,8 @@ function reportOn(evidence, trusted, which) {
   const members2 = isMembers(evidence) ? evidence : {};
   const artifact = kindOf(members2, which);
   const used = /* @__PURE__ */ new Map();
-  const { idOf, inspect: inspect2 } = KINDS2[artifact];
-  const { checks, notes } = inspect2(members2, { ...trusted, onUsed: (key) => used.set(key.keyId, key) });
+  const { idOf, inspect } = KINDS2[artifact];
+  const { checks, notes } = inspect(members2, { ...trusted, onUsed: (key) => used.set(key.keyId, key) });
   const id2 = idOf(members2);
   const verdict = verdictOf(checks);
   return {

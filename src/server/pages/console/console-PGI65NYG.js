@@ -2,10 +2,14 @@ import {
   actionCode,
   bytesToHex,
   canonicalize,
+  preAuthEncoding,
+  randomBytes,
   requestHash,
   sha256,
+  shownOf,
+  toBase64,
   utf8ToBytes
-} from "./chunk-KCKV6GQS.js";
+} from "./chunk-3CMROB6U.js";
 
 // node_modules/preact/dist/preact.mjs
 var n;
@@ -627,16 +631,16 @@ var NOT_PRINTABLE = (
 function printable(line) {
   return line.replaceAll(NOT_PRINTABLE, "�");
 }
-function printableJson(text) {
-  return text.replaceAll(
+function printableJson(text2) {
+  return text2.replaceAll(
     NOT_PRINTABLE,
     (character) => character === "\n" ? character : character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   );
 }
 
 // src/console/text.ts
-function oneLine(text) {
-  return printable(text);
+function oneLine(text2) {
+  return printable(text2);
 }
 function jsonText(value, indent) {
   return printableJson(JSON.stringify(value, null, indent) ?? "");
@@ -682,7 +686,7 @@ function Countdown({ to }) {
   const now = useNow();
   const seconds = Math.max(0, Math.floor((Date.parse(to) - now) / 1e3));
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds % 3600 / 60)];
-  const text = hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+  const text2 = hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
   return /* @__PURE__ */ a3(
     "time",
     {
@@ -690,14 +694,14 @@ function Countdown({ to }) {
       title: absolute(to),
       class: seconds < 300 ? "urgent" : "",
       "data-absolute": absolute(to),
-      children: seconds === 0 ? "over" : `${text} left`
+      children: seconds === 0 ? "over" : `${text2} left`
     }
   );
 }
-function Copy({ text, label = "Copy" }) {
+function Copy({ text: text2, label = "Copy" }) {
   const [copied, setCopied] = d2(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    await navigator.clipboard.writeText(text2);
     setCopied(true);
     setTimeout(() => setCopied(false), 2e3);
   };
@@ -709,8 +713,8 @@ function Hash({ value, whole = false }) {
     /* @__PURE__ */ a3(Copy, { text: value })
   ] });
 }
-function Said({ text }) {
-  return /* @__PURE__ */ a3("bdi", { class: "said", children: oneLine(text) });
+function Said({ text: text2 }) {
+  return /* @__PURE__ */ a3("bdi", { class: "said", children: oneLine(text2) });
 }
 var GOOD = [
   "APPROVED",
@@ -730,8 +734,8 @@ function Badge({ status }) {
 function Empty({ children }) {
   return /* @__PURE__ */ a3("p", { class: "empty", children });
 }
-function Problem({ text }) {
-  return text === void 0 ? null : /* @__PURE__ */ a3("p", { class: "problem", role: "alert", children: text });
+function Problem({ text: text2 }) {
+  return text2 === void 0 ? null : /* @__PURE__ */ a3("p", { class: "problem", role: "alert", children: text2 });
 }
 var FOLDED_FROM = 400;
 function Members({ of }) {
@@ -743,19 +747,19 @@ function Members({ of }) {
 function Value({ value }) {
   if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0)
     return /* @__PURE__ */ a3(Members, { of: value });
-  const text = jsonText(value);
-  if (text.length <= FOLDED_FROM) return /* @__PURE__ */ a3("code", { children: text });
+  const text2 = jsonText(value);
+  if (text2.length <= FOLDED_FROM) return /* @__PURE__ */ a3("code", { children: text2 });
   return /* @__PURE__ */ a3("details", { children: [
     /* @__PURE__ */ a3("summary", { children: [
       /* @__PURE__ */ a3("code", { children: [
-        text.slice(0, 120),
+        text2.slice(0, 120),
         "…"
       ] }),
       " ",
-      text.length,
+      text2.length,
       " characters"
     ] }),
-    /* @__PURE__ */ a3("code", { children: text })
+    /* @__PURE__ */ a3("code", { children: text2 })
   ] });
 }
 function Panel({
@@ -771,10 +775,10 @@ function Panel({
     children
   ] });
 }
-function Command({ text }) {
+function Command({ text: text2 }) {
   return /* @__PURE__ */ a3("div", { class: "command", children: [
-    /* @__PURE__ */ a3("pre", { tabIndex: 0, children: text }),
-    /* @__PURE__ */ a3(Copy, { text })
+    /* @__PURE__ */ a3("pre", { tabIndex: 0, children: text2 }),
+    /* @__PURE__ */ a3(Copy, { text: text2 })
   ] });
 }
 
@@ -927,31 +931,41 @@ function Approvers({ me }) {
   const own = useLoaded("/.well-known/jwks.json", 3e4);
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3("h1", { children: "Approvers and keys" }),
-    me.credentialHolderType === "USER" && /* @__PURE__ */ a3(Panel, { title: "Approvers", children: /* @__PURE__ */ a3(
-      Listed,
-      {
-        loaded: approvers,
-        rowsOf: (reply) => reply.approvers,
-        empty: "Nobody can approve yet. The handbook's chapter Governing enrols the first approver.",
-        children: (rows) => /* @__PURE__ */ a3(
-          Table,
-          {
-            caption: "Keys of approvers",
-            rows,
-            keyOf: ({ approverId, keyId }) => `${approverId}:${keyId}`,
-            columns: [
-              { title: "Approver", cell: ({ approverId }) => /* @__PURE__ */ a3(Said, { text: approverId }) },
-              { title: "Key", cell: ({ keyId }) => /* @__PURE__ */ a3(Said, { text: keyId }) },
-              {
-                title: "Status",
-                cell: ({ revokedAt }) => /* @__PURE__ */ a3(Badge, { status: revokedAt === void 0 ? "IN_EFFECT" : "REVOKED" })
-              },
-              { title: "Enrolled", minor: true, cell: ({ enrolledAt }) => /* @__PURE__ */ a3(Time, { at: enrolledAt }) }
-            ]
-          }
-        )
-      }
-    ) }),
+    me.credentialHolderType === "USER" && /* @__PURE__ */ a3(Panel, { title: "Approvers", children: [
+      /* @__PURE__ */ a3(
+        Listed,
+        {
+          loaded: approvers,
+          rowsOf: (reply) => reply.approvers,
+          empty: "Nobody can approve yet. The handbook's chapter Governing enrols the first approver.",
+          children: (rows) => /* @__PURE__ */ a3(
+            Table,
+            {
+              caption: "Keys of approvers",
+              rows,
+              keyOf: ({ approverId, keyId }) => `${approverId}:${keyId}`,
+              columns: [
+                { title: "Approver", cell: ({ approverId }) => /* @__PURE__ */ a3(Said, { text: approverId }) },
+                { title: "Key", cell: ({ keyId }) => /* @__PURE__ */ a3(Said, { text: keyId }) },
+                {
+                  title: "Signs as",
+                  cell: ({ passkey }) => passkey === void 0 ? "raw key" : "passkey"
+                },
+                {
+                  title: "Status",
+                  cell: ({ revokedAt }) => /* @__PURE__ */ a3(Badge, { status: revokedAt === void 0 ? "IN_EFFECT" : "REVOKED" })
+                },
+                { title: "Enrolled", minor: true, cell: ({ enrolledAt }) => /* @__PURE__ */ a3(Time, { at: enrolledAt }) }
+              ]
+            }
+          )
+        }
+      ),
+      /* @__PURE__ */ a3("p", { children: [
+        /* @__PURE__ */ a3("a", { href: "/console/passkey", children: "Make a passkey" }),
+        " that approves, or that resolves changes."
+      ] })
+    ] }),
     /* @__PURE__ */ a3(Panel, { title: "Keys of the service", children: [
       /* @__PURE__ */ a3("p", { class: "quiet", children: "Evidence is checked by these. Compare their text with what you saved when you first trusted this service." }),
       /* @__PURE__ */ a3(Listed, { loaded: own, rowsOf: ({ keys }) => keys, empty: "No key is published.", children: (rows) => /* @__PURE__ */ a3(
@@ -1031,6 +1045,130 @@ function ChangeTable({
   );
 }
 
+// src/console/hashing.ts
+function sha256Hex(text2) {
+  return bytesToHex(sha256(utf8ToBytes(text2)));
+}
+
+// src/console/passkey.ts
+var STEP_UP_MS = 12e4;
+var ALGORITHMS = { "-7": "webauthn-es256", "-8": "webauthn-ed25519" };
+function algorithmOfPem(publicKeyPem) {
+  const spki = publicKeyPem.replaceAll(/-----[A-Z ]+-----|\s/g, "");
+  return atob(spki).length > ED25519_SPKI_BYTES ? "webauthn-es256" : "webauthn-ed25519";
+}
+var ED25519_SPKI_BYTES = 44;
+async function approvalBy(passkey, { request }) {
+  const payload = {
+    version: 2,
+    approvalId: crypto.randomUUID(),
+    approverId: passkey.approverId,
+    keyId: passkey.keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: { parametersHash: sha256Hex(canonicalize(request.parameters)) },
+    requestHash: requestHash(request, sha256Hex),
+    issuedAt: (/* @__PURE__ */ new Date()).toISOString(),
+    expiresAt: request.expiresAt,
+    nonce: bytesToHex(randomBytes(16))
+  };
+  return { payload, ...await sign("approval", payload, passkey) };
+}
+async function stepUpBy(passkey, { changeId, changeHash }, action) {
+  const now = Date.now();
+  const payload = {
+    version: 1,
+    nonce: bytesToHex(randomBytes(16)),
+    changeId,
+    action,
+    changeHash,
+    authorizedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + STEP_UP_MS).toISOString()
+  };
+  return { payload, keyId: "passkey", ...await sign("step-up", payload, passkey) };
+}
+async function makePasskey(approverId, keyId) {
+  const rpId = location.hostname;
+  const made = await navigator.credentials.create({
+    publicKey: {
+      rp: { id: rpId, name: "Countersign" },
+      user: { id: randomBytes(32), name: `${approverId}:${keyId}`, displayName: approverId },
+      // No attestation is asked for, so nobody reads this one; the assertion below has a challenge that counts.
+      challenge: randomBytes(32),
+      pubKeyCredParams: Object.keys(ALGORITHMS).map((alg) => ({ type: "public-key", alg: Number(alg) })),
+      authenticatorSelection: {
+        residentKey: "required",
+        requireResidentKey: true,
+        userVerification: "required"
+      },
+      attestation: "none"
+    }
+  });
+  if (!(made instanceof PublicKeyCredential) || !(made.response instanceof AuthenticatorAttestationResponse))
+    throw new NoPasskey("The browser made no passkey.");
+  const key = made.response.getPublicKey();
+  const algorithm = Object.entries(ALGORITHMS).find(
+    ([alg]) => Number(alg) === made.response.getPublicKeyAlgorithm()
+  )?.[1];
+  if (key === null || algorithm === void 0)
+    throw new NoPasskey("The passkey has a key that is neither P-256 nor Ed25519.");
+  const spki = toBase64(new Uint8Array(key));
+  const flags = new Uint8Array(made.response.getAuthenticatorData())[FLAGS_AT] ?? 0;
+  const payload = { version: 1, approverId, keyId, spki, rpId, origin: location.origin };
+  const proof = { payload, ...await sign("key-proof", payload, { rpId, algorithm, credentialId: made.id }) };
+  return {
+    publicKeyPem: `-----BEGIN PUBLIC KEY-----
+${spki.replaceAll(/.{64}(?=.)/g, "$&\n")}
+-----END PUBLIC KEY-----
+`,
+    passkey: {
+      rpId,
+      origins: [location.origin],
+      credentialId: made.id,
+      backupEligible: (flags & BACKUP_ELIGIBLE) !== 0,
+      proof
+    }
+  };
+}
+var FLAGS_AT = 32;
+var BACKUP_ELIGIBLE = 8;
+var NoPasskey = class extends Error {
+};
+async function sign(artifact, payload, { rpId, algorithm, credentialId }) {
+  const challenge = sha256(preAuthEncoding(artifact, canonicalize(payload)));
+  const given = await navigator.credentials.get({
+    publicKey: {
+      rpId,
+      challenge,
+      userVerification: "required",
+      ...credentialId === void 0 ? {} : { allowCredentials: [{ type: "public-key", id: bytesOf(credentialId) }] }
+    }
+  });
+  if (!(given instanceof PublicKeyCredential) || !(given.response instanceof AuthenticatorAssertionResponse))
+    throw new NoPasskey("The browser gave no signature.");
+  const { signature, authenticatorData, clientDataJSON } = given.response;
+  return {
+    algorithm,
+    signature: text(signature),
+    webauthn: { authenticatorData: text(authenticatorData), clientDataJSON: text(clientDataJSON) }
+  };
+}
+function text(bytes) {
+  return toBase64(new Uint8Array(bytes));
+}
+function bytesOf(base64url) {
+  return Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (c3) => c3.charCodeAt(0));
+}
+function problemOfPasskey(error) {
+  if (error instanceof NoPasskey) return error.message;
+  if (!(error instanceof DOMException)) return void 0;
+  if (error.name === "NotAllowedError")
+    return "Nothing was signed: you cancelled, took too long, or this device has not the passkey that was asked for.";
+  if (error.name === "SecurityError")
+    return `Nothing was signed: a passkey of another host cannot be used at ${location.host}.`;
+  return `Nothing was signed: ${error.message}`;
+}
+
 // src/console/pages/changes.tsx
 var STATUSES = ["PENDING_APPROVAL", "APPROVED", "REJECTED"];
 function Changes({ query }) {
@@ -1056,6 +1194,11 @@ function Changes({ query }) {
     )
   ] });
 }
+function hashOf(change) {
+  const shown = shownOf(change);
+  const isWhole = Object.values(shown).every((member) => member !== void 0);
+  return isWhole ? sha256Hex(canonicalize(shown)) : void 0;
+}
 function Change({ params, me }) {
   const { kind = "", id = "" } = params;
   const path = changePaths[kind];
@@ -1065,6 +1208,13 @@ function Change({ params, me }) {
     return /* @__PURE__ */ a3($, { children: [
       /* @__PURE__ */ a3("h1", { children: "Change" }),
       problem === void 0 ? /* @__PURE__ */ a3("p", { class: "quiet", children: "Loading…" }) : /* @__PURE__ */ a3(Problem, { text: problem })
+    ] });
+  const hash = hashOf(data);
+  if (hash !== data.changeHash)
+    return /* @__PURE__ */ a3($, { children: [
+      /* @__PURE__ */ a3("h1", { children: "Do not sign this" }),
+      /* @__PURE__ */ a3(Problem, { text: "The service names another hash than this page computes from what it was sent. Somebody changes what you see. Tell the operator, and keep this page." }),
+      /* @__PURE__ */ a3(Members, { of: { named: data.changeHash, computed: hash ?? "none: a member is missing" } })
     ] });
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3("header", { class: "heading", children: [
@@ -1123,9 +1273,9 @@ function Resolve({ change, me }) {
   const path = changePaths[kind] ?? "";
   if (proposedBy === me.callerId)
     return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: /* @__PURE__ */ a3("p", { children: "You proposed this change, so another human must approve or reject it." }) });
+  const { stepUpPasskey } = me;
   const url = `${location.origin}${path}/${changeId}`;
-  return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: [
-    /* @__PURE__ */ a3("p", { children: "Sign on your own machine. The command shows the change again before it signs:" }),
+  const command = /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3(
       Command,
       {
@@ -1143,6 +1293,47 @@ function Resolve({ change, me }) {
       /* @__PURE__ */ a3("code", { children: "…/reject" }),
       "."
     ] })
+  ] });
+  return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: stepUpPasskey === null ? /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("p", { children: "Sign on your own machine. The command shows the change again before it signs:" }),
+    command
+  ] }) : /* @__PURE__ */ a3(ResolveBy, { own: stepUpPasskey, change, path: `${path}/${changeId}` }, changeId) });
+}
+function ResolveBy({
+  own,
+  change,
+  path
+}) {
+  const [said, setSaid] = d2({});
+  const resolve = async (action, rejectionReason) => {
+    setSaid({ busy: true });
+    try {
+      const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) };
+      const stepUpAuthorization = await stepUpBy(by, change, action);
+      const reason = rejectionReason === void 0 ? {} : { rejectionReason };
+      await post(`${path}/${action}`, { stepUpAuthorization, ...reason });
+      setSaid({ done: true });
+    } catch (error) {
+      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) });
+    }
+  };
+  const reject = (event) => {
+    event.preventDefault();
+    void resolve("reject", fieldOf(event.currentTarget, "reason"));
+  };
+  const waits = said.busy === true || said.done === true;
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("p", { children: "Your signature is for exactly this change, and counts for two minutes." }),
+    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "button", class: "primary", disabled: waits, onClick: () => void resolve("approve"), children: "Approve with your passkey…" }) }),
+    /* @__PURE__ */ a3("form", { onSubmit: reject, children: [
+      /* @__PURE__ */ a3("label", { children: [
+        "Why not, for whoever proposed it",
+        /* @__PURE__ */ a3("textarea", { name: "reason", required: true, maxLength: 1e3, rows: 2 })
+      ] }),
+      /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "submit", disabled: waits, children: "Reject with your passkey…" }) })
+    ] }),
+    /* @__PURE__ */ a3(Problem, { text: said.problem }),
+    said.done === true && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The change shows it in a moment." })
   ] });
 }
 function Impact({ policy }) {
@@ -1408,8 +1599,8 @@ function Execution2({ params }) {
   A2(() => {
     const load = async () => {
       try {
-        const text = await getText(`/trust-records/${encodeURIComponent(id)}`);
-        setFound({ text, record: JSON.parse(text) });
+        const text2 = await getText(`/trust-records/${encodeURIComponent(id)}`);
+        setFound({ text: text2, record: JSON.parse(text2) });
       } catch (error) {
         if (!isAborted(error))
           setFound({
@@ -1426,7 +1617,7 @@ function Execution2({ params }) {
 }
 function Shown({
   id,
-  text,
+  text: text2,
   record
 }) {
   const { transaction } = record;
@@ -1517,7 +1708,7 @@ function Shown({
         /* @__PURE__ */ a3(
           Verification,
           {
-            text,
+            text: text2,
             approvals: approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)
           }
         )
@@ -1554,7 +1745,7 @@ function Shown({
             /* @__PURE__ */ a3("li", { children: [
               /* @__PURE__ */ a3("button", { type: "button", onClick: () => print(), children: "Print" }),
               " ",
-              /* @__PURE__ */ a3(Copy, { text, label: "Copy the record" })
+              /* @__PURE__ */ a3(Copy, { text: text2, label: "Copy the record" })
             ] })
           ] }),
           /* @__PURE__ */ a3(
@@ -1581,24 +1772,24 @@ function Step({
     /* @__PURE__ */ a3(Time, { at })
   ] });
 }
-function Verification({ text, approvals }) {
+function Verification({ text: text2, approvals }) {
   const [report, setReport] = d2();
   const [problem, setProblem] = d2();
   A2(() => {
     const verify = async () => {
       try {
         const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
-          import("./verify-U3DLOC2C.js"),
+          import("./verify-ML6RPU54.js"),
           get("/.well-known/jwks.json"),
           ...[...new Set(approvals)].map((keyId) => get(`/keys/${encodeURIComponent(keyId)}`))
         ]);
-        setReport(verifyEvidence(text, [own, ...humans.map(({ data }) => data)]));
+        setReport(verifyEvidence(text2, [own, ...humans.map(({ data }) => data)]));
       } catch (error) {
         setProblem(error instanceof ApiProblem ? error.message : String(error));
       }
     };
     void verify();
-  }, [text, approvals.join(" ")]);
+  }, [text2, approvals.join(" ")]);
   return /* @__PURE__ */ a3(Panel, { title: "Verified in this page", children: [
     /* @__PURE__ */ a3(Problem, { text: problem }),
     report === void 0 && problem === void 0 && /* @__PURE__ */ a3("p", { class: "quiet", children: "Verifying…" }),
@@ -1925,6 +2116,107 @@ function Figure({ name, value }) {
   ] });
 }
 
+// src/console/pages/passkey.tsx
+function MakePasskey({ me }) {
+  const [made, setMade] = d2();
+  const [problem, setProblem] = d2();
+  const [busy, setBusy] = d2(false);
+  const { approverId } = me;
+  const submit = async (event) => {
+    event.preventDefault();
+    const purpose = fieldOf(event.currentTarget, "purpose");
+    const keyId = fieldOf(event.currentTarget, "keyId");
+    setBusy(true);
+    setProblem(void 0);
+    try {
+      const owner = purpose === "approve" ? approverId ?? "" : me.callerId;
+      setMade({ purpose, keyId, enrolment: await makePasskey(owner, keyId) });
+    } catch (error) {
+      setProblem(problemOfPasskey(error) ?? problemText(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  if (me.credentialHolderType !== "USER")
+    return /* @__PURE__ */ a3($, { children: [
+      /* @__PURE__ */ a3("h1", { children: "A passkey of yours" }),
+      /* @__PURE__ */ a3("p", { children: "Passkeys are for humans: yours is the key of a program (credentialHolderType), which signs nothing." })
+    ] });
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("h1", { children: "A passkey of yours" }),
+    made === void 0 ? /* @__PURE__ */ a3(Panel, { title: "Make one", children: [
+      /* @__PURE__ */ a3("p", { children: "Your phone, your computer or a security key keeps it, and signs once it has verified that it is you. It is asked twice: to make the passkey, and to prove that it is there." }),
+      /* @__PURE__ */ a3("form", { onSubmit: (event) => void submit(event), children: [
+        /* @__PURE__ */ a3("label", { children: [
+          "What it is for",
+          /* @__PURE__ */ a3("select", { name: "purpose", children: [
+            approverId !== null && /* @__PURE__ */ a3("option", { value: "approve", children: [
+              "to approve actions, as ",
+              approverId
+            ] }),
+            /* @__PURE__ */ a3("option", { value: "resolve", children: [
+              "to resolve changes, as ",
+              me.callerId
+            ] })
+          ] })
+        ] }),
+        /* @__PURE__ */ a3("label", { children: [
+          "A name for it, such as ",
+          /* @__PURE__ */ a3("code", { children: "phone" }),
+          /* @__PURE__ */ a3(
+            "input",
+            {
+              name: "keyId",
+              required: true,
+              pattern: "[A-Za-z0-9._@\\-]{1,64}",
+              title: "1 to 64 letters, digits or . _ @ -"
+            }
+          )
+        ] }),
+        /* @__PURE__ */ a3("button", { type: "submit", class: "primary", disabled: busy, children: busy ? "Asking your device…" : "Make a passkey" }),
+        /* @__PURE__ */ a3(Problem, { text: problem })
+      ] }),
+      approverId === null && /* @__PURE__ */ a3("p", { class: "quiet", children: "To approve actions, your key needs an approverId: the operator adds it to the configured caller." })
+    ] }) : made.purpose === "approve" ? /* @__PURE__ */ a3(Proposal, { approverId: approverId ?? "", keyId: made.keyId, enrolment: made.enrolment }) : /* @__PURE__ */ a3(ForOperator, { callerId: me.callerId, enrolment: made.enrolment })
+  ] });
+}
+function Proposal({
+  approverId,
+  keyId,
+  enrolment
+}) {
+  const body = { action: "add", approverId, keyId, ...enrolment, reason: `A passkey of ${approverId}.` };
+  return /* @__PURE__ */ a3(Panel, { title: "Have it enrolled", children: [
+    /* @__PURE__ */ a3("p", { children: "It approves nothing yet. One human proposes it, with a key, and another one approves that change: you may be one of them." }),
+    /* @__PURE__ */ a3(
+      Command,
+      {
+        text: `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' ${location.origin}/approvers/changes -d '${JSON.stringify(body)}'`
+      }
+    ),
+    /* @__PURE__ */ a3("details", { children: [
+      /* @__PURE__ */ a3("summary", { children: "What is proposed" }),
+      /* @__PURE__ */ a3(Members, { of: body })
+    ] }),
+    /* @__PURE__ */ a3("p", { class: "quiet", children: "The page does not keep it. Copy the command before you leave." })
+  ] });
+}
+function ForOperator({
+  callerId,
+  enrolment: { publicKeyPem, passkey }
+}) {
+  const { proof: _3, ...kept } = passkey;
+  return /* @__PURE__ */ a3(Panel, { title: "Give it to the operator", children: [
+    /* @__PURE__ */ a3("p", { children: [
+      "It resolves nothing yet. The operator adds this to ",
+      /* @__PURE__ */ a3("code", { children: callerId }),
+      " in SERVICE_API_KEYS, and must know that it comes from you:"
+    ] }),
+    /* @__PURE__ */ a3(Command, { text: JSON.stringify({ stepUpPasskey: { publicKeyPem, ...kept } }, void 0, 2) }),
+    /* @__PURE__ */ a3("p", { class: "quiet", children: "The page does not keep it. Copy it before you leave." })
+  ] });
+}
+
 // src/console/pages/policies.tsx
 var hrefOf = ({ name, version }) => `/console/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
 function Policies({ query }) {
@@ -2144,11 +2436,6 @@ function Refusal({ params }) {
   ] });
 }
 
-// src/console/hashing.ts
-function sha256Hex(text) {
-  return bytesToHex(sha256(utf8ToBytes(text)));
-}
-
 // src/console/pages/requests.tsx
 var STATUSES2 = ["PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN"];
 function Requests({ query }) {
@@ -2356,21 +2643,73 @@ function Shown2({
 function Decide({ asked, me }) {
   const { requestId, requestedBy } = asked.request;
   const [closing, setClosing] = d2();
-  const mayDecline = me.approverId !== null && asked.eligible.includes(me.approverId);
+  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId);
+  const { data } = useLoaded(
+    mayDecide && me.credentialHolderType === "USER" ? "/approvers" : void 0
+  );
+  const passkeys = (data?.approvers ?? []).filter(
+    ({ approverId, passkey, revokedAt }) => approverId === me.approverId && revokedAt === void 0 && passkey?.origins.includes(location.origin) === true
+  );
   return /* @__PURE__ */ a3(Panel, { title: "Decide", children: [
-    /* @__PURE__ */ a3("p", { children: "Look at the same request on your own machine, and sign it there:" }),
-    /* @__PURE__ */ a3(
-      Command,
-      {
-        text: `bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? "<you>"} --key-id <key>`
-      }
-    ),
-    /* @__PURE__ */ a3("p", { class: "quiet", children: "The command shows hash and action code too, and refuses a request that does not match them. Your signature counts for one execution by this caller, of exactly this." }),
+    /* @__PURE__ */ a3("p", { children: "Your signature counts for one execution by this caller, of exactly this." }),
+    passkeys.map((key) => /* @__PURE__ */ a3(SignWith, { own: key, asked }, key.keyId)),
+    /* @__PURE__ */ a3("details", { open: passkeys.length === 0, children: [
+      /* @__PURE__ */ a3("summary", { children: "Sign on your own machine, with a key in a file" }),
+      /* @__PURE__ */ a3(
+        Command,
+        {
+          text: `bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? "<you>"} --key-id <key>`
+        }
+      ),
+      /* @__PURE__ */ a3("p", { class: "quiet", children: [
+        "The command shows hash and action code too, and refuses a request that does not match them.",
+        mayDecide && passkeys.length === 0 && /* @__PURE__ */ a3($, { children: [
+          " ",
+          "Or ",
+          /* @__PURE__ */ a3("a", { href: "/console/passkey", children: "make a passkey" }),
+          ", and sign here."
+        ] })
+      ] })
+    ] }),
     /* @__PURE__ */ a3("div", { class: "actions", children: [
-      mayDecline && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("decline"), children: "Decline…" }),
+      mayDecide && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("decline"), children: "Decline…" }),
       requestedBy === me.callerId && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("withdraw"), children: "Withdraw…" })
     ] }),
     closing !== void 0 && /* @__PURE__ */ a3(Close, { requestId, how: closing, onDone: () => setClosing(void 0) })
+  ] });
+}
+function SignWith({ own, asked }) {
+  const { approverId, keyId, publicKeyPem, passkey } = own;
+  const [said, setSaid] = d2({});
+  if (passkey === void 0) return null;
+  const submit = async () => {
+    setSaid({ busy: true });
+    try {
+      const { rpId, credentialId } = passkey;
+      const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) };
+      await post("/approvals", await approvalBy(by, asked));
+      setSaid({ done: true });
+    } catch (error) {
+      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) });
+    }
+  };
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3(
+      "button",
+      {
+        type: "button",
+        class: "primary",
+        disabled: said.busy === true || said.done === true,
+        onClick: () => void submit(),
+        children: [
+          "Sign with passkey ",
+          keyId,
+          "…"
+        ]
+      }
+    ) }),
+    /* @__PURE__ */ a3(Problem, { text: said.problem }),
+    said.done === true && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The request changes in a moment." })
   ] });
 }
 function Close({
@@ -2440,6 +2779,7 @@ var pages = [
   { path: "/console/policies", title: "Policies", nav: "Policies", view: Policies },
   { path: "/console/policies/{name}/{version}", title: "Policy", view: Policy },
   { path: "/console/approvers", title: "Approvers and keys", nav: "Approvers", view: Approvers },
+  { path: "/console/passkey", title: "A passkey of yours", view: MakePasskey },
   { path: "/console/deliveries", title: "Deliveries", nav: "Deliveries", view: Deliveries },
   { path: "/console/deliveries/{id}", title: "Delivery", view: Delivery },
   { path: "/console/audit", title: "Audit", nav: "Audit", view: Audit },
@@ -2528,8 +2868,8 @@ function Login() {
     try {
       await logIn(key);
     } catch (error) {
-      const text = problemText(error);
-      setProblem(text === "authentication required" ? "This key is not known here." : text);
+      const text2 = problemText(error);
+      setProblem(text2 === "authentication required" ? "This key is not known here." : text2);
     } finally {
       setBusy(false);
     }

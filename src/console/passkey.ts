@@ -1,0 +1,198 @@
+// Passkeys in the page (Web Authentication Level 3): made, and asked to sign. What is signed is computed here from what the page shows;
+// nothing that could be signed ever comes from the service.
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
+import { requestHash } from '../core/approval-requests/request-hash.ts'
+import { canonicalize, type Json } from '../core/json/canonical.ts'
+import type { ApprovalRequest } from '../core/schemas/approval-request.ts'
+import { toBase64 } from '../core/verifier/base64.ts'
+import { preAuthEncoding } from '../core/verifier/pre-auth-encoding.ts'
+import { sha256Hex } from './hashing.ts'
+
+/** The longest that the service takes (decisions §7). */
+const STEP_UP_MS = 120_000
+
+/** COSE algorithms (RFC 9053) and the names under which they sign here. */
+const ALGORITHMS = { '-7': 'webauthn-es256', '-8': 'webauthn-ed25519' } as const
+
+export type PasskeySignature = Readonly<{
+  algorithm: (typeof ALGORITHMS)[keyof typeof ALGORITHMS]
+  /** Base64, as are the members of `webauthn`. */
+  signature: string
+  webauthn: Readonly<{ authenticatorData: string; clientDataJSON: string }>
+}>
+
+/** Which passkey is asked, and how it signs. */
+export interface OwnPasskey {
+  readonly rpId: string
+  readonly algorithm: PasskeySignature['algorithm']
+  /** base64url; undefined: the browser lets the human choose. */
+  readonly credentialId?: string
+}
+
+/** @returns how a public key signs as a passkey: SPKI of P-256 names its curve, and is longer than one of Ed25519 */
+export function algorithmOfPem(publicKeyPem: string): PasskeySignature['algorithm'] {
+  const spki = publicKeyPem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
+  return atob(spki).length > ED25519_SPKI_BYTES ? 'webauthn-es256' : 'webauthn-ed25519'
+}
+
+const ED25519_SPKI_BYTES = 44
+
+/**
+ * Signs the approval of a request (decisions §7, version 2).
+ * @param asked as the page shows it, its hash compared
+ * @returns what POST /approvals takes
+ * @throws what `problemOfPasskey` has a sentence for
+ */
+export async function approvalBy(
+  passkey: OwnPasskey & { readonly approverId: string; readonly keyId: string },
+  { request }: ApprovalRequest,
+): Promise<object> {
+  const payload = {
+    version: 2,
+    approvalId: crypto.randomUUID(),
+    approverId: passkey.approverId,
+    keyId: passkey.keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: { parametersHash: sha256Hex(canonicalize(request.parameters as Json)) },
+    requestHash: requestHash(request, sha256Hex),
+    issuedAt: new Date().toISOString(),
+    expiresAt: request.expiresAt,
+    nonce: bytesToHex(randomBytes(16)),
+  }
+  return { payload, ...(await sign('approval', payload, passkey)) }
+}
+
+/**
+ * Signs what resolves a change (decisions §7).
+ * @param change whose hash was compared with what the page shows
+ * @throws as `approvalBy`
+ */
+export async function stepUpBy(
+  passkey: OwnPasskey,
+  { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
+  action: 'approve' | 'reject',
+): Promise<object> {
+  const now = Date.now()
+  const payload = {
+    version: 1,
+    nonce: bytesToHex(randomBytes(16)),
+    changeId,
+    action,
+    changeHash,
+    authorizedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + STEP_UP_MS).toISOString(),
+  }
+  return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
+}
+
+/** What is enrolled of a new passkey, under a name that its owner chose. */
+export interface Enrolment {
+  readonly publicKeyPem: string
+  readonly passkey: {
+    readonly rpId: string
+    readonly origins: readonly string[]
+    readonly credentialId: string
+    readonly backupEligible: boolean
+    readonly proof: object
+  }
+}
+
+/**
+ * Makes a passkey on the human's authenticator, and has it sign that it belongs to this name.
+ * @throws as `approvalBy`
+ */
+export async function makePasskey(approverId: string, keyId: string): Promise<Enrolment> {
+  const rpId = location.hostname
+  const made = await navigator.credentials.create({
+    publicKey: {
+      rp: { id: rpId, name: 'Countersign' },
+      user: { id: randomBytes(32), name: `${approverId}:${keyId}`, displayName: approverId },
+      // No attestation is asked for, so nobody reads this one; the assertion below has a challenge that counts.
+      challenge: randomBytes(32),
+      pubKeyCredParams: Object.keys(ALGORITHMS).map((alg) => ({ type: 'public-key', alg: Number(alg) })),
+      authenticatorSelection: {
+        residentKey: 'required',
+        requireResidentKey: true,
+        userVerification: 'required',
+      },
+      attestation: 'none',
+    },
+  })
+  if (!(made instanceof PublicKeyCredential) || !(made.response instanceof AuthenticatorAttestationResponse))
+    throw new NoPasskey('The browser made no passkey.')
+  const key = made.response.getPublicKey()
+  const algorithm = Object.entries(ALGORITHMS).find(
+    ([alg]) => Number(alg) === (made.response as AuthenticatorAttestationResponse).getPublicKeyAlgorithm(),
+  )?.[1]
+  if (key === null || algorithm === undefined)
+    throw new NoPasskey('The passkey has a key that is neither P-256 nor Ed25519.')
+  const spki = toBase64(new Uint8Array(key))
+  const flags = new Uint8Array(made.response.getAuthenticatorData())[FLAGS_AT] ?? 0
+  const payload = { version: 1, approverId, keyId, spki, rpId, origin: location.origin }
+  const proof = { payload, ...(await sign('key-proof', payload, { rpId, algorithm, credentialId: made.id })) }
+  return {
+    publicKeyPem: `-----BEGIN PUBLIC KEY-----\n${spki.replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END PUBLIC KEY-----\n`,
+    passkey: {
+      rpId,
+      origins: [location.origin],
+      credentialId: made.id,
+      backupEligible: (flags & BACKUP_ELIGIBLE) !== 0,
+      proof,
+    },
+  }
+}
+
+/** Of the authenticator data (§6.1). */
+const FLAGS_AT = 32
+const BACKUP_ELIGIBLE = 0x08
+
+class NoPasskey extends Error {}
+
+/** The challenge is the SHA-256 of the bytes that a raw key would sign. */
+async function sign(
+  artifact: 'approval' | 'step-up' | 'key-proof',
+  payload: object,
+  { rpId, algorithm, credentialId }: OwnPasskey,
+): Promise<PasskeySignature> {
+  const challenge = sha256(preAuthEncoding(artifact, canonicalize(payload as Json)))
+  const given = await navigator.credentials.get({
+    publicKey: {
+      rpId,
+      challenge: challenge,
+      userVerification: 'required',
+      ...(credentialId === undefined
+        ? {}
+        : { allowCredentials: [{ type: 'public-key', id: bytesOf(credentialId) }] }),
+    },
+  })
+  if (!(given instanceof PublicKeyCredential) || !(given.response instanceof AuthenticatorAssertionResponse))
+    throw new NoPasskey('The browser gave no signature.')
+  const { signature, authenticatorData, clientDataJSON } = given.response
+  return {
+    algorithm,
+    signature: text(signature),
+    webauthn: { authenticatorData: text(authenticatorData), clientDataJSON: text(clientDataJSON) },
+  }
+}
+
+function text(bytes: ArrayBuffer): string {
+  return toBase64(new Uint8Array(bytes))
+}
+
+function bytesOf(base64url: string): BufferSource {
+  return Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+}
+
+/** @returns why nothing was signed; undefined where the passkey is not the reason */
+export function problemOfPasskey(error: unknown): string | undefined {
+  if (error instanceof NoPasskey) return error.message
+  if (!(error instanceof DOMException)) return undefined
+  // The specification lets a browser say no more than this, so that no page learns which passkeys somebody has.
+  if (error.name === 'NotAllowedError')
+    return 'Nothing was signed: you cancelled, took too long, or this device has not the passkey that was asked for.'
+  if (error.name === 'SecurityError')
+    return `Nothing was signed: a passkey of another host cannot be used at ${location.host}.`
+  return `Nothing was signed: ${error.message}`
+}
