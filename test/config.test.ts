@@ -491,6 +491,39 @@ describe('a caller', () => {
     ])
   })
 
+  const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+  const stepUpPasskey = {
+    publicKeyPem: p256.export({ type: 'spki', format: 'pem' }).toString(),
+    rpId: 'console.example',
+    origins: ['https://console.example'],
+    backupEligible: true,
+  }
+
+  test('takes a passkey for step-ups, with the id of its credential or without, and shares it with no other caller', () => {
+    const human = { credentialHolderType: 'USER', stepUpPasskey }
+    const named = { ...stepUpPasskey, credentialId: 'Y3JlZGVudGlhbA' }
+    expect(read(anEntry(human))[0]?.stepUpPasskey).toEqual(stepUpPasskey)
+    expect(read(anEntry({ ...human, stepUpPasskey: named }))[0]?.stepUpPasskey).toEqual(named)
+    const other = anEntry({ ...human, callerId: 'alias', keyHash: 'b'.repeat(64) })
+    expect(problems(() => read(anEntry(human), other))).toEqual([
+      'SERVICE_API_KEYS[1].stepUpPasskey is that of SERVICE_API_KEYS[0], another caller.',
+    ])
+  })
+
+  test.each<[string, object]>([
+    ['rpId', { rpId: undefined }],
+    ['origins', { origins: [] }],
+    ['backupEligible', { backupEligible: 'true' }],
+    ['credentialId', { credentialId: 'not base64url' }],
+    ['publicKeyPem', { publicKeyPem: 'x' }],
+    ['a member of another name', { spki: 'x' }],
+  ])('refuses a passkey for step-ups by its %s', (_, members) => {
+    const human = { credentialHolderType: 'USER', stepUpPasskey: { ...stepUpPasskey, ...members } }
+    expect(problems(() => read(anEntry(human)))).toEqual([
+      'SERVICE_API_KEYS[0].stepUpPasskey must be a passkey: {publicKeyPem, rpId, origins, backupEligible, credentialId?}, of Ed25519 or P-256.',
+    ])
+  })
+
   test('says which approver it is, where it is a human, and no two are the same one', () => {
     const human = { credentialHolderType: 'USER', approverId: 'alice' }
     const second = { ...human, keyHash: 'b'.repeat(64) }

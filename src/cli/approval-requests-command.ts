@@ -5,8 +5,9 @@ import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { actionCode } from '../core/approval-requests/action-code.ts'
+import { approvalPayload } from '../core/approval-requests/approval-payload.ts'
 import { requestHash } from '../core/approval-requests/request-hash.ts'
-import { canonicalize, type Json } from '../core/json/canonical.ts'
+import { canonicalize } from '../core/json/canonical.ts'
 import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { printable } from '../core/printable.ts'
@@ -114,19 +115,8 @@ export async function signRequest(
     console.error('Nothing was signed.')
     return false
   }
-  const payload = {
-    version: 2,
-    approvalId: randomUUID(),
-    approverId: approver,
-    keyId,
-    capability: request.capability,
-    target: request.target,
-    scope: { parametersHash: sha256Hex(canonicalize(request.parameters as Json)) },
-    requestHash: requestHash(request, sha256Hex),
-    issuedAt: new Date().toISOString(),
-    expiresAt: request.expiresAt,
-    nonce: randomBytes(16).toString('hex'),
-  } as const
+  const by = { approverId: approver, keyId, approvalId: randomUUID(), now: new Date() }
+  const payload = approvalPayload(request, { ...by, nonce: randomBytes(16).toString('hex') }, sha256Hex)
   // The same check as the service's: a mistake is reported before a signature exists.
   const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
   if ('problem' in shaped) throw new Error(shaped.problem)

@@ -12,12 +12,11 @@ import { shapeOf } from '../core/json/shape.ts'
 import { ed25519SigningKey, type SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
 import { signEd25519 } from '../core/signing/signature.ts'
+import { STEP_UP_MS, stepUpPayload } from '../core/step-up-payload.ts'
 import { writeWholeFile } from '../core/signing/whole-file.ts'
 import type { Members } from '../core/verifier/evidence.ts'
 import { shownOf } from '../core/verifier/governance-change.ts'
 
-/** The longest that the service takes (decisions §7): a human may need a moment to send it. */
-const STEP_UP_MS = 120_000
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
@@ -189,18 +188,10 @@ function showChange(change: Members, action: StepUpRequest['action']): void {
 
 /** The body of `POST …/approve`, but for a reason. */
 export function stepUpFor(
-  { changeId, changeHash }: OpenChange,
+  change: OpenChange,
   { action, key, now }: { action: StepUpRequest['action']; key: SigningKey; now: Date },
 ) {
-  const payload = {
-    version: 1,
-    nonce: randomBytes(16).toString('hex'),
-    changeId,
-    action,
-    changeHash,
-    authorizedAt: now.toISOString(),
-    expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
-  }
+  const payload = stepUpPayload(change, { action, nonce: randomBytes(16).toString('hex'), now })
   const { value } = signEd25519('step-up', canonicalize(payload), key)
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }

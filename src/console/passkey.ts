@@ -2,21 +2,23 @@
 // nothing that could be signed ever comes from the service.
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js'
-import { requestHash } from '../core/approval-requests/request-hash.ts'
+import { approvalPayload } from '../core/approval-requests/approval-payload.ts'
 import { canonicalize, type Json } from '../core/json/canonical.ts'
 import type { ApprovalRequest } from '../core/schemas/approval-request.ts'
-import { toBase64 } from '../core/verifier/base64.ts'
+import { stepUpPayload } from '../core/step-up-payload.ts'
+import { base64url, toBase64 } from '../core/verifier/base64.ts'
 import { preAuthEncoding } from '../core/verifier/pre-auth-encoding.ts'
+import type { PasskeyAlgorithm } from '../core/webauthn/assertion.ts'
 import { sha256Hex } from './hashing.ts'
 
-/** The longest that the service takes (decisions §7). */
-const STEP_UP_MS = 120_000
-
 /** COSE algorithms (RFC 9053) and the names under which they sign here. */
-const ALGORITHMS = { '-7': 'webauthn-es256', '-8': 'webauthn-ed25519' } as const
+const ALGORITHMS: Readonly<Record<string, PasskeyAlgorithm>> = {
+  '-7': 'webauthn-es256',
+  '-8': 'webauthn-ed25519',
+}
 
 export type PasskeySignature = Readonly<{
-  algorithm: (typeof ALGORITHMS)[keyof typeof ALGORITHMS]
+  algorithm: PasskeyAlgorithm
   /** Base64, as are the members of `webauthn`. */
   signature: string
   webauthn: Readonly<{ authenticatorData: string; clientDataJSON: string }>
@@ -25,13 +27,13 @@ export type PasskeySignature = Readonly<{
 /** Which passkey is asked, and how it signs. */
 export interface OwnPasskey {
   readonly rpId: string
-  readonly algorithm: PasskeySignature['algorithm']
+  readonly algorithm: PasskeyAlgorithm
   /** base64url; undefined: the browser lets the human choose. */
   readonly credentialId?: string
 }
 
 /** @returns how a public key signs as a passkey: SPKI of P-256 names its curve, and is longer than one of Ed25519 */
-export function algorithmOfPem(publicKeyPem: string): PasskeySignature['algorithm'] {
+export function algorithmOfPem(publicKeyPem: string): PasskeyAlgorithm {
   const spki = publicKeyPem.replaceAll(/-----[A-Z ]+-----|\s/g, '')
   return atob(spki).length > ED25519_SPKI_BYTES ? 'webauthn-es256' : 'webauthn-ed25519'
 }
@@ -48,19 +50,9 @@ export async function approvalBy(
   passkey: OwnPasskey & { readonly approverId: string; readonly keyId: string },
   { request }: ApprovalRequest,
 ): Promise<object> {
-  const payload = {
-    version: 2,
-    approvalId: crypto.randomUUID(),
-    approverId: passkey.approverId,
-    keyId: passkey.keyId,
-    capability: request.capability,
-    target: request.target,
-    scope: { parametersHash: sha256Hex(canonicalize(request.parameters as Json)) },
-    requestHash: requestHash(request, sha256Hex),
-    issuedAt: new Date().toISOString(),
-    expiresAt: request.expiresAt,
-    nonce: bytesToHex(randomBytes(16)),
-  }
+  const { approverId, keyId } = passkey
+  const by = { approverId, keyId, approvalId: crypto.randomUUID(), nonce: aNonce(), now: new Date() }
+  const payload = approvalPayload(request, by, sha256Hex)
   return { payload, ...(await sign('approval', payload, passkey)) }
 }
 
@@ -71,19 +63,10 @@ export async function approvalBy(
  */
 export async function stepUpBy(
   passkey: OwnPasskey,
-  { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
+  change: { readonly changeId: string; readonly changeHash: string },
   action: 'approve' | 'reject',
 ): Promise<object> {
-  const now = Date.now()
-  const payload = {
-    version: 1,
-    nonce: bytesToHex(randomBytes(16)),
-    changeId,
-    action,
-    changeHash,
-    authorizedAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + STEP_UP_MS).toISOString(),
-  }
+  const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date() })
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 
@@ -123,9 +106,7 @@ export async function makePasskey(approverId: string, keyId: string): Promise<En
   if (!(made instanceof PublicKeyCredential) || !(made.response instanceof AuthenticatorAttestationResponse))
     throw new NoPasskey('The browser made no passkey.')
   const key = made.response.getPublicKey()
-  const algorithm = Object.entries(ALGORITHMS).find(
-    ([alg]) => Number(alg) === (made.response as AuthenticatorAttestationResponse).getPublicKeyAlgorithm(),
-  )?.[1]
+  const algorithm = ALGORITHMS[made.response.getPublicKeyAlgorithm()]
   if (key === null || algorithm === undefined)
     throw new NoPasskey('The passkey has a key that is neither P-256 nor Ed25519.')
   const spki = toBase64(new Uint8Array(key))
@@ -156,15 +137,14 @@ async function sign(
   payload: object,
   { rpId, algorithm, credentialId }: OwnPasskey,
 ): Promise<PasskeySignature> {
+  const id = credentialId === undefined ? undefined : base64url(credentialId)
   const challenge = sha256(preAuthEncoding(artifact, canonicalize(payload as Json)))
   const given = await navigator.credentials.get({
     publicKey: {
       rpId,
       challenge: challenge,
       userVerification: 'required',
-      ...(credentialId === undefined
-        ? {}
-        : { allowCredentials: [{ type: 'public-key', id: bytesOf(credentialId) }] }),
+      ...(id === undefined ? {} : { allowCredentials: [{ type: 'public-key', id: id as BufferSource }] }),
     },
   })
   if (!(given instanceof PublicKeyCredential) || !(given.response instanceof AuthenticatorAssertionResponse))
@@ -181,8 +161,8 @@ function text(bytes: ArrayBuffer): string {
   return toBase64(new Uint8Array(bytes))
 }
 
-function bytesOf(base64url: string): BufferSource {
-  return Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+function aNonce(): string {
+  return bytesToHex(randomBytes(16))
 }
 
 /** @returns why nothing was signed; undefined where the passkey is not the reason */

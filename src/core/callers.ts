@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { ConfigError, describe, oneOf, text } from './config-schema.ts'
 import type { Json } from './json/canonical.ts'
+import { CREDENTIAL_ID } from './schemas/approver.ts'
 import { humanKeyJson, readHumanKey } from './signing/human-key.ts'
 import { ed25519PublicKey } from './signing/keys.ts'
 import { readPasskey } from './webauthn/assertion.ts'
@@ -15,6 +16,8 @@ export type StepUpPasskey = {
   readonly rpId: string
   readonly origins: readonly string[]
   readonly backupEligible: boolean
+  /** base64url: which passkey a page asks; undefined: the human chooses. */
+  readonly credentialId?: string
 }
 
 /** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
@@ -66,6 +69,7 @@ const CallerEntry = Type.Object(
   { additionalProperties: false, description: 'an object' },
 )
 const callerEntry = Compile(CallerEntry)
+const credentialIdShape = Compile(Type.String({ pattern: CREDENTIAL_ID }))
 
 /**
  * The entries of SERVICE_API_KEYS (decisions §2). Entries may share a callerId (rotation), never a key; a step-up key is one
@@ -172,14 +176,10 @@ function entryMistakes(entry: unknown): Set<string> {
   return mistakes
 }
 
-function isCredentialId(value: Json): boolean {
-  return typeof value === 'string' && /^[A-Za-z0-9_-]{1,1364}$/.test(value)
-}
-
 /** Exactly its members, its key in one notation; undefined for what is no passkey. */
 function stepUpPasskey(given: object): StepUpPasskey | undefined {
   const { publicKeyPem, credentialId, ...members } = given as Record<string, Json>
-  if (credentialId !== undefined && !isCredentialId(credentialId)) return undefined
+  if (credentialId !== undefined && !credentialIdShape.Check(credentialId)) return undefined
   const known = ['rpId', 'origins', 'backupEligible']
   if (typeof publicKeyPem !== 'string' || Object.keys(members).some((name) => !known.includes(name)))
     return undefined
@@ -187,7 +187,7 @@ function stepUpPasskey(given: object): StepUpPasskey | undefined {
     return {
       publicKeyPem: humanKeyJson(readHumanKey('step-up', publicKeyPem, members)).pem,
       ...readPasskey(members),
-      ...(typeof credentialId === 'string' ? { credentialId } : {}),
+      ...(credentialId === undefined ? {} : { credentialId }),
     }
   } catch {
     return undefined

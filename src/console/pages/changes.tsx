@@ -10,7 +10,8 @@ import type { Members as JsonMembers } from '../../core/verifier/evidence.ts'
 import { fieldOf } from '../forms.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded, useTitle } from '../hooks.ts'
-import { algorithmOfPem, problemOfPasskey, stepUpBy } from '../passkey.ts'
+import { algorithmOfPem, stepUpBy } from '../passkey.ts'
+import { useSigning } from '../signing.ts'
 import { counted, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
@@ -141,8 +142,15 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
     )
   const { stepUpPasskey } = me
   const url = `${location.origin}${path}/${changeId}`
-  const command = (
-    <>
+  if (stepUpPasskey !== null)
+    return (
+      <Panel title="Resolve">
+        <ResolveBy key={changeId} own={stepUpPasskey} change={change} path={`${path}/${changeId}`} />
+      </Panel>
+    )
+  return (
+    <Panel title="Resolve">
+      <p>Sign on your own machine. The command shows the change again before it signs:</p>
       <Command
         text={[
           `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" ${url} > mine/change.json`,
@@ -153,18 +161,6 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
       <p class="quiet">
         To reject it, sign with <code>--action reject</code> and post to <code>…/reject</code>.
       </p>
-    </>
-  )
-  return (
-    <Panel title="Resolve">
-      {stepUpPasskey === null ? (
-        <>
-          <p>Sign on your own machine. The command shows the change again before it signs:</p>
-          {command}
-        </>
-      ) : (
-        <ResolveBy key={changeId} own={stepUpPasskey} change={change} path={`${path}/${changeId}`} />
-      )}
     </Panel>
   )
 }
@@ -179,24 +175,17 @@ function ResolveBy({
   readonly change: ChangeRow
   readonly path: string
 }) {
-  const [said, setSaid] = useState<{ problem?: string; busy?: boolean; done?: boolean }>({})
-  const resolve = async (action: 'approve' | 'reject', rejectionReason?: string) => {
-    setSaid({ busy: true })
-    try {
+  const { waits, done, problem, run } = useSigning()
+  const resolve = (action: 'approve' | 'reject', reason: { rejectionReason?: string } = {}) =>
+    run(async () => {
       const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) }
       const stepUpAuthorization = await stepUpBy(by, change, action)
-      const reason = rejectionReason === undefined ? {} : { rejectionReason }
       await post(`${path}/${action}`, { stepUpAuthorization, ...reason })
-      setSaid({ done: true })
-    } catch (error) {
-      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) })
-    }
-  }
+    })
   const reject = (event: SubmitEvent) => {
     event.preventDefault()
-    void resolve('reject', fieldOf(event.currentTarget, 'reason'))
+    void resolve('reject', { rejectionReason: fieldOf(event.currentTarget, 'reason') })
   }
-  const waits = said.busy === true || said.done === true
   return (
     <>
       <p>Your signature is for exactly this change, and counts for two minutes.</p>
@@ -216,8 +205,8 @@ function ResolveBy({
           </button>
         </div>
       </form>
-      <Problem text={said.problem} />
-      {said.done === true && <p role="status">Signed. The change shows it in a moment.</p>}
+      <Problem text={problem} />
+      {done && <p role="status">Signed. The change shows it in a moment.</p>}
     </>
   )
 }

@@ -23,7 +23,8 @@ import { RequestTable } from '../components/requests.tsx'
 import { fieldOf } from '../forms.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded, useTitle } from '../hooks.ts'
-import { algorithmOfPem, approvalBy, problemOfPasskey } from '../passkey.ts'
+import { algorithmOfPem, approvalBy } from '../passkey.ts'
+import { useSigning } from '../signing.ts'
 import { counted, jsonText, oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
@@ -307,33 +308,20 @@ function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: M
 /** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
 function SignWith({ own, asked }: { readonly own: OwnKey; readonly asked: ApprovalRequest }) {
   const { approverId, keyId, publicKeyPem, passkey } = own
-  const [said, setSaid] = useState<{ problem?: string; busy?: boolean; done?: boolean }>({})
+  const { waits, done, problem, run } = useSigning()
   if (passkey === undefined) return null
-  const submit = async () => {
-    setSaid({ busy: true })
-    try {
-      const { rpId, credentialId } = passkey
-      const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
-      await post('/approvals', await approvalBy(by, asked))
-      setSaid({ done: true })
-    } catch (error) {
-      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) })
-    }
-  }
+  const { rpId, credentialId } = passkey
+  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
+  const submit = () => run(async () => post('/approvals', await approvalBy(by, asked)))
   return (
     <>
       <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          disabled={said.busy === true || said.done === true}
-          onClick={() => void submit()}
-        >
+        <button type="button" class="primary" disabled={waits} onClick={() => void submit()}>
           Sign with passkey {keyId}…
         </button>
       </div>
-      <Problem text={said.problem} />
-      {said.done === true && <p role="status">Signed. The request changes in a moment.</p>}
+      <Problem text={problem} />
+      {done && <p role="status">Signed. The request changes in a moment.</p>}
     </>
   )
 }

@@ -6,6 +6,9 @@ import { Base64, Instant } from './primitives.ts'
 
 const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 public key' })
 
+/** Of a passkey's name for itself, base64url. */
+export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'
+
 const passkeyMembers = {
   rpId: Type.String({
     pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
@@ -18,7 +21,7 @@ const passkeyMembers = {
     }),
     { minItems: 1, maxItems: 8, description: '1 to 8 origins' },
   ),
-  credentialId: Type.String({ pattern: '^[A-Za-z0-9_-]{1,1364}$', description: 'base64url' }),
+  credentialId: Type.String({ pattern: CREDENTIAL_ID, description: 'base64url' }),
   backupEligible: Type.Boolean({ description: 'true or false' }),
 }
 

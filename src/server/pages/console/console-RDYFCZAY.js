@@ -1,5 +1,6 @@
 import {
   actionCode,
+  base64url,
   bytesToHex,
   canonicalize,
   preAuthEncoding,
@@ -1050,41 +1051,59 @@ function sha256Hex(text2) {
   return bytesToHex(sha256(utf8ToBytes(text2)));
 }
 
-// src/console/passkey.ts
+// src/core/approval-requests/approval-payload.ts
+function approvalPayload(request, { approverId, keyId, approvalId, nonce, now }, sha256Hex2) {
+  return {
+    version: 2,
+    approvalId,
+    approverId,
+    keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: { parametersHash: sha256Hex2(canonicalize(request.parameters)) },
+    requestHash: requestHash(request, sha256Hex2),
+    issuedAt: now.toISOString(),
+    expiresAt: request.expiresAt,
+    nonce
+  };
+}
+
+// src/core/step-up-payload.ts
 var STEP_UP_MS = 12e4;
-var ALGORITHMS = { "-7": "webauthn-es256", "-8": "webauthn-ed25519" };
+function stepUpPayload({ changeId, changeHash }, {
+  action,
+  nonce,
+  now
+}) {
+  return {
+    version: 1,
+    nonce,
+    changeId,
+    action,
+    changeHash,
+    authorizedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString()
+  };
+}
+
+// src/console/passkey.ts
+var ALGORITHMS = {
+  "-7": "webauthn-es256",
+  "-8": "webauthn-ed25519"
+};
 function algorithmOfPem(publicKeyPem) {
   const spki = publicKeyPem.replaceAll(/-----[A-Z ]+-----|\s/g, "");
   return atob(spki).length > ED25519_SPKI_BYTES ? "webauthn-es256" : "webauthn-ed25519";
 }
 var ED25519_SPKI_BYTES = 44;
 async function approvalBy(passkey, { request }) {
-  const payload = {
-    version: 2,
-    approvalId: crypto.randomUUID(),
-    approverId: passkey.approverId,
-    keyId: passkey.keyId,
-    capability: request.capability,
-    target: request.target,
-    scope: { parametersHash: sha256Hex(canonicalize(request.parameters)) },
-    requestHash: requestHash(request, sha256Hex),
-    issuedAt: (/* @__PURE__ */ new Date()).toISOString(),
-    expiresAt: request.expiresAt,
-    nonce: bytesToHex(randomBytes(16))
-  };
+  const { approverId, keyId } = passkey;
+  const by = { approverId, keyId, approvalId: crypto.randomUUID(), nonce: aNonce(), now: /* @__PURE__ */ new Date() };
+  const payload = approvalPayload(request, by, sha256Hex);
   return { payload, ...await sign("approval", payload, passkey) };
 }
-async function stepUpBy(passkey, { changeId, changeHash }, action) {
-  const now = Date.now();
-  const payload = {
-    version: 1,
-    nonce: bytesToHex(randomBytes(16)),
-    changeId,
-    action,
-    changeHash,
-    authorizedAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + STEP_UP_MS).toISOString()
-  };
+async function stepUpBy(passkey, change, action) {
+  const payload = stepUpPayload(change, { action, nonce: aNonce(), now: /* @__PURE__ */ new Date() });
   return { payload, keyId: "passkey", ...await sign("step-up", payload, passkey) };
 }
 async function makePasskey(approverId, keyId) {
@@ -1107,9 +1126,7 @@ async function makePasskey(approverId, keyId) {
   if (!(made instanceof PublicKeyCredential) || !(made.response instanceof AuthenticatorAttestationResponse))
     throw new NoPasskey("The browser made no passkey.");
   const key = made.response.getPublicKey();
-  const algorithm = Object.entries(ALGORITHMS).find(
-    ([alg]) => Number(alg) === made.response.getPublicKeyAlgorithm()
-  )?.[1];
+  const algorithm = ALGORITHMS[made.response.getPublicKeyAlgorithm()];
   if (key === null || algorithm === void 0)
     throw new NoPasskey("The passkey has a key that is neither P-256 nor Ed25519.");
   const spki = toBase64(new Uint8Array(key));
@@ -1135,13 +1152,14 @@ var BACKUP_ELIGIBLE = 8;
 var NoPasskey = class extends Error {
 };
 async function sign(artifact, payload, { rpId, algorithm, credentialId }) {
+  const id = credentialId === void 0 ? void 0 : base64url(credentialId);
   const challenge = sha256(preAuthEncoding(artifact, canonicalize(payload)));
   const given = await navigator.credentials.get({
     publicKey: {
       rpId,
       challenge,
       userVerification: "required",
-      ...credentialId === void 0 ? {} : { allowCredentials: [{ type: "public-key", id: bytesOf(credentialId) }] }
+      ...id === void 0 ? {} : { allowCredentials: [{ type: "public-key", id }] }
     }
   });
   if (!(given instanceof PublicKeyCredential) || !(given.response instanceof AuthenticatorAssertionResponse))
@@ -1156,8 +1174,8 @@ async function sign(artifact, payload, { rpId, algorithm, credentialId }) {
 function text(bytes) {
   return toBase64(new Uint8Array(bytes));
 }
-function bytesOf(base64url) {
-  return Uint8Array.from(atob(base64url.replaceAll("-", "+").replaceAll("_", "/")), (c3) => c3.charCodeAt(0));
+function aNonce() {
+  return bytesToHex(randomBytes(16));
 }
 function problemOfPasskey(error) {
   if (error instanceof NoPasskey) return error.message;
@@ -1167,6 +1185,29 @@ function problemOfPasskey(error) {
   if (error.name === "SecurityError")
     return `Nothing was signed: a passkey of another host cannot be used at ${location.host}.`;
   return `Nothing was signed: ${error.message}`;
+}
+
+// src/console/signing.ts
+function useSigning() {
+  const [{ waits, done, problem }, set] = d2({
+    waits: false,
+    done: false,
+    problem: void 0
+  });
+  return {
+    waits,
+    done,
+    problem,
+    async run(deliver) {
+      set({ waits: true, done: false, problem: void 0 });
+      try {
+        await deliver();
+        set({ waits: true, done: true, problem: void 0 });
+      } catch (error) {
+        set({ waits: false, done: false, problem: problemOfPasskey(error) ?? problemText(error) });
+      }
+    }
+  };
 }
 
 // src/console/pages/changes.tsx
@@ -1275,7 +1316,10 @@ function Resolve({ change, me }) {
     return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: /* @__PURE__ */ a3("p", { children: "You proposed this change, so another human must approve or reject it." }) });
   const { stepUpPasskey } = me;
   const url = `${location.origin}${path}/${changeId}`;
-  const command = /* @__PURE__ */ a3($, { children: [
+  if (stepUpPasskey !== null)
+    return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: /* @__PURE__ */ a3(ResolveBy, { own: stepUpPasskey, change, path: `${path}/${changeId}` }, changeId) });
+  return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: [
+    /* @__PURE__ */ a3("p", { children: "Sign on your own machine. The command shows the change again before it signs:" }),
     /* @__PURE__ */ a3(
       Command,
       {
@@ -1294,34 +1338,22 @@ function Resolve({ change, me }) {
       "."
     ] })
   ] });
-  return /* @__PURE__ */ a3(Panel, { title: "Resolve", children: stepUpPasskey === null ? /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("p", { children: "Sign on your own machine. The command shows the change again before it signs:" }),
-    command
-  ] }) : /* @__PURE__ */ a3(ResolveBy, { own: stepUpPasskey, change, path: `${path}/${changeId}` }, changeId) });
 }
 function ResolveBy({
   own,
   change,
   path
 }) {
-  const [said, setSaid] = d2({});
-  const resolve = async (action, rejectionReason) => {
-    setSaid({ busy: true });
-    try {
-      const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) };
-      const stepUpAuthorization = await stepUpBy(by, change, action);
-      const reason = rejectionReason === void 0 ? {} : { rejectionReason };
-      await post(`${path}/${action}`, { stepUpAuthorization, ...reason });
-      setSaid({ done: true });
-    } catch (error) {
-      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) });
-    }
-  };
+  const { waits, done, problem, run } = useSigning();
+  const resolve = (action, reason = {}) => run(async () => {
+    const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) };
+    const stepUpAuthorization = await stepUpBy(by, change, action);
+    await post(`${path}/${action}`, { stepUpAuthorization, ...reason });
+  });
   const reject = (event) => {
     event.preventDefault();
-    void resolve("reject", fieldOf(event.currentTarget, "reason"));
+    void resolve("reject", { rejectionReason: fieldOf(event.currentTarget, "reason") });
   };
-  const waits = said.busy === true || said.done === true;
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3("p", { children: "Your signature is for exactly this change, and counts for two minutes." }),
     /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "button", class: "primary", disabled: waits, onClick: () => void resolve("approve"), children: "Approve with your passkey…" }) }),
@@ -1332,8 +1364,8 @@ function ResolveBy({
       ] }),
       /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "submit", disabled: waits, children: "Reject with your passkey…" }) })
     ] }),
-    /* @__PURE__ */ a3(Problem, { text: said.problem }),
-    said.done === true && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The change shows it in a moment." })
+    /* @__PURE__ */ a3(Problem, { text: problem }),
+    done && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The change shows it in a moment." })
   ] });
 }
 function Impact({ policy }) {
@@ -2680,36 +2712,19 @@ function Decide({ asked, me }) {
 }
 function SignWith({ own, asked }) {
   const { approverId, keyId, publicKeyPem, passkey } = own;
-  const [said, setSaid] = d2({});
+  const { waits, done, problem, run } = useSigning();
   if (passkey === void 0) return null;
-  const submit = async () => {
-    setSaid({ busy: true });
-    try {
-      const { rpId, credentialId } = passkey;
-      const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) };
-      await post("/approvals", await approvalBy(by, asked));
-      setSaid({ done: true });
-    } catch (error) {
-      setSaid({ problem: problemOfPasskey(error) ?? problemText(error) });
-    }
-  };
+  const { rpId, credentialId } = passkey;
+  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) };
+  const submit = () => run(async () => post("/approvals", await approvalBy(by, asked)));
   return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3(
-      "button",
-      {
-        type: "button",
-        class: "primary",
-        disabled: said.busy === true || said.done === true,
-        onClick: () => void submit(),
-        children: [
-          "Sign with passkey ",
-          keyId,
-          "…"
-        ]
-      }
-    ) }),
-    /* @__PURE__ */ a3(Problem, { text: said.problem }),
-    said.done === true && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The request changes in a moment." })
+    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "button", class: "primary", disabled: waits, onClick: () => void submit(), children: [
+      "Sign with passkey ",
+      keyId,
+      "…"
+    ] }) }),
+    /* @__PURE__ */ a3(Problem, { text: problem }),
+    done && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The request changes in a moment." })
   ] });
 }
 function Close({

@@ -1,0 +1,39 @@
+// What a human signs to approve one request, on the command line as in the console. Browser-safe: hashing is an argument.
+import { canonicalize, type Json } from '../json/canonical.ts'
+import type { ApprovalRequest } from '../schemas/approval-request.ts'
+import { requestHash } from './request-hash.ts'
+
+/** Who signs, and what makes this signature another one than any before. */
+export interface Signing {
+  readonly approverId: string
+  readonly keyId: string
+  readonly approvalId: string
+  /** 16 to 128 printable characters. */
+  readonly nonce: string
+  readonly now: Date
+}
+
+/**
+ * The payload of a SignedApproval of version 2 (decisions §7): once, for exactly this request, until it ends.
+ * @param request as the human was shown it
+ * @param sha256Hex of the UTF-8 bytes of a text
+ */
+export function approvalPayload(
+  request: ApprovalRequest['request'],
+  { approverId, keyId, approvalId, nonce, now }: Signing,
+  sha256Hex: (text: string) => string,
+) {
+  return {
+    version: 2,
+    approvalId,
+    approverId,
+    keyId,
+    capability: request.capability,
+    target: request.target,
+    scope: { parametersHash: sha256Hex(canonicalize(request.parameters as Json)) },
+    requestHash: requestHash(request, sha256Hex),
+    issuedAt: now.toISOString(),
+    expiresAt: request.expiresAt,
+    nonce,
+  } as const
+}
