@@ -47,6 +47,7 @@ const AREAS = {
   connector: '/external-connectors/changes',
   rules: '/webhook-rules/changes',
   endpoint: '/event-endpoints/changes',
+  'caller key': '/caller-keys/changes',
 } as const
 type Area = keyof typeof AREAS
 

@@ -3,7 +3,7 @@ import { spreadOf, text } from './figures.ts'
 import { readJson } from './outputs.ts'
 import { named, rateHead, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
 
-export interface Difference {
+interface Difference {
   readonly scenario: string
   /** The measurement's label. */
   readonly label: string

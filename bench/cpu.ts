@@ -8,9 +8,9 @@ import type { Round } from './figures.ts'
  * compiler, libuv's pool. `postgres` is the postmaster with its children, also those that have ended. `total` is the sum of the
  * four.
  */
-export type CpuTimes = Readonly<Record<'front end' | 'workers' | 'helpers' | 'postgres' | 'total', number>>
+type CpuTimes = Readonly<Record<'front end' | 'workers' | 'helpers' | 'postgres' | 'total', number>>
 
-export interface Pids {
+interface Pids {
   readonly service: number
   readonly postmaster: number
 }
@@ -44,7 +44,7 @@ export function cpuTimes({ service, postmaster }: Pids): CpuTimes | undefined {
 }
 
 /** Microseconds of all processors together: what the host took away, and what programs did that the bench has not started. */
-export interface Disturbance {
+interface Disturbance {
   readonly steal: number
   readonly others: number
 }

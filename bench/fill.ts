@@ -6,7 +6,7 @@ const COPIES_PER_STATEMENT = 20_000
 /** Executions that are copied. */
 const SOURCES = 100
 
-export interface Filling {
+interface Filling {
   /** Adds the executions `from` to `to` − 1, number n being n milliseconds older than `newest`. */
   add(range: { from: number; to: number; newest: Date }): Promise<void>
 }

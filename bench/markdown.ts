@@ -6,7 +6,7 @@ import { disturbed, type Measurement, type Report, type ScenarioReport } from '.
 /** The first row holds the heads, the first column names the row. */
 export type Table = readonly (readonly string[])[]
 
-export interface Section {
+interface Section {
   readonly markdown: string
   /** What its plots show. */
   readonly scenario?: ScenarioReport

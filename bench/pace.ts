@@ -8,7 +8,7 @@ export interface Stage {
   readonly to: number
 }
 
-export interface Pace {
+interface Pace {
   /** Calls `go` when a free connection may send: with the time at which the request was due, or undefined when it is over. */
   readonly take: (go: (dueMs: number | undefined) => void) => void
   /**

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-export interface Program<Job, Result, Progress> {
+interface Program<Job, Result, Progress> {
   /** @throws Error when the program ends, or when it has not answered in time */
   run(job: Job, options: { withinMs: number; onProgress?: (progress: Progress) => void }): Promise<Result>
   [Symbol.dispose](): void

@@ -54,7 +54,7 @@ export interface Session {
 /** For the generator to answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 
-export interface SessionOptions {
+interface SessionOptions {
   /** Of a run, or of each of its stages. */
   readonly seconds: number
   readonly settle: Scenario['settle']

@@ -15,7 +15,7 @@ export interface TransactionOptions {
   readonly transaction?: TransactionFile | undefined
 }
 
-export interface TransactionFile {
+interface TransactionFile {
   readonly file: string
   /** At least one. */
   readonly transactions: readonly Members[]

@@ -27,6 +27,7 @@ SELECT create_distributed_table('receipts', 'business_transaction_id', colocate_
 SELECT create_distributed_table('refusal_records', 'business_transaction_id', colocate_with => 'business_transactions');
 -- Written only for policies with a velocity limit. Its index by caller is no unique key; counting a caller's asks every shard.
 SELECT create_distributed_table('history_entries', 'business_transaction_id', colocate_with => 'business_transactions');
+SELECT create_distributed_table('history_groups', 'business_transaction_id', colocate_with => 'business_transactions');
 -- What the sweep found in doubt. Small; here because it is joined with execution_intents.
 SELECT create_distributed_table('in_doubt_intents', 'business_transaction_id', colocate_with => 'business_transactions');
 
@@ -73,6 +74,7 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local witnessed_logs          primary key origin: one row decides what is cosigned next
 -- local event_endpoints         unique (url) while in effect
 -- local event_deliveries        primary key endpoint_id: its lease is the right to deliver
+-- local caller_keys             primary key key_hash: a key is one caller's in the whole system
 -- local countersign_migrations  written by the migrations
 -- The schema pgboss stays local too.
 --

@@ -26,6 +26,8 @@ CREATE TABLE approval_requests (
   seal text STORAGE EXTERNAL NOT NULL,
   log_batch uuid,
   log_ordinal smallint,
+  policy_name text,
+  policy_version text,
   CONSTRAINT approval_requests_pkey PRIMARY KEY (request_id),
   CONSTRAINT approval_requests_request_hash_key UNIQUE (request_hash),
   CONSTRAINT approval_requests_status_check CHECK ((status = ANY (ARRAY['OPEN'::text, 'DECLINED'::text, 'WITHDRAWN'::text, 'USED'::text, 'EXPIRED'::text])))
@@ -109,6 +111,26 @@ CREATE TABLE business_transactions (
 ) WITH (toast_tuple_target=8160);
 CREATE INDEX business_transactions_by_caller ON public.business_transactions USING btree (caller_id, created_at, business_transaction_id);
 CREATE INDEX business_transactions_by_time ON public.business_transactions USING btree (created_at, business_transaction_id);
+
+CREATE TABLE caller_keys (
+  key_hash text NOT NULL,
+  number integer NOT NULL,
+  caller_id text NOT NULL,
+  scope text,
+  expires_at timestamp with time zone,
+  issued_at timestamp with time zone,
+  issued_by_change uuid,
+  revoked_at timestamp with time zone,
+  revoked_by_change uuid,
+  CONSTRAINT caller_keys_check CHECK (((scope IS NULL) = (issued_by_change IS NULL))),
+  CONSTRAINT caller_keys_check1 CHECK (((issued_at IS NULL) = (issued_by_change IS NULL))),
+  CONSTRAINT caller_keys_check2 CHECK (((revoked_at IS NULL) = (revoked_by_change IS NULL))),
+  CONSTRAINT caller_keys_check3 CHECK (((issued_by_change IS NOT NULL) OR (revoked_by_change IS NOT NULL))),
+  CONSTRAINT caller_keys_key_hash_check CHECK ((key_hash ~ '^[0-9a-f]{64}$'::text)),
+  CONSTRAINT caller_keys_number_key UNIQUE (number),
+  CONSTRAINT caller_keys_pkey PRIMARY KEY (key_hash)
+);
+CREATE UNIQUE INDEX caller_keys_key_id ON public.caller_keys USING btree ("left"(key_hash, 16));
 
 CREATE TABLE countersign_migrations (
   name text NOT NULL,
@@ -195,12 +217,21 @@ CREATE TABLE history_entries (
 );
 CREATE INDEX history_entries_by_caller ON public.history_entries USING btree (caller_id, policy, released_at);
 
+CREATE TABLE history_groups (
+  business_transaction_id uuid NOT NULL,
+  group_hash text NOT NULL,
+  released_at timestamp with time zone NOT NULL,
+  CONSTRAINT history_groups_pkey PRIMARY KEY (business_transaction_id, group_hash)
+);
+CREATE INDEX history_groups_by_hash ON public.history_groups USING btree (group_hash, released_at);
+
 CREATE TABLE in_doubt_intents (
   business_transaction_id uuid NOT NULL,
   noticed_at timestamp with time zone NOT NULL,
   ask_connector uuid,
   ask_at timestamp with time zone,
   asked smallint NOT NULL DEFAULT 0,
+  first_word text,
   CONSTRAINT in_doubt_intents_pkey PRIMARY KEY (business_transaction_id)
 );
 CREATE INDEX in_doubt_intents_by_time ON public.in_doubt_intents USING btree (noticed_at, business_transaction_id);
@@ -388,7 +419,7 @@ CREATE TABLE pending_changes (
   log_ordinal smallint,
   CONSTRAINT pending_changes_check CHECK (((status = 'PENDING_APPROVAL'::text) = (resolved_body IS NULL))),
   CONSTRAINT pending_changes_check1 CHECK (((resolved_body IS NULL) = (resolved_seal IS NULL))),
-  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text]))),
+  CONSTRAINT pending_changes_kind_check CHECK ((kind = ANY (ARRAY['policy'::text, 'approver'::text, 'external-connector'::text, 'webhook-rules'::text, 'event-endpoint'::text, 'caller-key'::text]))),
   CONSTRAINT pending_changes_pkey PRIMARY KEY (change_id),
   CONSTRAINT pending_changes_status_check CHECK ((status = ANY (ARRAY['PENDING_APPROVAL'::text, 'APPROVED'::text, 'REJECTED'::text])))
 );
@@ -404,8 +435,12 @@ CREATE TABLE policy_versions (
   approved_by text,
   approved_at timestamp with time zone,
   approved_by_change uuid,
+  retired_by text,
+  retired_at timestamp with time zone,
+  retired_by_change uuid,
   CONSTRAINT policy_versions_check CHECK (((approved_by IS NULL) = (approved_at IS NULL))),
-  CONSTRAINT policy_versions_pkey PRIMARY KEY (name, version)
+  CONSTRAINT policy_versions_pkey PRIMARY KEY (name, version),
+  CONSTRAINT policy_versions_retired CHECK (((num_nonnulls(retired_by, retired_at, retired_by_change) = 0) OR ((num_nonnulls(retired_by, retired_at, retired_by_change) = 3) AND (approved_by IS NOT NULL))))
 );
 
 CREATE TABLE provider_confirmations (

@@ -1,18 +1,14 @@
 // countersign approver (decisions §7): what its commands print is what the service takes, and what they refuse is never signed.
 import { spawnSync } from 'node:child_process'
-import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, verify } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import {
-  approverKeygen,
-  signApproval,
-  signStepUp,
-  type ApprovalRequest,
-} from '../src/cli/approver-command.ts'
+import { approverKeygen, signApproval, signStepUp, type ApprovalToSign } from '../src/cli/approver-command.ts'
+import { impactReport } from '../src/core/impact-report.ts'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
-import type { ApprovalRequest as ApprovalRequestReply } from '../src/core/schemas/approval-request.ts'
+import type { ApprovalRequest } from '../src/core/schemas/approval-request.ts'
 import { preAuthEncoding } from '../src/core/signing/dsse.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, enrolled, proposed, putInEffect, type Change } from './authority.ts'
@@ -192,7 +188,7 @@ describe('sign-approval', () => {
     expect(stderr).not.toMatch(/[\u202e\u009b]/)
   })
 
-  test.each<[string, Partial<Record<keyof ApprovalRequest, unknown>>, string]>([
+  test.each<[string, Partial<Record<keyof ApprovalToSign, unknown>>, string]>([
     ['no scope', { limit: undefined }, '--parameters'],
     ['two scopes', { parameters: 'parameters.json' }, '--parameters'],
     ['a limit without a value', { limit: ['amount'] }, 'path=max'],
@@ -216,7 +212,7 @@ describe('sign-approval', () => {
       limit: ['amount=500'],
       expiresIn: '15m',
       ...members,
-    } as ApprovalRequest
+    } as ApprovalToSign
     expect(refusal(() => signApproval(request, new Date()))).toContain(named)
   })
 
@@ -249,10 +245,10 @@ describe('sign-approval', () => {
   })
 })
 
-async function asked(transaction: object, note = ''): Promise<ApprovalRequestReply> {
+async function asked(transaction: object, note = ''): Promise<ApprovalRequest> {
   const { status, text, body } = await service.post('/approval-requests', { transaction, note })
   expect(status, text).toBe(201)
-  return body as ApprovalRequestReply
+  return body as ApprovalRequest
 }
 
 const at = () => ['--url', service.url, '--api-key', checker.key]
@@ -362,7 +358,7 @@ describe('requests and sign-request', () => {
   })
 
   // proves abuse: A request changed after it was shown
-  test.each<[string, (reply: ApprovalRequestReply) => object]>([
+  test.each<[string, (reply: ApprovalRequest) => object]>([
     ['another target', (reply) => ({ ...reply, request: { ...reply.request, target: 'elsewhere' } })],
     ['another action code', (reply) => ({ ...reply, actionCode: '0000-0000-0000' })],
     ['another hash', (reply) => ({ ...reply, requestHash: 'ab'.repeat(32) })],
@@ -395,6 +391,8 @@ const refusedStepUp = (change: unknown, members: { action?: 'approve' | 'reject'
 }
 const stepUpBy = (change: unknown, args: string[]) =>
   approver(['sign-step-up', '--key', checkerKey(), '--change', file('change.json', change), ...args])
+
+const seeing = (report: object) => ['--action', 'approve', '--impact', file('report.json', report)]
 
 describe('sign-step-up', () => {
   let n = 0
@@ -466,6 +464,39 @@ describe('sign-step-up', () => {
     expect(stderr).toContain('harmless')
     const { status, body } = await send(change, 'approve', stdout)
     expect([status, body.code]).toEqual([403, 'STEP_UP_AUTHORIZATION_INVALID'])
+  })
+
+  test('covers the impact report of a policy that the human saw, and none of another change', async () => {
+    const proposedContent = {
+      policyId: `step-up-${n++}`,
+      policyVersion: '1.0.0',
+      schemaVersion: '1.0.0',
+      description: 'Made by a test.',
+      capabilities: ['sandbox:echo'],
+      signals: { approved: 'boolean' },
+      rules: [{ id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' }],
+    }
+    const path = `/policies/${proposedContent.policyId}/1.0.0/pending-changes`
+    const change = await proposed(service, maker, path, { reason: 'test', proposedContent })
+    const nothing = { examined: 3, decided: 3, skipped: 0, share: 1, complete: true, flips: [], retired: [] }
+    const range = { since: '2026-11-01T00:00:00.000Z', until: '2026-11-21T00:00:00.000Z' }
+    const counts = { approvedToRejected: 0, rejectedToApproved: 0, refusedAsRetired: 0 }
+    const found = { ...nothing, ...range, ...counts }
+    const report = impactReport(change, found, new Date().toISOString())
+    const foreign = stepUpBy(change, seeing({ ...report, changeId: randomUUID() }))
+    expect([foreign.status, foreign.stdout]).toEqual([1, ''])
+    expect(foreign.stderr).toContain('The impact report is of another change. Nothing was signed')
+
+    const { stdout, stderr } = stepUpBy(change, seeing(report))
+    expect(stderr).toContain('"examined": 3')
+    const { status, text, body } = await service.post(
+      `/policies/pending-changes/${change.changeId}/approve`,
+      stdout,
+      { key: checker.key },
+    )
+    expect(status, text).toBe(200)
+    const impactHash = sha256Hex(canonicalize(report))
+    expect(body).toMatchObject({ impactReport: report, stepUpAuthorization: { payload: { impactHash } } })
   })
 
   test('a change that is resolved is not signed again', async () => {

@@ -47,7 +47,8 @@ export function aHuman(callerId: string, members: object = {}): Human {
 /** As a service answers one. */
 export interface Change {
   readonly changeId: string
-  readonly kind: 'policy' | 'approver' | 'external-connector' | 'webhook-rules' | 'event-endpoint'
+  readonly kind:
+    'policy' | 'approver' | 'external-connector' | 'webhook-rules' | 'event-endpoint' | 'caller-key'
   readonly changeHash: string
   readonly [member: string]: unknown
 }
@@ -91,6 +92,7 @@ const CHANGES: Readonly<Record<Change['kind'], string>> = {
   'external-connector': '/external-connectors/changes',
   'webhook-rules': '/webhook-rules/changes',
   'event-endpoint': '/event-endpoints/changes',
+  'caller-key': '/caller-keys/changes',
 }
 
 /**

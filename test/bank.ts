@@ -1,7 +1,7 @@
 // A payment provider called bank, in tests: the rules for its deliveries, and what it delivers.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { readWebhookRules } from '../src/core/webhook-rules/parse.ts'
+import { readWebhookRules } from '../src/core/webhook-rules/load.ts'
 import type { TestDatabase } from './database.ts'
 import type { Called, TestService } from './service.ts'
 import { SECRET, signatureOf } from './webhooks.ts'

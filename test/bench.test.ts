@@ -66,7 +66,8 @@ describe('npm run bench -- <scenario>', () => {
 
     beforeAll(async () => {
       run = await startBench(...short, '--connections', '1').ended
-    }, 300_000)
+      // Two minutes on two quiet cores.
+    }, 1_200_000)
 
     test('the run ends well and leaves nothing behind', () => {
       expect(run.code, run.output).toBe(0)

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { failures } from '../src/core/errors.ts'
 import { LATE_MS, watchLateness } from '../src/core/lateness.ts'
-import { truthful } from '../workers/blame.ts'
+import { blameLateThread } from '../workers/blame.ts'
 import { Finished } from '../workers/in-flight.ts'
 import { createDatabase } from './database.ts'
 import { aRequest } from './pipeline/thread.ts'
@@ -26,7 +26,7 @@ function block(ms: number): void {
 
 test('the database is named where the thread was in time', () => {
   const lateness = { wasLate: () => false }
-  expect(codes(truthful(answers(), lateness))).toEqual([
+  expect(codes(blameLateThread(answers(), lateness))).toEqual([
     [200, undefined],
     [503, 'DATABASE_UNAVAILABLE'],
   ])
@@ -36,7 +36,7 @@ test('a thread that was late names itself, and keeps the cause for the log', () 
   const lateness = watchLateness()
   const given = answers()
   block(LATE_MS + 200)
-  const answered = truthful(given, lateness)
+  const answered = blameLateThread(given, lateness)
   expect(codes(answered)).toEqual([
     [200, undefined],
     [503, 'OVERLOADED'],

@@ -52,10 +52,13 @@ function writtenIn(code: string, folder: string): string[] {
     ...shell.matchAll(/ bench .*--json ([^\s;)]+)/g),
     ...shell.matchAll(/^\s*(?:cp|mv|touch)(?: -\w+)* (?:\S+ )?([^\s;&)]+)/gm),
   ]
-  return named
-    .map(([, path = '']) => path.replaceAll('$human', 'alice').replaceAll('$n', '1'))
-    .filter((path) => !/^[-/$…<']/.test(path))
-    .map((path) => posix.join(folder, path))
+  return (
+    named
+      .map(([, path = '']) => path.replaceAll('$human', 'alice').replaceAll('$n', '1'))
+      // A rule of a policy compares by `>` and `>=` with numbers.
+      .filter((path) => !/^[-/$…<'=\d]/.test(path))
+      .map((path) => posix.join(folder, path))
+  )
 }
 
 const isClone = existsSync(join(ROOT, '.git'))

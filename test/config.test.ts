@@ -48,6 +48,7 @@ test('without any variable the embedded service is configured with the defaults 
     webhookDir: resolve('webhooks'),
     webhookDirGiven: false,
     callers: undefined,
+    intentCloseQuorum: 1,
     authDisabled: false,
     production: false,
     hubspot: undefined,
@@ -175,6 +176,14 @@ const variables: Record<string, { good: [string, object][]; bad?: string[]; must
   },
   POLICY_DIR: { good: [['p', { policyDir: resolve('p') }]] },
   WEBHOOK_DIR: { good: [['w', { webhookDir: resolve('w'), webhookDirGiven: true }]] },
+  INTENT_CLOSE_QUORUM: {
+    good: [
+      ['1', { intentCloseQuorum: 1 }],
+      ['2', { intentCloseQuorum: 2 }],
+    ],
+    bad: ['0', '3', 'two'],
+    must: 'a whole number from 1 to 2',
+  },
   SERVICE_API_KEYS: {
     good: [[callers, { callers: parseCallers(callers) }]],
     bad: ['x', '{}', '[]', 'null', '"csk_x"'],

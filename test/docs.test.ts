@@ -133,7 +133,7 @@ test('the first execution, the check by openssl and the session of two humans ru
     { status: 'APPROVED', approvedBy: 'bob' },
   ])
   expect(await service.stop()).toEqual([0, null])
-})
+}, 600_000)
 
 /** Runs a script that ends in a service, on a free port. Throws what it printed where that does not listen. */
 async function serving(script: string, { cwd, env }: { cwd: string; env: Record<string, string> }) {

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly transaction: Sent
   /** By `performance.now()`. */
   readonly sentAt: number
+  /** When it was answered or lost, likewise. */
+  readonly endedAt: number
   /** Undefined where the connection ended, or could not be made, before an answer came. */
   readonly reply: Called | undefined
   /** The error code then. */
@@ -61,10 +63,11 @@ export function startLoad(
 async function send(service: Pick<TestService, 'post'>, transaction: Sent): Promise<Outcome> {
   const sentAt = performance.now()
   try {
-    return { transaction, sentAt, reply: await service.post('/execute', transaction), lost: undefined }
+    const reply = await service.post('/execute', transaction)
+    return { transaction, sentAt, endedAt: performance.now(), reply, lost: undefined }
   } catch (error) {
     const { code } = (error as Error).cause as { code?: string }
-    return { transaction, sentAt, reply: undefined, lost: String(code) }
+    return { transaction, sentAt, endedAt: performance.now(), reply: undefined, lost: String(code) }
   }
 }
 

@@ -1,10 +1,22 @@
-// countersign setup humans, and the README's way from a fresh clone to a first payment, run as it is printed.
+// countersign setup humans, and what the README and examples/llm-tools do with it, from a fresh clone, run as it is printed.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from './command.ts'
 import { aFolder } from './embedded/drive.ts'
 import { baseEnvironment } from './run/environment.ts'
@@ -15,17 +27,23 @@ import { makeKeys } from './signing-keys.ts'
 const ROOT = join(import.meta.dirname, '..')
 
 /** Process groups: npm and sh have children. */
-const running: ChildProcess[] = []
-afterEach(() => {
-  for (const { pid, exitCode, signalCode } of running.splice(0))
-    if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL')
+const running: { readonly child: ChildProcess; readonly closed: Promise<unknown> }[] = []
+const folders: string[] = []
+afterAll(async () => {
+  for (const { child } of running)
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, 'SIGKILL')
+  await Promise.all(running.map(({ closed }) => closed))
+  for (const folder of folders) rmSync(folder, { recursive: true })
 })
 
 /** A folder that holds what a clone does after `npm ci`. */
 function aClone(): string {
-  const folder = aFolder()
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'countersign-trial-')))
+  folders.push(folder)
+  chmodSync(folder, 0o755) // started by root, PostgreSQL runs as another user
   const names =
-    'bin clients examples migrations node_modules package.json policies src webhooks workers'.split(' ')
+    'bin clients docs examples migrations node_modules package.json policies src webhooks workers'.split(' ')
   for (const name of names) symlinkSync(join(ROOT, name), join(folder, name))
   return folder
 }
@@ -36,11 +54,11 @@ function terminal(command: string, { cwd, env }: { cwd: string; env: Record<stri
     env: { ...baseEnvironment, HOME: cwd, ...env },
     detached: true,
   })
-  running.push(child)
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk))
   const closed = once(child, 'close') as Promise<[number | null]>
+  running.push({ child, closed })
   return {
     child,
     closed,
@@ -51,65 +69,129 @@ function terminal(command: string, { cwd, env }: { cwd: string; env: Record<stri
   }
 }
 
-const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-const [, section = ''] = /^### A first payment\n([^]*?)^##/m.exec(readme) ?? []
-const commands = Array.from(section.matchAll(/^```sh\n([^]*?)^```$/gm), ([, block = '']) => block)
-  .join('')
-  .split('\n')
-  .filter((line) => line !== '')
+/** The commands in the `sh` blocks of a section of a page. */
+function commandsOf(page: string, section: RegExp): string[] {
+  const [, found = ''] = section.exec(readFileSync(join(ROOT, page), 'utf8')) ?? []
+  return Array.from(found.matchAll(/^```sh\n([^]*?)^```$/gm), ([, block = '']) => block)
+    .join('')
+    .split('\n')
+    .filter((line) => line !== '')
+}
 
-describe("the README's first payment", () => {
-  test('takes at most eight commands, and every later one an agent and a look', async () => {
-    expect(commands.length).toBeLessThanOrEqual(8)
-    const [install, setup = '', start = '', receive = '', ask = '', sign = ''] = commands
-    expect([install, start, commands.length]).toEqual(['npm ci', 'npm start', 6])
-    const cwd = aClone()
-    const port = await aFreePort()
-    // The ports alone are others than those that are printed.
-    const here = (command: string) => command.replaceAll(':3000', `:${url.port}`).replaceAll('8080', port)
-    let url = new URL('http://127.0.0.1:3000')
+const commands = commandsOf('README.md', /^### A first payment\n([^]*?)^##/m)
+const [install, setup = '', start = '', receive = '', ask = '', sign = ''] = commands
 
-    const made = terminal(`${setup} --connector http://127.0.0.1:${port}/`, { cwd, env: {} })
+describe("a trial, by the README's commands", () => {
+  const cwd = aClone()
+  let ports: { readonly connector: string; readonly tools: string }
+  let service: ReturnType<typeof terminal>
+  let url: URL
+  let env: Record<string, string>
+
+  // The ports alone are others than those that are printed.
+  const here = (command: string) =>
+    command
+      .replaceAll(':3000', `:${url.port}`)
+      .replaceAll('8080', ports.connector)
+      .replaceAll('8081', ports.tools)
+
+  beforeAll(async () => {
+    ports = { connector: await aFreePort(), tools: await aFreePort() }
+    const made = terminal(
+      `${setup} --connector http://127.0.0.1:${ports.connector}/ --tools http://127.0.0.1:${ports.tools}/`,
+      {
+        cwd,
+        env: {},
+      },
+    )
     expect(await made.ended()).toBe(0)
     // What is printed next is what the README prints.
     for (const command of [start, receive, ask, sign])
-      expect(made.out()).toContain(`\n  ${command.replaceAll('8080', port)}\n`)
+      expect(made.out()).toContain(`\n  ${command.replaceAll('8080', ports.connector)}\n`)
     expect(made.out()).toContain('For a trial only')
-    expect(statSync(join(cwd, 'mine', 'humans', 'dana.json')).mode & 0o777).toBe(0o600)
+    service = terminal(start, { cwd, env: { PORT: '0' } })
+    const [, origin = ''] = await until(
+      () => /"url":"([^"]*)"/.exec(service.out()) ?? undefined,
+      'the service',
+    )
+    url = new URL(origin)
+    env = { COUNTERSIGN_URL: origin }
+  })
 
-    const service = terminal(start, { cwd, env: { PORT: '0' } })
-    const [, at = ''] = await until(() => /"url":"([^"]*)"/.exec(service.out()) ?? undefined, 'the service')
-    url = new URL(at)
-    const env = { COUNTERSIGN_URL: url.origin }
+  /** An agent asks, Dana signs what she is shown, and the agent goes on. */
+  async function approved(command: string): Promise<unknown> {
+    const agent = terminal(here(command), { cwd, env })
+    const [, code = 'none'] = await until(
+      () => /Its action code is (\S+)\./.exec(agent.errors()) ?? undefined,
+      'the agent to ask',
+    )
+    const dana = terminal(here(sign), { cwd, env })
+    dana.child.stdin.end('y\n')
+    expect(await dana.ended()).toBe(0)
+    expect(dana.errors()).toMatch(/^You approve, once, by this signature, exactly this:/)
+    expect(dana.errors()).toContain(`\n  ${code}\n`)
+    expect(await agent.ended()).toBe(0)
+    return JSON.parse(agent.out())
+  }
+
+  test('a first payment takes at most eight commands, and every later one an agent and a look', async () => {
+    expect(commands.length).toBeLessThanOrEqual(8)
+    expect([install, start, commands.length]).toEqual(['npm ci', 'npm start', 6])
+    expect(statSync(join(cwd, 'mine', 'humans', 'dana.json')).mode & 0o777).toBe(0o600)
     const receiver = terminal(here(receive), { cwd, env })
     await until(() => receiver.out().includes('listening on'), 'the receiver')
 
-    const pay = async (command: string) => {
-      const agent = terminal(here(command), { cwd, env })
-      const [, code = 'none'] = await until(
-        () => /Its action code is (\S+)\./.exec(agent.errors()) ?? undefined,
-        'the agent to ask',
-      )
-      const dana = terminal(here(sign), { cwd, env })
-      dana.child.stdin.end('y\n')
-      expect(await dana.ended()).toBe(0)
-      expect(dana.errors()).toMatch(/^You approve, once, by this signature, exactly this:/)
-      expect(dana.errors()).toContain(`\n  ${code}\n`)
-      expect(await agent.ended()).toBe(0)
-      return JSON.parse(agent.out()) as { trustRecordId: string }
-    }
-    const first = await pay(ask)
+    const first = (await approved(ask)) as { trustRecordId: string }
     expect(first).toMatchObject({
       executions: [{ status: 'COMPLETED', evidence: { result: { effects: 1 } } }],
     })
-    const second = await pay(ask.replace('2026-118', '2026-119'))
+    const second = await approved(ask.replace('2026-118', '2026-119'))
     expect(second).toMatchObject({ executions: [{ evidence: { result: { effects: 2 } } }] })
     // The first invoice again.
     const again = terminal(here(ask), { cwd, env })
     expect(await again.ended()).toBe(0)
     expect(JSON.parse(again.out())).toMatchObject({ trustRecordId: first.trustRecordId })
     expect(receiver.out().match(/^effect /gm)).toHaveLength(2)
+  })
 
+  test('a model looks things up, is refused what the policy refuses, and mails what Dana has read', async () => {
+    const [
+      serve = '',
+      search = '',
+      calculate = '',
+      shell = '',
+      injected = '',
+      outside = '',
+      mail = '',
+      look,
+    ] = commandsOf('examples/llm-tools/README.md', /([^]*)/)
+    expect(look).toBe(sign)
+    const tools = terminal(here(serve), { cwd, env })
+    await until(() => tools.out().includes('listening on'), 'the tools')
+    const answered = async (command: string) => {
+      const agent = terminal(here(command), { cwd, env })
+      expect(await agent.ended()).toBe(0)
+      return JSON.parse(agent.out()) as unknown
+    }
+    const refused = (command: string) => terminal(here(command), { cwd, env }).ended()
+
+    const { hits } = (await answered(search)) as { hits: { text: string }[] }
+    expect(hits.map(({ text }) => /velocity/i.test(text))).toContain(true)
+    expect(await answered(calculate)).toMatchObject({ value: 87.5 })
+    expect(await refused(shell)).toContain('1: Execution rejected: This tool is not on the list.')
+    expect(await refused(injected)).toContain('The context looks like a prompt injection.')
+    expect(await refused(outside)).toContain('Mail goes to the team and to support only.')
+    const document = 'npx node examples/llm-tools/agent.ts read_document --document ../../package'
+    expect(await refused(document)).toContain('There is no document ../../package.')
+
+    const { message } = (await approved(mail)) as { message: string }
+    const sent = readFileSync(join(cwd, 'mine', 'tools', 'outbox', `${message}.eml`), 'utf8')
+    expect(sent).toBe('To: team@example.com\nSubject: Limits\nApproved-By: dana\n\nThey are on.')
+    // What was refused never came here.
+    expect(tools.out().match(/^(search|calculate|send_email|run_shell): /gm)).toHaveLength(3)
+  })
+
+  test('it is set up once', async () => {
     process.kill(-(service.child.pid ?? 0), 'SIGTERM')
     await service.closed
     const [refused, out] = [terminal(setup, { cwd, env: {} }), join(cwd, 'mine', 'humans')]

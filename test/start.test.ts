@@ -20,13 +20,19 @@ afterAll(() => database.drop())
 
 /** What every start ends with: where the pages for people are. */
 const pagesOf = (url: string) =>
-  ['documentation', 'reference', 'handbook', 'verifier']
-    .map((name) => `  ${`${name[0]?.toUpperCase()}${name.slice(1)}`.padEnd(13)}  ${url}/${name}\n`)
+  [
+    ['Documentation', 'documentation'],
+    ['Reference', 'reference'],
+    ['Handbook', 'handbook'],
+    ['Verifier', 'verifier'],
+    ['Offline signer', 'signer'],
+  ]
+    .map(([title = '', name]) => `  ${title.padEnd(14)}  ${url}/${name}\n`)
     .join('')
 
 /** The embedded service has a console, by the name of this machine. */
 const consoleOf = (url: string) =>
-  `  ${'Console'.padEnd(13)}  http://localhost:${new URL(url).port}/console\n`
+  `  ${'Console'.padEnd(14)}  http://localhost:${new URL(url).port}/console\n`
 
 test('a start with callers of its own says where it is and where its pages are', async () => {
   const service = await startService({ databaseUrl: database.url })
@@ -99,7 +105,7 @@ describe('a start that cannot be', () => {
       "provider: acme\nrules:\n  - { id: paid, when: payload.event = 'paid', transaction: payload.id, says: executed }\n",
     )
     const { exitCode, said } = await failedStart({ ...aStartOn(database), WEBHOOK_DIR: webhookDir })
-    expect(said).toContain(`countersign: ${file}, line 3, rule paid, when, column 15: `)
+    expect(said).toContain(`countersign: ${file}, line 3, column 37, rule paid, when: `)
     expect(exitCode).toBe(1)
   })
 

@@ -1,16 +1,20 @@
 // The published vectors (test/vectors/countersign): one table for the TypeScript and the Python verifier.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { verifyEvidence } from '../src/core/verifier/index.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { verifyCommand } from '../src/cli/verify-command.ts'
+import { readTrusted, verifyEvidence } from '../src/core/verifier/index.ts'
+import { summaryOf } from '../src/core/verifier/many.ts'
+import { exitCodeOf, summaryLines } from '../src/core/verifier/summary.ts'
 import { noPython, pythonAnswers, pythonEnv, typescriptAnswers } from './vectors/answers.ts'
 import type { Answer, Asked } from './vectors/answers.ts'
 import type { Case } from './vectors/case.ts'
 import type { FileCase } from './vectors/files.ts'
 import { folder, vectorFiles, vectorText } from './vectors/generate.ts'
 import type { KeySetCase } from './vectors/key-sets.ts'
+import type { SummaryCase } from './vectors/summaries.ts'
 
 const ARTIFACTS = [
   'trust-records',
@@ -24,7 +28,7 @@ const ARTIFACTS = [
   'approval-request-closes',
   'bundles',
 ] as const
-const OTHERS = ['key-sets', 'files'] as const
+const OTHERS = ['key-sets', 'files', 'summaries'] as const
 const SMALL_FILE_CHARACTERS = 100_000
 const KEY_FILES = ['keys.json', 'approver-keys.json']
 /** What the reader trusts of logs, where a case has nothing else. */
@@ -34,11 +38,12 @@ const published = ARTIFACTS.map((name) => ({ name, cases: readCases<Case>(name) 
 const all = published.flatMap(({ cases }) => cases)
 const keySets = readCases<KeySetCase>('key-sets')
 const files = readCases<FileCase>('files')
+const summaries = readCases<SummaryCase>('summaries', 7)
 
 /** Throws for a file without cases: an empty run proves nothing. */
-function readCases<T>(name: string): T[] {
+function readCases<T>(name: string, least = 10): T[] {
   const { cases } = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as { cases: T[] }
-  if (cases.length < 10) throw new Error(`${name}.json holds ${cases.length} cases`)
+  if (cases.length < least) throw new Error(`${name}.json holds ${cases.length} cases`)
   return cases
 }
 
@@ -90,8 +95,8 @@ function found(answer: Answer | undefined, given: Case): object {
 function isPage(given: Case): boolean {
   try {
     const value = JSON.parse(textOf(given)) as Record<string, unknown>
-    const { events, changes, confirmations, requests, signature } = value
-    const isList = [events, changes, confirmations, requests].some((list) => Array.isArray(list))
+    const { events, changes, confirmations, requests, refusals, signature } = value
+    const isList = [events, changes, confirmations, requests, refusals].some((list) => Array.isArray(list))
     return Array.isArray(value) || (signature === undefined && isList)
   } catch {
     return false
@@ -125,6 +130,44 @@ test('every case has its own id, and fails a check exactly where it is not valid
     expect(valid, id).toBe(failing.length === 0 && unchecked.length === 0 && unusable === undefined)
 })
 
+// proves abuse: An export that was cut, at any line
+// proves abuse: A line of garbage, of another
+test.each(summaries)('$id: the summary is that of the table', ({ sources, summary, lines, exitCode }) => {
+  const said = summaryOf(sources, readTrusted(KEY_SET, { log: LOG }))
+  expect(said).toEqual(summary)
+  expect(summaryLines(said)).toEqual(lines)
+  expect(exitCodeOf(said)).toBe(exitCode)
+})
+
+// proves abuse: An export that was cut, at any line
+test('the command, which reads files piece by piece and on threads, gives the summaries of the table', async () => {
+  const base = mkdtempSync(join(tmpdir(), 'countersign-summaries-'))
+  const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  try {
+    for (const [n, { id, sources, summary, exitCode }] of summaries.entries()) {
+      const at = join(base, `${n}`)
+      mkdirSync(at)
+      for (const { name, text } of sources) writeFileSync(join(at, name), text)
+      printed.mockClear()
+      const status = await verifyCommand({
+        files: sources.map(({ name }) => join(at, name)),
+        jwks: [join(folder, 'keys.json')],
+        log: join(folder, 'log.json'),
+        json: true,
+        quiet: true,
+        report: undefined,
+        threadFile: new URL('../src/cli/verify/thread.ts', import.meta.url),
+      })
+      const text = printed.mock.calls.map(([chunk]) => String(chunk)).join('')
+      const { summary: said } = JSON.parse(text.replaceAll(`${at}/`, '')) as { summary: object }
+      expect({ id, status, said }).toEqual({ id, status: exitCode, said: summary })
+    }
+  } finally {
+    printed.mockRestore()
+    rmSync(base, { recursive: true })
+  }
+})
+
 test('there are cases of every outcome', () => {
   const verdicts = files.flatMap((one) => one.verdicts)
   expect(new Set(files.map(({ exitCode }) => exitCode))).toEqual(new Set([0, 1, 2]))
@@ -142,12 +185,16 @@ function failingAlone(cases: readonly Case[]): Set<string> {
   return new Set(cases.flatMap(({ failing }) => (failing.length === 1 ? failing : [])))
 }
 
-const WITH_ALL_CHECKS = ['trust-record/valid-confirmed', 'approval-request/valid-declined']
+const WITH_ALL_CHECKS = [
+  'trust-record/valid-confirmed',
+  'approval-request/valid-declined',
+  'governance-change/valid-impact',
+]
 
 test('every check of every artifact fails alone in some case', () => {
   for (const { name, cases } of published) {
     const isValid = cases.filter((one) => one.valid)
-    // What a provider says, and how a request was closed, is checked where it stands.
+    // What a provider says, how a request was closed, and what a checker saw is checked where it stands.
     const valid = isValid.find(({ id }) => WITH_ALL_CHECKS.includes(id)) ?? isValid[0]
     if (valid === undefined) throw new Error(`no valid case in ${name}`)
     const { checks } = verifyEvidence(textOf(valid), KEY_SET, { log: LOG })

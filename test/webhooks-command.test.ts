@@ -204,7 +204,7 @@ test('check names what does not compile, and the case that does not hold', async
     writeFileSync(file, rules.replace('payload.type ==', 'payload.type ='))
     const broken = await webhooks(['check', file], '')
     expect(broken.stderr).toMatch(
-      /^countersign: .*stripe\.yaml, line \d+, rule payment-succeeded, when, column 14: /,
+      /^countersign: .*stripe\.yaml, line \d+, column 20, rule payment-succeeded, when: /,
     )
     expect(broken.status).toBe(1)
   } finally {

@@ -4,7 +4,7 @@ import type { Lateness } from '../src/core/lateness.ts'
 import { Finished } from './in-flight.ts'
 
 /** Answers OVERLOADED in place of DATABASE_UNAVAILABLE where the thread was late while it had the request. */
-export function truthful(answered: readonly Finished[], { wasLate }: Lateness): readonly Finished[] {
+export function blameLateThread(answered: readonly Finished[], { wasLate }: Lateness): readonly Finished[] {
   return answered.map((one) => {
     if (!blamesDatabase(one) || !wasLate(performance.now() - one.request.takenMs)) return one
     return new Finished(one.request, failures.overloaded(`the thread was late: ${String(one.log['cause'])}`))

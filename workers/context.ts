@@ -33,4 +33,6 @@ export interface ThreadContext {
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly crypto: Crypto
   readonly outcomes: PolicyOutcomes
+  /** INTENT_CLOSE_QUORUM. */
+  readonly intentCloseQuorum: number
 }

@@ -87,10 +87,8 @@ export function checkAuthorization(
 }
 
 /**
- * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. Nothing in the service
- * calls it. The pipeline takes the same two steps apart, because its nonces are consumed by the transaction that claims the ids of a batch
- * (decisions §8): `gate` calls `checkAuthorization`, `admit` runs `releaseIntents`. So what the tests of this function find out holds for
- * the pipeline too.
+ * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. The pipeline takes the
+ * same two steps apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `admit` call the same functions.
  *
  * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once

@@ -1,17 +1,23 @@
 // The policy versions of this thread, compiled from what the database holds: the approved content, never the file's.
 import type { CompiledPolicy } from '../src/core/policy/check.ts'
+import type { Grouping } from '../src/core/policy/counting.ts'
 import { compileStored } from '../src/core/policy/stored.ts'
-import type { PolicyVersionRow } from '../src/core/tables/policy-versions.ts'
+import { standingOf, successorOf, type PolicyStanding } from '../src/core/policy/standing.ts'
+import type { StoredPolicyVersion } from '../src/core/tables/policy-versions.ts'
 
 export interface LoadedPolicy {
   readonly policy: CompiledPolicy
   readonly contentHash: string
-  readonly approved: boolean
+  readonly standing: PolicyStanding
+  /** The version that took its place when it was retired; undefined: none. */
+  readonly successor: string | undefined
   /**
-   * Since when a version of this name has a velocity limit, ISO 8601; undefined: none has. Executions under any version of it are
-   * then listed for `history` to count.
+   * Since when a version of this name has a velocity limit without `per` and `where`, ISO 8601; undefined: none has. Executions under any
+   * version of it are then listed for `history` to count.
    */
   readonly limitedSince: string | undefined
+  /** Of the limits of all its versions that are not retired: what is released under any of them is put into these groups. */
+  readonly groupings: readonly Grouping[]
 }
 
 export interface Policies {
@@ -24,19 +30,27 @@ export interface OpenPolicies extends Policies {
   /** Whether any version of any name governs this action. */
   govern(action: string): boolean
   /** What is in effect from now on. Contents that were compiled before are not compiled again. */
-  replace(rows: readonly PolicyVersionRow[]): void
+  replace(rows: readonly StoredPolicyVersion[]): void
 }
 
-export function openPolicies(rows: readonly PolicyVersionRow[]): OpenPolicies {
-  let byName = load(rows, new Map())
-  let actions = governed(byName)
+/** Compiles when a policy is first looked for: a thread that decides nothing need not. */
+export function openPolicies(rows: readonly StoredPolicyVersion[]): OpenPolicies {
+  let newest = rows
+  let loaded:
+    { rows: readonly StoredPolicyVersion[]; byName: ByName; actions: ReadonlySet<string> } | undefined
+  function inEffect() {
+    if (loaded?.rows !== newest) {
+      const byName = load(newest, loaded?.byName ?? new Map())
+      loaded = { rows: newest, byName, actions: governed(byName) }
+    }
+    return loaded
+  }
   return {
-    find: ({ name, version }) => byName.get(name)?.get(version),
-    has: (name) => byName.has(name),
-    govern: (action) => actions.has(action),
+    find: ({ name, version }) => inEffect().byName.get(name)?.get(version),
+    has: (name) => inEffect().byName.has(name),
+    govern: (action) => inEffect().actions.has(action),
     replace(newRows) {
-      byName = load(newRows, byName)
-      actions = governed(byName)
+      newest = newRows
     },
   }
 }
@@ -50,7 +64,7 @@ function governed(byName: ByName): ReadonlySet<string> {
   return actions
 }
 
-function load(rows: readonly PolicyVersionRow[], before: ByName): ByName {
+function load(rows: readonly StoredPolicyVersion[], before: ByName): ByName {
   const byName = new Map<string, Map<string, LoadedPolicy>>()
   for (const [name, versions] of Map.groupBy(rows, (row) => row.name)) {
     const compiled = versions.flatMap((row) => {
@@ -59,14 +73,35 @@ function load(rows: readonly PolicyVersionRow[], before: ByName): ByName {
       return policy === undefined ? [] : [{ row, policy }]
     })
     const limitedSince = compiled
-      .filter(({ policy }) => policy.verify.some(({ by }) => by === 'history'))
+      .filter(({ policy: { verify, groupings } }) =>
+        verify.some(({ by, signal }) => by === 'history' && !groupings.has(signal)),
+      )
       .map(({ row }) => row.loadedAt)
       .toSorted((a, b) => (a < b ? -1 : 1))[0]
+    const groupings = groupingsOf(compiled)
     const loaded = compiled.map(({ row, policy }): [string, LoadedPolicy] => [
       row.version,
-      { policy, contentHash: row.contentHash, approved: row.approvedBy !== null, limitedSince },
+      {
+        policy,
+        contentHash: row.contentHash,
+        standing: standingOf(row),
+        successor: successorOf(row, versions)?.version,
+        limitedSince,
+        groupings,
+      },
     ])
     byName.set(name, new Map(loaded))
   }
   return byName
+}
+
+function groupingsOf(
+  versions: readonly { readonly row: StoredPolicyVersion; readonly policy: CompiledPolicy }[],
+): Grouping[] {
+  const byText = new Map<string, Grouping>()
+  for (const { row, policy } of versions) {
+    if (standingOf(row) === 'RETIRED') continue
+    for (const grouping of policy.groupings.values()) byText.set(grouping.text, grouping)
+  }
+  return [...byText.values()]
 }

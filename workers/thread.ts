@@ -3,7 +3,8 @@
 import { setPriority } from 'node:os'
 import { MessageChannel, parentPort } from 'node:worker_threads'
 import { workerData } from 'piscina'
-import { readableOwner } from '../src/core/callers.ts'
+import { callerKeys } from '../src/core/caller-keys.ts'
+import { readableOwner, type Caller } from '../src/core/callers.ts'
 import { failures, type Failure } from '../src/core/errors.ts'
 import { failureOf } from '../src/core/failure-of.ts'
 import { openJoinedQueue } from '../src/core/job-queue.ts'
@@ -24,7 +25,7 @@ import { openChangeKinds } from './authority/kinds.ts'
 import { proposeChanges } from './authority/propose.ts'
 import { resolveChanges } from './authority/resolve.ts'
 import { openApprovers } from './approvers.ts'
-import { truthful } from './blame.ts'
+import { blameLateThread } from './blame.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
 import { openSemaphores } from './execute/prove-and-admit.ts'
@@ -37,7 +38,7 @@ import { execute, finish, type ExecutionContext } from './execute/index.ts'
 import { openExistingStreams } from './existing.ts'
 import { openDeferred } from './execute/deferred.ts'
 import { openPendingEvidence } from './execute/pending-evidence.ts'
-import { Finished, packReplies, type ScopedCaller, type InFlight } from './in-flight.ts'
+import { Finished, packReplies, type ScopedCaller, type InFlight, type WorkerRequest } from './in-flight.ts'
 import { finalizeIntents } from './intents/finalize.ts'
 import { askConnectors, concludeReadBacks } from './intents/read-back.ts'
 import { resolveIntents } from './intents/resolve.ts'
@@ -63,7 +64,7 @@ import {
   unpackTask,
   type BatchReport,
   type Boot,
-  type Following,
+  type ThreadReady,
   type Operation,
   type Task,
   type ThreadReplies,
@@ -81,15 +82,16 @@ function boot(given: Boot) {
   const lateness = watchLateness()
   const thread = openThread(given)
   const { port1: ours, port2: authorityPort } = new MessageChannel()
+  let callers = scopedCallers(given, given.authority)
   const inEffect = followAuthority(given.authority, ours, (authority) => {
+    callers = scopedCallers(given, authority)
     thread.policies.replace(authority.policies)
     thread.approvers.replace(authority.approvers)
     thread.connectors.replaceExternal(authority.externalConnectors)
     thread.webhookRules.replace(authority.webhookRules)
   })
-  parentPort?.postMessage({ authorityPort } satisfies Following, [authorityPort])
+  parentPort?.postMessage({ authorityPort } satisfies ThreadReady, [authorityPort])
   if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
-  const scopedCallers = given.callers.map(scopedCaller)
   const deferredExecutions = openDeferred(
     (performed, watch) => finish(performed, thread, watch),
     (answered, watch) => {
@@ -97,7 +99,8 @@ function boot(given: Boot) {
       parentPort?.postMessage(repliesOf(answered, answered.length, watch))
     },
   )
-  const handlers = handlersOf(given, thread, deferredExecutions)
+  const callerIds = () => Array.from(callers.values(), ({ callerId }) => callerId)
+  const handlers = handlersOf(given, thread, deferredExecutions, callerIds)
 
   return async function run(task: Task) {
     // openLane sends an empty batch to wait until the thread has booted.
@@ -105,19 +108,26 @@ function boot(given: Boot) {
     const takenMs = performance.now()
     await inEffect(task.authorityEpoch)
     const watch = openStopwatch()
-    const batch = unpackTask(task).map(({ ticket, callerIndex, body, params = {} }): InFlight => ({
-      request: {
+    const batch: InFlight[] = []
+    const unknown: InFlight[] = []
+    for (const { ticket, callerIndex, body, params = {} } of unpackTask(task)) {
+      const caller = callerIndex === NOBODY ? ANONYMOUS : callers.get(callerIndex)
+      const request: WorkerRequest = {
         ticket,
         takenMs,
-        caller: scopedCallers[callerIndex] ?? ANONYMOUS,
+        caller: caller ?? ANONYMOUS,
         body,
         params,
         costMs: 0,
         // Here from the start: an object that gains a member changes its shape.
         businessTransactionId: undefined,
-      },
-    }))
-    return repliesOf(await answers(task.operation, batch, watch), batch.length, watch)
+      }
+      ;(caller === undefined ? unknown : batch).push({ request })
+    }
+    const answered = batch.length === 0 ? [] : await answers(task.operation, batch, watch)
+    // Their key was revoked while they waited for their turn.
+    for (const { request } of unknown) answered.push(new Finished(request, failures.authenticationRequired()))
+    return repliesOf(answered, batch.length, watch)
   }
 
   async function answers(
@@ -135,7 +145,7 @@ function boot(given: Boot) {
 
   /** Every reply of this thread, of a batch and of deferred executions alike. */
   function repliesOf(answered: readonly Finished[], batchSize: number, watch: Stopwatch): ThreadReplies {
-    return packReplies(truthful(answered, lateness), batchSize, reportOf(watch))
+    return packReplies(blameLateThread(answered, lateness), batchSize, reportOf(watch))
   }
 
   /** A batch without stages has no report. */
@@ -168,6 +178,8 @@ function openThread(given: Boot) {
     startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
   }
   const policies = openPolicies(authority.policies)
+  // Compiled before the first execution comes.
+  if (lane === 'execution') policies.has('')
   return {
     ...logging,
     existingStreams: openExistingStreams({ policies, connectors, approvers }),
@@ -191,6 +203,7 @@ function openThread(given: Boot) {
     published,
     findKey,
     batchSignatures: config.batchSignatures,
+    intentCloseQuorum: config.intentCloseQuorum,
     crypto: openCrypto({ findKey, findApproverKey: approvers.find }),
   } satisfies ExecutionContext & { published: PublishedKeys; webhookRules: WebhookRules }
 }
@@ -200,13 +213,15 @@ function handlersOf(
   { lane, config, callers, evidenceLog, notificationWays }: Boot,
   thread: Thread,
   deferredExecutions: ReturnType<typeof openDeferred>,
+  callerIds: () => readonly string[],
 ): Readonly<Record<Operation, Handler>> {
   const changeKinds = openChangeKinds({
     ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
     approverPasskeys: config.approverPasskeys,
     production: config.production,
     providers: Object.keys(config.webhookProviders),
-    callerIds: callers.map(({ callerId }) => callerId),
+    configuredCallers: callers,
+    callerIds,
     logged: evidenceLog !== undefined,
   })
   const joinQueue = openJoinedQueue(thread.pool)
@@ -255,7 +270,7 @@ function handlersOf(
       openApprovalRequests(batch, { ...thread, notificationWays, joinQueue }),
     'close-approval-request': (batch) => closeApprovalRequests(batch, thread),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
-    evaluate: async (batch) => evaluateInSandbox(batch, thread),
+    evaluate: (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
     'ask-connector': (batch) => askConnectors(batch, thread),
@@ -281,9 +296,20 @@ function lost(operation: Operation, error: unknown): Failure {
   return operation === 'execute' ? failures.outcomeUnknown(error) : failureOf(error)
 }
 
+/** The `callerIndex` of who needs no key. */
+const NOBODY = -1
 const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
 
-function scopedCaller(caller: Boot['callers'][number]): ScopedCaller {
+/** By `CallerKey.index`. */
+function scopedCallers(
+  { callers }: Pick<Boot, 'callers'>,
+  authority: Boot['authority'],
+): ReadonlyMap<number, ScopedCaller> {
+  const { inEffect } = callerKeys(callers, authority.callerKeys)
+  return new Map(inEffect.map(({ caller, index }) => [index, scopedCaller(caller)]))
+}
+
+function scopedCaller(caller: Caller): ScopedCaller {
   return {
     callerId: caller.callerId,
     reads: readableOwner(caller),

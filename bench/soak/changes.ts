@@ -1,5 +1,7 @@
 // Stories of human authority (decisions §7): changes proposed by one and resolved by another. What is approved stays with the service
 // for good, so those are few and the soak says how many.
+import { keyIdOf, makeRawKey } from '../../src/core/callers.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import {
   aConnector,
   anEndpoint,
@@ -25,6 +27,11 @@ function newApprover({ next }: World) {
 
 const newRules = ({ next }: World) => ({ body: { provider: `soak_${next()}`, rules: [] } })
 
+function newCallerKey({ next }: World) {
+  const callerId = `soak-caller-${next()}`
+  return { body: { action: 'issue', callerId, keyHash: sha256Hex(makeRawKey()) } }
+}
+
 const newEndpoint = ({ next, receiverUrl }: World) =>
   anEndpoint(new URL(`/events/${next()}`, receiverUrl).href)
 
@@ -46,16 +53,20 @@ export const changeStories: readonly Story[] = [
   turnedDown('connector', 10, newConnector),
   turnedDown('rules', 10, newRules),
   turnedDown('endpoint', 10, newEndpoint),
+  turnedDown('caller key', 10, newCallerKey),
   {
-    name: 'proposes a policy, and looks at it before it is approved',
+    name: 'proposes a policy, looks at it before it is approved, and retires it',
     everySeconds: 60,
     async tell(world) {
       const { call } = world.client
-      const change = await propose(call, 'policy', newPolicy(world))
+      const policy = newPolicy(world)
+      const change = await propose(call, 'policy', policy)
       const look = { key: checker.key }
       await call('GET /policies/pending-changes', { ...look, query: '?status=PENDING_APPROVAL' })
       await call('GET /policies/pending-changes/{id}', { ...look, params: { id: change.changeId } })
       await resolve(call, 'policy', change, 'approve')
+      const retirement = { params: policy.params, body: { action: 'retire' } }
+      await resolve(call, 'policy', await propose(call, 'policy', retirement), 'approve')
     },
   },
   {
@@ -88,6 +99,23 @@ export const changeStories: readonly Story[] = [
       const { capability } = proposal.body
       await putIntoEffect(call, 'connector', { body: { action: 'revoke', capability } })
       await call('GET /external-connectors', look)
+    },
+  },
+  {
+    name: 'issues a key of a caller and revokes it',
+    everySeconds: 60,
+    async tell(world) {
+      const { call } = world.client
+      const look = { key: checker.key }
+      const proposal = newCallerKey(world)
+      const change = await propose(call, 'caller key', proposal)
+      await call('GET /caller-keys/changes', look)
+      await call('GET /caller-keys/changes/{id}', { ...look, params: { id: change.changeId } })
+      await resolve(call, 'caller key', change, 'approve')
+      const { callerId, keyHash } = proposal.body
+      const body = { action: 'revoke', callerId, keyId: keyIdOf(keyHash) }
+      await putIntoEffect(call, 'caller key', { body })
+      await call('GET /caller-keys', look)
     },
   },
   {

@@ -4,6 +4,9 @@ import { aPolicy } from '../authority.ts'
 import type { Call } from '../calls.ts'
 import { anyOf, aTransaction, must, type Story, type World } from './story.ts'
 
+/** Of an export as lines: how far back. */
+const EXPORTED_MS = 5_000
+
 /** One call of a route, the same for everybody but for what the world gives. */
 const one = (weight: number, route: string, call: (world: World) => Call = () => ({})): Story => ({
   name: route,
@@ -62,6 +65,26 @@ export const readStories: readonly Story[] = [
       for (let page = 0; page < 3 && query !== undefined; page++) {
         const { headers } = await client.call('GET /trust-records', { key: auditor, query })
         query = /<[^>?]*(\?[^>]*)>; rel="next"/.exec(String(headers['link']))?.[1]
+      }
+    },
+  },
+  {
+    name: 'exports the last seconds as lines',
+    weight: 0.3,
+    async tell({ client, auditor }) {
+      const since = new Date(Date.now() - EXPORTED_MS).toISOString()
+      const headers = { Accept: 'application/x-ndjson' }
+      for (const route of ['GET /trust-records', 'GET /refusals']) {
+        // An auditor has two exports at once.
+        const call = { key: auditor, query: `?since=${since}`, headers, expect: [200, 503] }
+        const { status, text } = await client.call(route, call)
+        if (status !== 200) continue
+        const lines = text.trimEnd().split('\n')
+        const { exportEnd } = JSON.parse(lines.at(-1) ?? '') as { exportEnd: { count: number } }
+        must(
+          exportEnd.count === lines.length - 1,
+          `${route} counts ${exportEnd.count} of ${lines.length - 1}`,
+        )
       }
     },
   },
@@ -142,11 +165,13 @@ export const readStories: readonly Story[] = [
     'GET /openapi.json',
     'GET /api-manifest.json',
     'GET /.well-known/jwks.json',
+    'GET /.well-known/approver-keys.json',
   ]),
   all('looks at the pages', 0.1, [
     'GET /documentation',
     'GET /reference',
     'GET /handbook',
+    'GET /signer',
     'GET /verifier',
     'GET /verifier/countersign-verify.mjs',
   ]),

@@ -44,7 +44,7 @@ export interface World {
 }
 
 /** A bounded memory: the newest of what was put in. */
-export interface Recent {
+interface Recent {
   readonly add: (item: string) => void
   /** @throws Error where there is none yet */
   readonly any: () => string

@@ -6,8 +6,10 @@ import { join, resolve } from 'node:path'
 import { isObject } from '../core/json/body.ts'
 import { canonicalize, type Json } from '../core/json/canonical.ts'
 import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { bytesOf, flipLine, IMPACT_REPORT_BYTES_MAX, retiredLine } from '../core/impact-report.ts'
 import { printable } from '../core/printable.ts'
 import { SignedApproval } from '../core/schemas/approval.ts'
+import { ImpactReport } from '../core/schemas/impact-report.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { ed25519SigningKey, type SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
@@ -52,7 +54,7 @@ What to do next with the public key below:
   process.stdout.write(publicPem)
 }
 
-export interface ApprovalRequest {
+export interface ApprovalToSign {
   /** A file. */
   readonly key: string
   readonly approver: string
@@ -73,7 +75,7 @@ const signedApproval = shapeOf(SignedApproval)
  * Prints a SignedApproval.
  * @throws Error with a sentence about the argument or the file that is wrong; then nothing is signed
  */
-export function signApproval(request: ApprovalRequest, now: Date): void {
+export function signApproval(request: ApprovalToSign, now: Date): void {
   const payload: Readonly<Record<string, Json>> = {
     version: 1,
     approvalId: randomUUID(),
@@ -95,7 +97,7 @@ export function signApproval(request: ApprovalRequest, now: Date): void {
   console.log(JSON.stringify({ payload, algorithm: 'ed25519', signature: value }, undefined, 2))
 }
 
-function scopeOf({ parameters, limit }: ApprovalRequest): Json {
+function scopeOf({ parameters, limit }: ApprovalToSign): Json {
   if ((parameters === undefined) === (limit === undefined))
     throw new Error('Give either --parameters, for exactly these, or --limit, for a range of them.')
   if (limit !== undefined) return { limits: limit.map(limitOf) }
@@ -129,6 +131,8 @@ export interface StepUpRequest {
   readonly keyId: string
   /** Required for a rejection. */
   readonly reason?: string
+  /** A file with the impact report of the change, as `countersign simulate` writes it. */
+  readonly impact?: string
 }
 
 /**
@@ -136,34 +140,83 @@ export interface StepUpRequest {
  * @throws Error with a sentence where the change does not match its hash; then nothing is signed
  */
 export function signStepUp(
-  { key: file, change: source, action, keyId, reason }: StepUpRequest,
+  { key: file, change: source, action, keyId, reason, impact }: StepUpRequest,
   now: Date,
 ): void {
   if ((action === 'reject') !== (reason !== undefined))
     throw new Error('--reason belongs to --action reject, and is needed there.')
-  const change = readOpenChange(source)
+  const change = openChange(readJson(source))
+  const impactReport = impact === undefined ? undefined : readImpactReport(impact, change)
   const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
   showChange(change, action)
-  const stepUpAuthorization = stepUpFor(change, { action, key, now })
+  if (impactReport !== undefined) showImpact(impactReport)
+  const impactHash = impactReport === undefined ? undefined : sha256Hex(canonicalize(impactReport))
+  const stepUpAuthorization = stepUpFor(change, { action, key, now, impactHash })
   console.error(`Send it within ${STEP_UP_MS / 1000} seconds.`)
   console.log(
-    JSON.stringify({ stepUpAuthorization, ...(reason === undefined ? {} : { rejectionReason: reason }) }),
+    JSON.stringify({
+      stepUpAuthorization,
+      ...(reason === undefined ? {} : { rejectionReason: reason }),
+      ...(impactReport === undefined ? {} : { impactReport }),
+    }),
   )
 }
 
-export type OpenChange = Members & { readonly changeId: string; readonly changeHash: string }
+const impactReportOf = shapeOf(ImpactReport)
 
-function readOpenChange(source: string): OpenChange {
-  return openChange(readJson(source))
+/** The same checks as the service's: a mistake is reported before a signature exists. */
+function readImpactReport(source: string, { kind, changeId, changeHash }: ShownChange): ImpactReport {
+  if (kind !== 'policy') throw new Error('--impact belongs to the change of a policy.')
+  const shaped = impactReportOf(readJson(source))
+  if ('problem' in shaped) throw new Error(`--impact must be an impact report: ${shaped.problem}`)
+  const { value } = shaped
+  if (value.changeId !== changeId || value.changeHash !== changeHash)
+    throw new Error('The impact report is of another change. Nothing was signed; simulate this one.')
+  if (bytesOf(value) > IMPACT_REPORT_BYTES_MAX)
+    throw new Error(
+      `The impact report is longer than ${IMPACT_REPORT_BYTES_MAX} bytes of canonical JSON. Nothing was signed.`,
+    )
+  return value
+}
+
+function showImpact({ flips, retired, ...counts }: ImpactReport): void {
+  show('You sign, too, that you saw this report of its impact:', {
+    ...counts,
+    flips: flips.map(flipLine),
+    retired: retired.map(retiredLine),
+  })
+}
+
+export type ShownChange = Members & { readonly changeId: string; readonly changeHash: string }
+
+/**
+ * Reads a change in any state.
+ * @param source path, or `-` for stdin
+ * @throws Error with a sentence for what is no JSON, and where the change does not match its hash
+ */
+export function readChange(source: string): ShownChange {
+  return shownChange(readJson(source))
 }
 
 /**
  * A change as somebody may sign for it.
  * @throws Error with a sentence where it does not match its hash, or is resolved
  */
-export function openChange(change: unknown): OpenChange {
+export function openChange(given: unknown): ShownChange {
+  const change = shownChange(given)
+  const { status } = change
+  if (status !== 'PENDING_APPROVAL')
+    throw new Error(`The change is ${typeof status === 'string' ? status : 'resolved'} already.`)
+  return change
+}
+
+/**
+ * A change in any state.
+ * @throws Error with a sentence where it does not match its hash
+ */
+function shownChange(change: unknown): ShownChange {
   if (!isObject(change)) throw new Error('--change must be a change as the service answers it.')
-  const { changeId, changeHash, status } = change
+  const { changeId, changeHash } = change
   const shown = shownOf(change as Members)
   const missing = Object.keys(shown).find((name) => shown[name] === undefined)
   if (missing !== undefined) throw new Error(`--change must be a change: it has no ${missing}.`)
@@ -175,8 +228,7 @@ export function openChange(change: unknown): OpenChange {
     throw new Error(
       'The change is not the one that its changeHash is of. Nothing was signed; fetch it again.',
     )
-  if (status !== 'PENDING_APPROVAL') throw new Error(`The change is ${String(status)} already.`)
-  return change as OpenChange
+  return change as ShownChange
 }
 
 function showChange(change: Members, action: StepUpRequest['action']): void {
@@ -188,10 +240,16 @@ function showChange(change: Members, action: StepUpRequest['action']): void {
 
 /** The body of `POST …/approve`, but for a reason. */
 export function stepUpFor(
-  change: OpenChange,
-  { action, key, now }: { action: StepUpRequest['action']; key: SigningKey; now: Date },
+  change: ShownChange,
+  {
+    action,
+    key,
+    now,
+    impactHash,
+  }: { action: StepUpRequest['action']; key: SigningKey; now: Date; impactHash?: string | undefined },
 ) {
-  const payload = stepUpPayload(change, { action, nonce: randomBytes(16).toString('hex'), now })
+  const nonce = randomBytes(16).toString('hex')
+  const payload = stepUpPayload(change, { action, nonce, now, impactHash })
   const { value } = signEd25519('step-up', canonicalize(payload), key)
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
 }

@@ -1,6 +1,6 @@
-// countersign callers issue: a raw key and its entry for SERVICE_API_KEYS (decisions §2).
+// countersign callers issue: a raw key and its entry, for SERVICE_API_KEYS (decisions §2) or for governance.
 import { readFileSync } from 'node:fs'
-import { makeRawKey, parseCallers } from '../core/callers.ts'
+import { keyIdOf, makeRawKey, parseCallers } from '../core/callers.ts'
 import { ConfigError } from '../core/config-schema.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
 
@@ -11,6 +11,8 @@ export interface CallerRequest {
   readonly readAll?: true
   readonly stepUpPublicKey?: string
   readonly approver?: string
+  /** RFC 3339. */
+  readonly expiresAt?: string
 }
 
 /** Which argument of `callers issue` a member of the entry comes from. */
@@ -21,6 +23,7 @@ const ARGUMENT: Readonly<Record<string, string>> = {
   credentialHolderType: '--holder-type',
   stepUpPublicKey: '--step-up-public-key',
   approverId: '--approver',
+  expiresAt: '--expires-at',
 }
 
 /**
@@ -33,9 +36,10 @@ export function issueCaller(callerId: string, options: CallerRequest): void {
   if (options.principal?.includes('*'))
     throw new Error("--principal has no '*' for all: name each principal that the caller may assert.")
   const rawKey = makeRawKey()
+  const keyHash = sha256Hex(rawKey)
   const entry = JSON.stringify({
     callerId,
-    keyHash: sha256Hex(rawKey),
+    keyHash,
     allowedPrincipalIds: options.principal,
     allowedCapabilities: options.capability,
     credentialHolderType: options.holderType,
@@ -43,11 +47,12 @@ export function issueCaller(callerId: string, options: CallerRequest): void {
       options.stepUpPublicKey === undefined ? undefined : readFileSync(options.stepUpPublicKey, 'utf8'),
     approverId: options.approver,
     readAll: options.readAll,
+    expiresAt: options.expiresAt,
   })
   checkEntry(entry)
   // The two lines a script wants go to stdout, the words around them do not.
   console.error(
-    'The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS.',
+    `The raw key, for the caller; it is not shown again. Then its entry, for the array in SERVICE_API_KEYS, or for a human to propose (countersign callers propose). Its keyId is ${keyIdOf(keyHash)}.`,
   )
   console.log(rawKey)
   console.log(entry)

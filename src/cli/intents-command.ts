@@ -4,6 +4,7 @@ import { readIntentText } from '../core/intents/shown.ts'
 import { printable } from '../core/printable.ts'
 import { isUuid } from '../core/schemas/primitives.ts'
 import { listInDoubt } from '../core/tables/execution-intents.ts'
+import type { FirstWord } from '../core/tables/in-doubt-intents.ts'
 import { listConfirmations } from '../core/tables/provider-confirmations.ts'
 import { onDatabase, type Env } from './database.ts'
 
@@ -32,12 +33,14 @@ interface ShownIntent {
   readonly releasedAt: string
   readonly deadline: string
   readonly closedAt?: string
+  readonly firstWord?: FirstWord
   readonly transitions: readonly { readonly transition: ShownTransition }[]
 }
 
 interface ShownTransition {
   readonly at: string
   readonly by: string
+  readonly agreedWith?: string
   readonly to: string
   readonly resolution?: string
   readonly note?: string
@@ -71,6 +74,7 @@ export async function showIntent(env: Env, id: string): Promise<void> {
   const lines: Line[] = [
     [intent.releasedAt, 'RELEASED'],
     ...confirmations.rows.map(({ body }) => confirmed(JSON.parse(body) as ShownConfirmation)),
+    ...(intent.firstWord === undefined ? [] : [said(intent.firstWord)]),
     ...intent.transitions.map(({ transition }) => closed(transition)),
   ]
   // Evidence closed it: the record, not a transition, proves the end.
@@ -91,11 +95,15 @@ function confirmed({ receivedAt, provider, eventId, ruleId, says, comparisons }:
   return [receivedAt, `${provider} says ${says} (delivery ${eventId}, rule ${ruleId})${but}`]
 }
 
-function closed({ at, by, to, resolution, note }: ShownTransition): Line {
+function said({ at, by, resolution, note }: FirstWord): Line {
+  return [at, `${by} says ${resolution}, and a second human must say the same: ${note}`]
+}
+
+function closed({ at, by, agreedWith, to, resolution, note }: ShownTransition): Line {
   return [
     at,
     [
-      `${to}${resolution === undefined ? '' : ` ${resolution}`} by ${by}`,
+      `${to}${resolution === undefined ? '' : ` ${resolution}`} by ${by}${agreedWith === undefined ? '' : ` and ${agreedWith}`}`,
       ...(note === undefined ? [] : [note]),
     ].join(': '),
   ]

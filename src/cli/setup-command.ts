@@ -6,8 +6,8 @@ import { parseCallers } from '../core/callers.ts'
 import { ConfigError } from '../core/config-schema.ts'
 import { readConfig, type Config } from '../core/config.ts'
 import { replaceWholeFile } from '../core/signing/whole-file.ts'
-import { firstKeyText, LOCAL_CALLER } from '../server/first-steps.ts'
-import { enrolApprover, registerConnector, requireNobody } from './setup/authority.ts'
+import { firstKeyText, LOCAL_CALLER } from '../server/start/first-steps.ts'
+import { enrolApprover, PAYMENTS, registerConnector, requireNobody, TOOLS } from './setup/authority.ts'
 import { makeCaller, makeHumans, peopleNames } from './setup/people.ts'
 import { startForAWhile } from './setup/service.ts'
 
@@ -16,16 +16,21 @@ export interface SetupRequest {
   readonly dir: string
   /** Where the trial's payments are released to. */
   readonly connector: string
+  /** Where the trial's calls of a model's tools are released to. */
+  readonly tools: string
   readonly ownDatabase?: true
 }
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Makes keys and callers, enrols `dana:laptop` and registers the connector by changes that Alice proposes and Bob approves.
+ * Makes keys and callers, enrols `dana:laptop` and registers the connectors by changes that Alice proposes and Bob approves.
  * @throws Error with a sentence where it is not to be done here; then nothing is changed
  */
-export async function setupHumans(env: Env, { dir, connector, ownDatabase }: SetupRequest): Promise<void> {
+export async function setupHumans(
+  env: Env,
+  { dir, connector, tools, ownDatabase }: SetupRequest,
+): Promise<void> {
   const config = configOf(env)
   refuseWhere(config, { ownDatabase: ownDatabase === true })
   const folder = resolve(dir)
@@ -43,8 +48,10 @@ export async function setupHumans(env: Env, { dir, connector, ownDatabase }: Set
     try {
       const [alice, bob] = people
       await requireNobody(service.url, alice)
-      await registerConnector(service.url, { proposer: alice, checker: bob, endpointUrl: connector })
-      await enrolApprover(service.url, { proposer: alice, checker: bob, folder })
+      const humans = { proposer: alice, checker: bob }
+      await registerConnector(service.url, { ...humans, endpointUrl: connector, what: PAYMENTS })
+      await registerConnector(service.url, { ...humans, endpointUrl: tools, what: TOOLS })
+      await enrolApprover(service.url, { ...humans, folder })
     } finally {
       await service.stop()
     }
@@ -135,7 +142,7 @@ their own keys on their own machine (handbook, "Governing").
 
   ${folder}/alice.json, bob.json   two humans who decide on changes: one proposes, the other approves
   ${folder}/dana.json              approves payments; alice proposed the key dana:laptop, bob approved it
-  ${folder}/agent.json             a program that may submit vendor:pay
+  ${folder}/agent.json             a program that may submit vendor:pay and llm:call-tool
 
 Next, each in a terminal of its own: the service, the program that pays, an agent, and Dana, who looks and signs.
 

@@ -1,22 +1,42 @@
-// countersign simulate: which past decisions of a running service a policy file would flip. Follows POST /sandbox/policies/simulate
-// chunk by chunk (decisions §9); nothing in the service changes.
+// countersign simulate: which past decisions of a running service a policy file, or what a change proposes, would flip, and which executions
+// the end of versions would have refused. Follows POST /sandbox/policies/simulate chunk by chunk (decisions §9); nothing in the service changes.
+import { writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import type { Static } from 'typebox'
-import { compilePolicy } from '../core/policy/check.ts'
 import { readYaml } from '../core/cel/yaml.ts'
+import {
+  addChunk,
+  flipLine,
+  impactReport,
+  retiredLine,
+  simulationOf,
+  type Found,
+  type ProposedPolicy,
+} from '../core/impact-report.ts'
+import { canonicalize } from '../core/json/canonical.ts'
+import { compilePolicy } from '../core/policy/check.ts'
 import { printable } from '../core/printable.ts'
 import { ErrorBody } from '../core/schemas/error.ts'
 import { PolicySimulation } from '../core/schemas/sandbox.ts'
+import { sha256Hex } from '../core/signing/sha256.ts'
+import { readChange, type ShownChange } from './approver-command.ts'
 
-interface SimulateRequest {
-  /** Path of a policy.yaml. */
-  readonly file: string
+export interface SimulateRequest {
+  /** Path of a policy.yaml; undefined: only versions of `policy` end, or `change` says what is simulated. */
+  readonly file?: string | undefined
+  /** The policyId whose versions end. */
+  readonly policy?: string | undefined
+  readonly retires?: readonly string[] | undefined
+  /** Path of the change of a policy, as the service answered it. */
+  readonly change?: string | undefined
+  /** Where the impact report of the change is written; undefined: nowhere. */
+  readonly report?: string | undefined
   /** Base address of the service. */
   readonly url: string
   readonly key: string
-  readonly since: string | undefined
-  readonly until: string | undefined
+  readonly since?: string | undefined
+  readonly until?: string | undefined
 }
 
 const isChunk = Compile(PolicySimulation)
@@ -24,43 +44,88 @@ type Chunk = Static<typeof PolicySimulation>
 
 /**
  * Prints a line for each flip to standard output as it is found, then a summary; the progress goes to standard error.
- * @throws Error with one sentence: the policy's mistakes, or what the service answered
+ * @throws Error with one sentence: what is wrong with the arguments or the policy, or what the service answered
  */
 export async function simulateCommand(request: SimulateRequest): Promise<void> {
-  // Checked here first, so that a mistake is reported with its file.
-  const { document, warnings } = compilePolicy(readYaml(request.file).value, request.file)
+  const { file, policy: policyId, retires, change: source, report } = request
+  if (source === undefined) {
+    if (report !== undefined) throw new Error('--report needs --change: a report is of a change.')
+    await simulate(request, { policy: policyOf(file), policyId, retires })
+    return
+  }
+  if (file !== undefined) throw new Error('Give either a policy.yaml or --change.')
+  const change = readPolicyChange(source)
+  const found = await simulate(request, simulationOf(change.proposed))
+  if (report === undefined) return
+  const made = impactReport(change, found, new Date().toISOString())
+  const text = canonicalize(made)
+  // Without a line end: then the hash of the file is the hash of the report.
+  writeFileSync(report, text)
+  const { flips, retired } = made
+  const isWhole =
+    flips.length === found.approvedToRejected + found.rejectedToApproved &&
+    retired.length === found.refusedAsRetired
+  const listed = isWhole ? '' : ` It lists the newest ${flips.length + retired.length} of them.`
+  console.log(`The report is ${report}, its hash ${sha256Hex(text)}.${listed}`)
+}
+
+/** Checked here first, so that a mistake is reported with its file. */
+function policyOf(file: string | undefined) {
+  if (file === undefined) return undefined
+  const { value, positionOf } = readYaml(file)
+  const { document, warnings } = compilePolicy(value, file, { positionOf })
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
+  return document
+}
+
+function readPolicyChange(source: string): ShownChange & { readonly proposed: ProposedPolicy } {
+  const change = readChange(source)
+  if (change['kind'] !== 'policy') throw new Error('--change must be the change of a policy.')
+  return change as ShownChange & { readonly proposed: ProposedPolicy }
+}
+
+interface Simulated {
+  readonly policy?: { readonly policyId: string } | undefined
+  readonly policyId?: string | undefined
+  readonly retires?: readonly string[] | undefined
+}
+
+async function simulate(request: SimulateRequest, simulated: Simulated): Promise<Found> {
   const progress = openProgress()
-  const totals = { examined: 0, decided: 0, flips: 0, skipped: 0 }
   const unverified = new Set<string>()
   const { since, until } = request
+  let found: Found | undefined
   let cursor: string | undefined
   do {
-    const chunk = await post(request, { policy: document, since, until, cursor })
+    const chunk = await post(request, { ...simulated, since, until, cursor })
+    found = addChunk(found, chunk)
     progress.clear()
     for (const flip of chunk.flips) {
-      console.log(printable(lineOf(flip)))
+      console.log(printable(flipLine(flip)))
       for (const signal of flip.wouldBe.unverified ?? []) unverified.add(signal)
     }
-    totals.examined += chunk.progress.examined
-    totals.decided += chunk.progress.decided
-    totals.flips += chunk.flips.length
-    totals.skipped += chunk.skipped
-    progress.show(chunk.progress.share, totals.examined)
+    for (const one of chunk.retired ?? []) console.log(printable(retiredLine(one)))
+    progress.show(found.share, found.examined)
     cursor = chunk.next
   } while (cursor !== undefined)
   progress.clear()
-  const { examined, decided, flips, skipped } = totals
-  console.log(
-    `${flips} of ${decided} past decisions under ${document.policyId} would flip; ${skipped} were never decided, ${examined} transactions examined.`,
-  )
+  console.log(printable(summaryOf(found, simulated)))
   if (unverified.size > 0)
     console.log(`Taken as declared, never verified: ${[...unverified].toSorted().join(', ')}.`)
+  return found
 }
 
-function lineOf({ businessTransactionId, createdAt, was, wouldBe }: Chunk['flips'][number]): string {
-  const { outcome, matchedRuleId, reason } = wouldBe
-  return `${createdAt} ${businessTransactionId} ${was.outcome} -> ${outcome} (${matchedRuleId ?? 'no rule'}) ${reason}`
+function summaryOf(found: Found, { policy, retires }: Simulated): string {
+  const { examined, decided, skipped, approvedToRejected, rejectedToApproved, refusedAsRetired } = found
+  const flips = approvedToRejected + rejectedToApproved
+  const parts = []
+  if (policy !== undefined)
+    parts.push(`${flips} of ${decided} past decisions under ${policy.policyId} would flip`)
+  if (retires !== undefined)
+    parts.push(
+      `${refusedAsRetired} of ${decided} were approved under ${retires.join(', ')} and would have been refused as retired`,
+    )
+  return `${parts.join('; ')}; ${skipped} were never decided, ${examined} transactions examined.`
 }
 
 const ATTEMPTS = 10
@@ -75,9 +140,9 @@ async function post({ url, key }: SimulateRequest, body: object): Promise<Chunk>
     })
     const answer: unknown = await response.json().catch(() => undefined)
     if (response.status === 200 && isChunk.Check(answer)) return answer
-    if (response.status !== 503 || attempt === ATTEMPTS)
+    // 503: live traffic goes first. 429: the budget of this minute is used up.
+    if (![429, 503].includes(response.status) || attempt === ATTEMPTS)
       throw new Error(printable(refusal(response.status, answer)))
-    // Live traffic goes first.
     await delay(Math.min(Number(response.headers.get('retry-after') ?? 1), 60) * 1_000)
   }
 }

@@ -1,84 +1,196 @@
-// countersign verify: reads evidence and key sets from files and prints what src/verifier finds. It needs no service, no
+// countersign verify: reads evidence and key sets from files and prints what src/core/verifier finds. It needs no service, no
 // database and no network.
-import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { errorText } from '../core/error-text.ts'
 import { printable, printableJson } from '../core/printable.ts'
-import { isOpen, Unusable, verifyFile, type Report, type Verdict } from '../core/verifier/index.ts'
+import { isOpen, noEvidence, Unusable, type Report, type Verdict } from '../core/verifier/index.ts'
+import {
+  exitCodeOf,
+  openSummary,
+  summaryLines,
+  type Summary,
+  type Summing,
+} from '../core/verifier/summary.ts'
+import { findFiles, readBatches, readText, type Batch } from './verify/inputs.ts'
+import { openReport, type ReportFile } from './verify/report.ts'
+import { trustedBy, type Done, type Task, type TrustTexts } from './verify/task.ts'
+import { runOnThreads } from './verify/threads.ts'
 
 interface VerifyRequest {
-  /** A path; `-` is standard input, for one of all. */
-  readonly file: string
+  /** Paths of files and folders; `-` is standard input, for one of all. */
+  readonly files: readonly string[]
   /** Paths of key sets and of single keys: together they are the keys that verify. */
   readonly jwks: readonly string[]
   /** The path of a log description or of a C2SP tlog-policy. */
   readonly log: string | undefined
   readonly json: boolean
+  /** Only what is not valid, and the summary. */
+  readonly quiet: boolean
+  /** Where the page for people is written. */
+  readonly report: string | undefined
+  /** The program of a thread: it calls `serveTasks`. */
+  readonly threadFile: URL
+}
+
+/** One piece of evidence, and where it stands. */
+interface Found extends Done {
+  readonly file: string
+  /** In a file of lines, from 1. */
+  readonly line: number | undefined
 }
 
 /**
- * Verifies a file and prints the verdicts.
- * @returns the exit code: 0 all valid; 1 any invalid; 2 none invalid and at least one that cannot be checked, or a file that cannot be
- *   read, with one sentence on standard error
+ * Verifies files and prints a line for each piece of evidence and a summary; of a single piece each check.
+ * @returns the exit code: 0 all valid, and each export whole; 1 any invalid; 2 none invalid and not all could be checked, or nothing
+ *   that can be read, with one sentence on standard error
  */
-export function verifyCommand({ file, jwks, log, json }: VerifyRequest): 0 | 1 | 2 {
-  let reports: Report[]
+export async function verifyCommand(request: VerifyRequest): Promise<0 | 1 | 2> {
+  // A reader such as `head` that has seen enough: what was not read was not verified either.
+  process.stdout.on('error', () => process.exit(2))
   try {
-    if ([file, ...jwks, log].filter((path) => path === '-').length > 1)
-      throw new Unusable('Standard input can be read only once: give one file as `-`.')
-    const trust = log === undefined ? {} : { log: readText(log) }
-    reports = verifyFile(readText(file), jwks.map(readText), trust)
+    return await verifyAll(request)
   } catch (error) {
     // Whatever went wrong, nothing was found to be invalid: 1 would say so.
     console.error(`countersign: ${printable(errorText(error))}`)
     return 2
   }
-  if (json)
-    console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, undefined, 2)))
-  else for (const line of described(reports)) console.log(printable(line))
-  return exitCodeOf(reports)
 }
 
-export function exitCodeOf(reports: readonly Report[]): 0 | 1 | 2 {
-  if (reports.some(({ verdict }) => verdict === 'invalid')) return 1
-  return reports.every(({ valid }) => valid) ? 0 : 2
-}
-
-/** Throws Unusable. Keeps a BOM, for the parser to refuse. */
-function readText(path: string): string {
-  let bytes: Buffer
-  try {
-    bytes = readFileSync(path === '-' ? 0 : path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new Unusable(`${path} cannot be read (${code}).`)
+async function verifyAll(request: VerifyRequest): Promise<0 | 1 | 2> {
+  const { files, jwks, log } = request
+  if ([...files, ...jwks, log].filter((path) => path === '-').length > 1)
+    throw new Unusable('Standard input can be read only once: give one file as `-`.')
+  const trust = { jwks: jwks.map(readText), log: log === undefined ? undefined : readText(log) }
+  // Each thread reads it again: a mistake in it is told before any evidence is read.
+  trustedBy(trust)
+  const inputs = await findFiles(files)
+  const summing = openSummary()
+  const report = request.report === undefined ? undefined : await openReportBeside(request.report, inputs)
+  const printer = openPrinter(request)
+  for await (const found of verified(inputs, trust, request, summing)) {
+    summing.add(found.report)
+    report?.add(found)
+    await printer.add(found)
   }
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new Unusable(`${path} is not UTF-8 text.`)
+  const summary = summing.summary()
+  await report?.end(summary)
+  await printer.end(summary)
+  return exitCodeOf(summary)
+}
+
+function openReportBeside(path: string, inputs: readonly string[]): Promise<ReportFile> {
+  if (inputs.some((input) => resolve(input) === resolve(path)))
+    throw new Unusable(`${path} is evidence: write the report to another file.`)
+  return openReport(path)
+}
+
+/** Everything that is found, in the order of the files; each file is added to the summary at its end. */
+async function* verified(
+  inputs: readonly string[],
+  trust: TrustTexts,
+  { json, report, threadFile }: VerifyRequest,
+  summing: Summing,
+): AsyncGenerator<Found> {
+  async function* tasks(): AsyncGenerator<{ readonly batch: Batch; readonly task: Task }> {
+    for (const input of inputs)
+      for await (const batch of readBatches(input)) {
+        // A single piece is shown with all its checks.
+        const detail = json || (inputs.length === 1 && batch.lines === undefined) ? 'whole' : 'short'
+        yield { batch, task: { texts: batch.texts, detail, withAccounts: report !== undefined } }
+      }
+  }
+  for await (const { batch, done } of runOnThreads(tasks(), trust, threadFile)) {
+    const { file, lines, end, problem } = batch
+    if (problem !== undefined)
+      yield { file, line: undefined, report: noEvidence(problem), account: undefined }
+    for (const [i, ofText] of done.entries())
+      for (const one of ofText) yield { ...one, file, line: lines?.[i] }
+    if (end !== undefined) summing.addFile(file, end === 'cut short')
   }
 }
 
-function described(reports: readonly Report[]): string[] {
-  const lines = reports.flatMap(describedOne)
-  const count = (due: Verdict) => reports.filter(({ verdict }) => verdict === due).length
-  if (reports.length > 1)
-    lines.push(
-      `${reports.length} pieces of evidence: ${count('valid')} valid, ${count('invalid')} INVALID, ${count('unchecked')} cannot be checked`,
-      '',
-    )
-  if (reports.some(({ checks }) => checks.some(({ missingKeys }) => missingKeys !== undefined)))
-    lines.push(
-      'A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.',
-      '',
-    )
-  if (reports.some(({ checks }) => checks.some(({ missingLog }) => missingLog !== undefined)))
-    lines.push(
-      'The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.',
-      '',
-    )
-  const limits = new Set(reports.flatMap(({ notProven }) => notProven))
-  return [...lines, 'A pass does not prove:', ...Array.from(limits, (limit) => `  - ${limit}`)]
+interface Printer {
+  readonly add: (found: Found) => Promise<void>
+  readonly end: (summary: Summary) => Promise<void>
+}
+
+/** How one piece, each of many, and what follows many are printed. */
+interface Style {
+  readonly alone: (found: Found) => Promise<void>
+  readonly each: (found: Found) => Promise<void>
+  readonly end: (summary: Summary) => Promise<void>
+}
+
+/** The first piece waits for a second: one alone is shown with its checks. */
+function openPrinter({ json, quiet, files }: VerifyRequest): Printer {
+  const style = json ? openJson() : LINES
+  const each = async (found: Found) => {
+    if (!quiet || found.report.verdict !== 'valid') await style.each(found)
+  }
+  let isMany = quiet || files.length > 1
+  let waiting: Found | undefined
+  return {
+    async add(found) {
+      if (!isMany && waiting === undefined && found.line === undefined) {
+        waiting = found
+        return
+      }
+      isMany = true
+      if (waiting !== undefined) await each(waiting)
+      waiting = undefined
+      await each(found)
+    },
+    end: (summary) => (waiting === undefined ? style.end(summary) : style.alone(waiting)),
+  }
+}
+
+const LINES: Style = {
+  async alone({ report }) {
+    refuseNone(report)
+    const { checks, notProven } = report
+    await print([
+      ...described(report),
+      ...(checks.some(({ missingKeys }) => missingKeys !== undefined)
+        ? [
+            'A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.',
+            '',
+          ]
+        : []),
+      ...(checks.some(({ missingLog }) => missingLog !== undefined)
+        ? [
+            'The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.',
+            '',
+          ]
+        : []),
+      'A pass does not prove:',
+      ...notProven.map((limit) => `  - ${limit}`),
+    ])
+  },
+  each: (found) => print(shortLines(found)),
+  end: (summary) =>
+    print([
+      ...summaryLines(summary),
+      'A pass does not prove that a policy was right, that an effect happened as reported, or that nothing is missing.',
+    ]),
+}
+
+/** One report, or `{reports, summary}`, written while the evidence is verified. */
+function openJson(): Style {
+  let written = 0
+  const start = () => (written++ === 0 ? '{"reports":[' : ',')
+  return {
+    async alone({ report }) {
+      refuseNone(report)
+      await printJson(JSON.stringify(report, undefined, 2))
+    },
+    each: ({ file, line, report }) => printJson(`${start()}${JSON.stringify({ file, line, ...report })}`),
+    end: (summary) => printJson(`${written === 0 ? start() : ''}],"summary":${JSON.stringify(summary)}}`),
+  }
+}
+
+/** @throws Unusable for a single file that is no evidence at all */
+function refuseNone({ artifact, notes }: Report): void {
+  if (artifact === 'unknown') throw new Unusable(notes.join(' '))
 }
 
 const VERDICTS: Readonly<Record<Verdict, string>> = {
@@ -87,17 +199,43 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   unchecked: 'cannot be checked',
 }
 
-function describedOne({ artifact, subject, verdict, checks, keys, notes }: Report): string[] {
+function described({ artifact, subject, verdict, checks, keys, notes }: Report): string[] {
   return [
     `${artifact} ${subject}`,
-    ...checks.map((check) => {
-      const { name, problem } = check
-      if (problem === undefined) return `  ok      ${name}`
-      return `  ${isOpen(check) ? 'NO KEY' : 'FAILED'}  ${name}: ${problem}`
-    }),
+    ...checks.map((check) => (check.problem === undefined ? `  ok      ${check.name}` : problemLine(check))),
     ...notes.map((note) => `  note    ${note}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
     VERDICTS[verdict],
     '',
   ]
+}
+
+function problemLine(check: Report['checks'][number]): string {
+  return `  ${isOpen(check) ? 'NO KEY' : 'FAILED'}  ${check.name}: ${check.problem}`
+}
+
+/** The verdict first: no name that follows can write over it. */
+function shortLines({ file, line, report }: Found): string[] {
+  const { artifact, subject, verdict, checks, notes } = report
+  const place = line === undefined ? file : `${file}:${line}`
+  return [
+    `${VERDICTS[verdict].padEnd(17)}  ${artifact} ${subject}  ${place}`,
+    ...checks.filter(({ problem }) => problem !== undefined).map(problemLine),
+    ...(artifact === 'unknown' ? notes.map((note) => `  note    ${note}`) : []),
+  ]
+}
+
+/** Text of a stranger reaches no terminal raw. */
+function print(lines: readonly string[]): Promise<void> {
+  return write(lines.map(printable).join('\n'))
+}
+
+function printJson(text: string): Promise<void> {
+  return write(printableJson(text))
+}
+
+/** Waits where the reader of standard output is slow. */
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(`${text}\n`))
+    await new Promise<void>((onward) => process.stdout.once('drain', onward))
 }

@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { printable } from '../core/printable.ts'
 import { CASES_SUFFIX, runCases } from '../core/webhook-rules/cases.ts'
-import { readWebhookRules } from '../core/webhook-rules/parse.ts'
+import { readWebhookRules } from '../core/webhook-rules/load.ts'
+import { counted } from './counted.ts'
 
 /**
  * Compiles a file of rules and runs the cases beside it, `<provider>.cases.yaml`.
@@ -25,8 +26,4 @@ export function checkWebhookRules(file: string): 0 | 1 {
   const held = failures.length === 0 ? ' hold' : `: ${counted(failures.length, 'problem')}`
   console.log(`${compiled}; ${counted(count, 'case')}${held}.`)
   return failures.length === 0 ? 0 : 1
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

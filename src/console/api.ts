@@ -4,11 +4,21 @@
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: string | undefined
-  constructor(status: number, message: string, code?: string) {
+  /** When to ask again; undefined: that would change nothing. */
+  readonly retryAfterSeconds: number | undefined
+  constructor(
+    status: number,
+    message: string,
+    {
+      code,
+      retryAfterSeconds,
+    }: { readonly code?: string | undefined; readonly retryAfterSeconds?: number | undefined } = {},
+  ) {
     super(message)
     this.name = 'ApiProblem'
     this.status = status
     this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
@@ -116,7 +126,11 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     code?: string
   }
   if (response.status === 401) session.set(null)
-  throw new ApiProblem(response.status, error, code)
+  const retryAfter = response.headers.get('Retry-After')
+  throw new ApiProblem(response.status, error, {
+    code,
+    retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
+  })
 }
 
 /** Whether it is the caller who went away. */

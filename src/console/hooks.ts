@@ -21,6 +21,37 @@ export interface Loaded<T> {
 }
 
 /**
+ * Loads at once, again every so often, and whenever the page comes into view again; never while it cannot be seen.
+ * @param load its signal aborts when the component goes
+ * @param everyMs undefined: only once
+ * @returns ends it
+ */
+export function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: number): () => void {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isLoading = false
+  let hasLoaded = false
+  const look = async () => {
+    const isDone = everyMs === undefined && hasLoaded
+    if (isLoading || isDone || signal.aborted || document.visibilityState !== 'visible') return
+    clearTimeout(timer)
+    isLoading = true
+    await load(signal)
+    isLoading = false
+    hasLoaded = true
+    if (everyMs !== undefined && !signal.aborted && session.get() !== null)
+      timer = setTimeout(() => void look(), everyMs)
+  }
+  document.addEventListener('visibilitychange', () => void look(), { signal })
+  void look()
+  return () => {
+    leaving.abort()
+    clearTimeout(timer)
+  }
+}
+
+/**
  * Loads a path of the API, and again now and then while the page can be seen.
  * @param path undefined: nothing is loaded
  * @param everyMs undefined: only once
@@ -35,25 +66,14 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number): Loaded
   const [round, setRound] = useState(0)
   useEffect(() => {
     if (path === undefined) return undefined
-    const leaving = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const load = async () => {
-      if (document.visibilityState === 'visible') {
-        try {
-          const { data, next } = await get<T>(path, { signal: leaving.signal })
-          setState({ path, data, ...(next === undefined ? {} : { next }) })
-        } catch (error) {
-          if (isAborted(error)) return
-          setState((before) => ({ ...before, problem: problemText(error) }))
-        }
+    return whileSeen(async (signal) => {
+      try {
+        const { data, next } = await get<T>(path, { signal })
+        setState({ path, data, ...(next === undefined ? {} : { next }) })
+      } catch (error) {
+        if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
       }
-      if (everyMs !== undefined && session.get() !== null) timer = setTimeout(() => void load(), everyMs)
-    }
-    void load()
-    return () => {
-      leaving.abort()
-      clearTimeout(timer)
-    }
+    }, everyMs)
   }, [path, everyMs, round])
   const isOfThis = state.path === path
   return {

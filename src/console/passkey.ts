@@ -59,14 +59,15 @@ export async function approvalBy(
 /**
  * Signs what resolves a change (decisions §7).
  * @param change whose hash was compared with what the page shows
+ * @param options.impactHash of the impact report that the page shows, where the signature covers one
  * @throws as `approvalBy`
  */
 export async function stepUpBy(
   passkey: OwnPasskey,
   change: { readonly changeId: string; readonly changeHash: string },
-  action: 'approve' | 'reject',
+  { action, impactHash }: { readonly action: 'approve' | 'reject'; readonly impactHash?: string | undefined },
 ): Promise<object> {
-  const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date() })
+  const payload = stepUpPayload(change, { action, nonce: aNonce(), now: new Date(), impactHash })
   return { payload, keyId: 'passkey', ...(await sign('step-up', payload, passkey)) }
 }
 

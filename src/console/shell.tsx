@@ -46,6 +46,7 @@ function Frame({ me }: { readonly me: Me }) {
             ),
           )}
         </nav>
+        <SearchBox query={query} />
         <div class="who">
           <span title={me.approverId === null ? me.credentialHolderType : `approver ${me.approverId}`}>
             {me.callerId}
@@ -80,6 +81,29 @@ function Frame({ me }: { readonly me: Me }) {
       </footer>
       {helps && <Help onClose={() => setHelps(false)} />}
     </>
+  )
+}
+
+function search(event: SubmitEvent): void {
+  event.preventDefault()
+  const wanted = fieldOf(event.currentTarget, 'q')
+  if (wanted !== '') navigate(`/console/search?${new URLSearchParams({ q: wanted }).toString()}`)
+}
+
+/** Every view is a URL: so is what was searched for. */
+function SearchBox({ query }: { readonly query: URLSearchParams }) {
+  return (
+    <form role="search" onSubmit={search}>
+      <input
+        type="search"
+        name="q"
+        aria-label="Search"
+        placeholder="Id, caller, capability"
+        defaultValue={query.get('q') ?? ''}
+        maxLength={200}
+        data-search
+      />
+    </form>
   )
 }
 
@@ -143,7 +167,7 @@ function Login() {
 const KEYS = [
   ['j / k', 'next or previous row'],
   ['Enter', 'open the row'],
-  ['/', 'first filter'],
+  ['/', 'search'],
   ['g i', 'inbox'],
   ['g e', 'executions'],
   ['g l', 'live'],
@@ -192,11 +216,8 @@ function followKeys(toggleHelp: () => void): () => void {
     if (goes !== undefined) navigate(goes)
     else if (key === 'j' || key === 'k') moveRow(key === 'j' ? 1 : -1)
     else if (key === '?') toggleHelp()
-    else if (key === '/') {
-      const filter = document.querySelector<HTMLElement>('[data-filter], main select')
-      if (filter === null) return
-      filter.focus()
-    } else return
+    else if (key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.select()
+    else return
     event.preventDefault()
   }
   addEventListener('keydown', onKey)

@@ -1,5 +1,7 @@
-// What human authority has put in effect: policies, approvers' keys, external connectors and webhook rules, as every thread works by them.
+// What human authority has put in effect: policies, approvers' keys, external connectors, webhook rules and callers'
+// keys, as every thread works by them.
 import { readApprovers, type ApproverRow } from './tables/approvers.ts'
+import { readCallerKeysInEffect, type StoredCallerKey } from './tables/caller-keys.ts'
 import { readEpoch } from './tables/authority-epoch.ts'
 import { readExternalConnectors, type ExternalConnectorRow } from './tables/external-connectors.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from './tables/policy-versions.ts'
@@ -13,9 +15,11 @@ export interface AuthorityState {
   readonly approvers: readonly ApproverRow[]
   readonly externalConnectors: readonly ExternalConnectorRow[]
   readonly webhookRules: readonly WebhookRulesRow[]
+  readonly callerKeys: readonly StoredCallerKey[]
 }
 
-export async function readAuthority(sql: Sql): Promise<AuthorityState> {
+/** @param configuredKeys hashes of the keys of SERVICE_API_KEYS: governance may have revoked some */
+export async function readAuthority(sql: Sql, configuredKeys: readonly string[]): Promise<AuthorityState> {
   // First: what is read after it is at least as new, and a change in between shows as another epoch at the next look.
   const epoch = await readEpoch(sql)
   return {
@@ -24,5 +28,6 @@ export async function readAuthority(sql: Sql): Promise<AuthorityState> {
     approvers: await readApprovers(sql),
     externalConnectors: await readExternalConnectors(sql),
     webhookRules: await readWebhookRulesInEffect(sql),
+    callerKeys: await readCallerKeysInEffect(sql, configuredKeys),
   }
 }

@@ -2,9 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { ConfigError, describe, oneOf, text } from './config-schema.ts'
+import { ConfigError, describe } from './config-schema.ts'
 import type { Json } from './json/canonical.ts'
+import { ApproverName } from './schemas/approval.ts'
 import { CREDENTIAL_ID } from './schemas/approver.ts'
+import { CallerId, HolderType, KeyHash } from './schemas/caller-key.ts'
+import { storedInstant, Timestamp } from './schemas/primitives.ts'
 import { humanKeyJson, readHumanKey } from './signing/human-key.ts'
 import { ed25519PublicKey } from './signing/keys.ts'
 import { readPasskey } from './webauthn/assertion.ts'
@@ -20,7 +23,7 @@ export type StepUpPasskey = {
   readonly credentialId?: string
 }
 
-/** One entry of SERVICE_API_KEYS with its defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
+/** A caller by one of its keys, with defaults filled in. Scope belongs to the key: two keys of a caller may differ. */
 export interface Caller {
   readonly callerId: string
   /** SHA-256 of the raw key, 64 lowercase hex characters. */
@@ -36,12 +39,53 @@ export interface Caller {
   /** The approver that this human is: whose inbox they see, and as whom they may decline. It approves nothing. */
   readonly approverId?: string
   readonly readAll: boolean
+  /** ISO 8601: the key is unknown from then on. */
+  readonly expiresAt?: string
+}
+
+/** The name of a key that people see: enough of its hash to tell it from every other, and nothing to log in with. */
+export function keyIdOf(keyHash: string): string {
+  return keyHash.slice(0, 16)
+}
+
+/** Whether the key belongs to a human who can approve what others propose. */
+export function canApproveChanges({ credentialHolderType, stepUpPublicKey, stepUpPasskey }: Caller): boolean {
+  return credentialHolderType === 'USER' && (stepUpPublicKey ?? stepUpPasskey) !== undefined
+}
+
+/** Why two keys cannot both be in effect: people and changes tell two humans apart by these members (decisions §7). */
+export type Clash = 'callerId' | 'stepUpPublicKey' | 'stepUpPasskey' | 'approverId'
+
+type Identity = Pick<Caller, 'callerId' | 'stepUpPublicKey' | 'stepUpPasskey' | 'approverId'>
+
+/** @returns each member of `one` by which it is taken for another caller */
+export function clashesOf(one: Identity, other: Identity): Clash[] {
+  if (one.callerId === other.callerId) return []
+  const clashes: Clash[] = []
+  // Two names that a reader takes for one: they could be the two humans of a change.
+  if (one.callerId.toLowerCase() === other.callerId.toLowerCase()) clashes.push('callerId')
+  // Two names for one human would let that human approve what he proposed himself.
+  const held = new Set([other.stepUpPublicKey, other.stepUpPasskey?.publicKeyPem])
+  if (one.stepUpPublicKey !== undefined && held.has(one.stepUpPublicKey)) clashes.push('stepUpPublicKey')
+  if (one.stepUpPasskey !== undefined && held.has(one.stepUpPasskey.publicKeyPem))
+    clashes.push('stepUpPasskey')
+  if (one.approverId !== undefined && one.approverId === other.approverId) clashes.push('approverId')
+  return clashes
+}
+
+/** Whether everybody's evidence is for this caller: humans and auditors. Programs have no use for it, nor for a page of the console. */
+export function readsEverything({ credentialHolderType, readAll }: Caller): boolean {
+  return credentialHolderType === 'USER' || readAll
+}
+
+/** Whether it is an auditor's key that changes nothing: `readAll` without a capability, and no human's. */
+export function onlyReads({ credentialHolderType, readAll, allowedCapabilities }: Caller): boolean {
+  return readAll && credentialHolderType !== 'USER' && allowedCapabilities.length === 0
 }
 
 /** The owner whose rows a caller may read; null for humans, auditors and disabled authentication, who read everybody's (decisions §2). */
 export function readableOwner(caller: Caller | undefined): string | null {
-  if (caller === undefined || caller.readAll || caller.credentialHolderType === 'USER') return null
-  return caller.callerId
+  return caller === undefined || readsEverything(caller) ? null : caller.callerId
 }
 
 const strings = () =>
@@ -50,21 +94,18 @@ const strings = () =>
 const STEP_UP_PASSKEY =
   'a passkey: {publicKeyPem, rpId, origins, backupEligible, credentialId?}, of Ed25519 or P-256'
 
-/** `anonymous` is what records say when authentication is disabled (decisions §2): no key may speak under that name. */
 const CallerEntry = Type.Object(
   {
-    callerId: text(
-      '^(?!anonymous$)[!-~]{1,128}$',
-      "1 to 128 printable ASCII characters without spaces, and not 'anonymous'",
-    ),
-    keyHash: text('^[0-9a-f]{64}$', 'the SHA-256 of the raw key, 64 lowercase hex characters'),
+    callerId: CallerId,
+    keyHash: KeyHash,
     allowedPrincipalIds: Type.Optional(strings()),
     allowedCapabilities: Type.Optional(strings()),
-    credentialHolderType: Type.Optional(oneOf('USER', 'ROLE', 'SERVICE', 'ORGANIZATION')),
+    credentialHolderType: Type.Optional(HolderType),
     stepUpPublicKey: Type.Optional(Type.String({ description: 'a PEM Ed25519 public key' })),
     stepUpPasskey: Type.Optional(Type.Object({}, { description: STEP_UP_PASSKEY })),
-    approverId: Type.Optional(text('^[A-Za-z0-9._@-]{1,64}$', '1 to 64 letters, digits or . _ @ -')),
+    approverId: Type.Optional(ApproverName),
     readAll: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    expiresAt: Type.Optional(Timestamp),
   },
   { additionalProperties: false, description: 'an object' },
 )
@@ -89,70 +130,57 @@ export function parseCallers(json: string, source = 'SERVICE_API_KEYS'): Caller[
     throw new ConfigError([`${source} must be a JSON array with at least one caller.`])
 
   const problems: string[] = []
-  const callers: Caller[] = []
-  const indexOf = new Map<string, number>()
-  const spelled = new Map<string, { readonly callerId: string; readonly index: number }>()
-  const holderOf = new Map<string, { readonly callerId: string; readonly index: number }>()
-  const personOf = new Map<string, { readonly callerId: string; readonly index: number }>()
+  const callers: { readonly caller: Caller; readonly index: number }[] = []
   for (const [index, entry] of (parsed as unknown[]).entries()) {
     const at = `${source}[${index}]`
     if (!callerEntry.Check(entry)) {
       problems.push(...Array.from(entryMistakes(entry), (mistake) => `${at}${mistake}`))
       continue
     }
-    const earlier = indexOf.get(entry.keyHash)
-    if (earlier !== undefined) problems.push(`${at}.keyHash is that of ${source}[${earlier}] too.`)
-    indexOf.set(entry.keyHash, index)
-    const folded = entry.callerId.toLowerCase()
-    const namesake = spelled.get(folded) ?? { callerId: entry.callerId, index }
-    // Two names that a reader takes for one: they could be the two humans of a change (decisions §7).
-    if (namesake.callerId !== entry.callerId)
-      problems.push(
-        `${at}.callerId '${entry.callerId}' and '${namesake.callerId}' of ${source}[${namesake.index}] differ only in case.`,
-      )
-    spelled.set(folded, namesake)
-    if (entry.stepUpPublicKey !== undefined) {
-      const pem = ed25519Pem(entry.stepUpPublicKey)
-      if (pem === undefined)
-        problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
-      else {
-        const holder = holderOf.get(pem) ?? { callerId: entry.callerId, index }
-        // Two names for one human would let that human approve what he proposed himself (decisions §7).
-        if (holder.callerId !== entry.callerId)
-          problems.push(`${at}.stepUpPublicKey is that of ${source}[${holder.index}], another caller.`)
-        holderOf.set(pem, holder)
-      }
-    }
-    const passkey = entry.stepUpPasskey === undefined ? undefined : stepUpPasskey(entry.stepUpPasskey)
-    if (entry.stepUpPasskey !== undefined) {
-      const holder = holderOf.get(passkey?.publicKeyPem ?? '') ?? { callerId: entry.callerId, index }
-      if (passkey === undefined)
-        problems.push(`${at}.stepUpPasskey must be ${describe(CallerEntry, 'stepUpPasskey')}.`)
-      else if (holder.callerId !== entry.callerId)
-        problems.push(`${at}.stepUpPasskey is that of ${source}[${holder.index}], another caller.`)
-      if (passkey !== undefined) holderOf.set(passkey.publicKeyPem, holder)
-    }
-    if (entry.approverId !== undefined) {
-      if (entry.credentialHolderType !== 'USER')
-        problems.push(`${at}.approverId is for callers whose credentialHolderType is USER.`)
-      const person = personOf.get(entry.approverId) ?? { callerId: entry.callerId, index }
-      if (person.callerId !== entry.callerId)
-        problems.push(`${at}.approverId is that of ${source}[${person.index}], another caller.`)
-      personOf.set(entry.approverId, person)
-    }
-    const { stepUpPasskey: _, ...others } = entry
-    callers.push({
-      allowedPrincipalIds: [entry.callerId],
-      allowedCapabilities: [],
-      credentialHolderType: 'SERVICE',
-      readAll: false,
+    const { stepUpPublicKey: given, stepUpPasskey: givenPasskey, expiresAt, ...others } = entry
+    const stepUpPublicKey = given === undefined ? undefined : ed25519Pem(given)
+    const stepUpPasskey = givenPasskey === undefined ? undefined : readStepUpPasskey(givenPasskey)
+    const caller = fullCaller({
       ...others,
-      ...(passkey === undefined ? {} : { stepUpPasskey: passkey }),
-      unrestrictedCapabilities: entry.allowedCapabilities?.includes('*') ?? false,
+      ...(stepUpPublicKey === undefined ? {} : { stepUpPublicKey }),
+      ...(stepUpPasskey === undefined ? {} : { stepUpPasskey }),
+      ...(expiresAt === undefined ? {} : { expiresAt: storedInstant(expiresAt) }),
     })
+    const twin = callers.find((one) => one.caller.keyHash === entry.keyHash)
+    if (twin !== undefined) problems.push(`${at}.keyHash is that of ${source}[${twin.index}] too.`)
+    if (given !== undefined && stepUpPublicKey === undefined)
+      problems.push(`${at}.stepUpPublicKey must be ${describe(CallerEntry, 'stepUpPublicKey')}.`)
+    if (givenPasskey !== undefined && stepUpPasskey === undefined)
+      problems.push(`${at}.stepUpPasskey must be ${describe(CallerEntry, 'stepUpPasskey')}.`)
+    if (entry.approverId !== undefined && entry.credentialHolderType !== 'USER')
+      problems.push(`${at}.approverId is for callers whose credentialHolderType is USER.`)
+    const clashes = new Map<Clash, (typeof callers)[number]>()
+    for (const one of callers)
+      for (const clash of clashesOf(caller, one.caller)) if (!clashes.has(clash)) clashes.set(clash, one)
+    for (const [clash, other] of clashes)
+      problems.push(
+        clash === 'callerId'
+          ? `${at}.callerId '${entry.callerId}' and '${other.caller.callerId}' of ${source}[${other.index}] differ only in case.`
+          : `${at}.${clash} is that of ${source}[${other.index}], another caller.`,
+      )
+    callers.push({ caller, index })
   }
   if (problems.length > 0) throw new ConfigError(problems)
-  return callers
+  return callers.map(({ caller }) => caller)
+}
+
+/** Fills in the defaults of decisions §2. */
+export function fullCaller(
+  given: Omit<Partial<Caller>, 'unrestrictedCapabilities'> & Pick<Caller, 'callerId' | 'keyHash'>,
+): Caller {
+  return {
+    allowedPrincipalIds: [given.callerId],
+    allowedCapabilities: [],
+    credentialHolderType: 'SERVICE',
+    readAll: false,
+    ...given,
+    unrestrictedCapabilities: given.allowedCapabilities?.includes('*') ?? false,
+  }
 }
 
 /** 32 random bytes, base64url, prefixed `csk_`: a leaked one is found by its prefix. */
@@ -177,7 +205,7 @@ function entryMistakes(entry: unknown): Set<string> {
 }
 
 /** Exactly its members, its key in one notation; undefined for what is no passkey. */
-function stepUpPasskey(given: object): StepUpPasskey | undefined {
+export function readStepUpPasskey(given: object): StepUpPasskey | undefined {
   const { publicKeyPem, credentialId, ...members } = given as Record<string, Json>
   if (credentialId !== undefined && !credentialIdShape.Check(credentialId)) return undefined
   const known = ['rpId', 'origins', 'backupEligible']
@@ -195,7 +223,7 @@ function stepUpPasskey(given: object): StepUpPasskey | undefined {
 }
 
 /** SPKI in one notation; undefined for what is no Ed25519 public key. A private key is none: here that is a leak. */
-function ed25519Pem(pem: string): string | undefined {
+export function ed25519Pem(pem: string): string | undefined {
   try {
     return ed25519PublicKey('step-up', pem).pem
   } catch {

@@ -62,6 +62,8 @@ export interface Config {
   readonly webhookDirGiven: boolean
   /** Undefined: not configured, the embedded start makes one. */
   readonly callers: readonly Caller[] | undefined
+  /** How many humans must say how an execution in doubt ended before it is closed. */
+  readonly intentCloseQuorum: number
   readonly authDisabled: boolean
   /** NODE_ENV is `production`: what only helps to develop is refused. */
   readonly production: boolean
@@ -116,6 +118,7 @@ export const Environment = Type.Partial(
     WITNESS_LOGS: Type.String(),
     POLICY_DIR: Type.String(),
     WEBHOOK_DIR: Type.String(),
+    INTENT_CLOSE_QUORUM: wholeNumber(1, 2),
     SERVICE_API_KEYS: Type.String(),
     SERVICE_AUTH_DISABLED: oneOf('true', 'false'),
     RATE_LIMIT_EXECUTE_PER_MINUTE: perMinute(),
@@ -207,6 +210,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     webhookDir: resolve(values.WEBHOOK_DIR ?? 'webhooks'),
     webhookDirGiven: values.WEBHOOK_DIR !== undefined,
     callers,
+    intentCloseQuorum: values.INTENT_CLOSE_QUORUM ?? 1,
     authDisabled: values.SERVICE_AUTH_DISABLED === 'true',
     production: isProduction(given),
     hubspot:

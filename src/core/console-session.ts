@@ -15,7 +15,7 @@ export type SessionPayload = {
   readonly version: 1
   readonly sessionId: string
   readonly callerId: string
-  /** SHA-256 of the key hash that the configuration has: the session ends when it goes, and the cookie tells nothing about the key. */
+  /** SHA-256 of the hash of the key: the session ends when the key does, and the cookie tells nothing about the key. */
   readonly keyHash: string
   /** CONSOLE_ORIGIN: a token of another console is none. */
   readonly origin: string

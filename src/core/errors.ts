@@ -97,6 +97,8 @@ export const failures = {
       'This action requires a caller credential provisioned as a verified human (credentialHolderType: USER).',
       { code: 'NON_HUMAN_CALLER_DENIED', audit: { type: 'caller.non_human_denied' } },
     ),
+  readOnlyCaller: () =>
+    new Failure(403, 'This key only reads: it has readAll and no capability.', { code: 'READ_ONLY_CALLER' }),
   sameActor: () =>
     new Failure(403, 'A change must be approved or rejected by another human than the one who proposed it.', {
       code: 'SAME_ACTOR_CANNOT_APPROVE_OWN_CHANGE',
@@ -147,10 +149,14 @@ export const failures = {
       audit: { type: 'rate_limited' },
     }),
   /** A rejection is a 500 by contract: "policy outcome REJECTED (no dedicated status)". */
-  executionRejected: (reason: string, refusalOf: string) =>
+  executionRejected: (
+    reason: string,
+    refusalOf: string,
+    { approvals }: { approvals: boolean } = NOTHING_LACKS,
+  ) =>
     new Failure(500, `Execution rejected: ${reason}`, {
       code: 'RUNTIME_ERROR',
-      headers: refusalLink(refusalOf),
+      headers: approvals ? askingLink(refusalOf) : refusalLink(refusalOf),
       refusalKind: 'rejected',
     }),
   /** Also the contract's answer to a body without `metadata`, `authority`, `authorization`, `intent` or `policy`. */

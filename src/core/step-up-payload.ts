@@ -7,6 +7,7 @@ export const STEP_UP_MS = 120_000
  * The payload of a step-up authorization (decisions §7), in effect from `now` for `STEP_UP_MS`.
  * @param change whose hash was compared with what the human was shown
  * @param options.nonce 16 to 128 printable characters
+ * @param options.impactHash of the impact report that the human saw (src/core/impact-report.ts); undefined: of none
  */
 export function stepUpPayload(
   { changeId, changeHash }: { readonly changeId: string; readonly changeHash: string },
@@ -14,7 +15,13 @@ export function stepUpPayload(
     action,
     nonce,
     now,
-  }: { readonly action: 'approve' | 'reject'; readonly nonce: string; readonly now: Date },
+    impactHash,
+  }: {
+    readonly action: 'approve' | 'reject'
+    readonly nonce: string
+    readonly now: Date
+    readonly impactHash?: string | undefined
+  },
 ) {
   return {
     version: 1,
@@ -22,6 +29,7 @@ export function stepUpPayload(
     changeId,
     action,
     changeHash,
+    ...(impactHash === undefined ? {} : { impactHash }),
     authorizedAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + STEP_UP_MS).toISOString(),
   }

@@ -21,7 +21,7 @@ export interface Boot {
   readonly config: Config
   /** Connection string. */
   readonly database: string
-  /** Configured, or made by the first start. */
+  /** Configured, or made by the first start; `authority` has what governance says of them, and further ones. */
   readonly callers: readonly Caller[]
   /** Undefined: LOG=off. */
   readonly evidenceLog: EvidenceLog | undefined
@@ -51,7 +51,7 @@ export function newestOrigin({ name, number }: EvidenceLog): string {
 }
 
 /** What a thread sends when it has booted: where it takes each later AuthorityState. */
-export interface Following {
+export interface ThreadReady {
   readonly authorityPort: MessagePort
 }
 
@@ -284,7 +284,7 @@ export interface LogReport {
 /** One request as the dispatcher hands it to a thread. */
 export interface ThreadRequest {
   readonly operation: Operation
-  /** Index into `Boot.callers`; -1 is `anonymous`. */
+  /** Of a `CallerKey`; -1 is `anonymous`. */
   readonly callerIndex: number
   readonly body: Uint8Array
   /** The path parameters, where the operation needs them. */

@@ -7,6 +7,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
   /** JSON text, unless `headers` says otherwise. */
   readonly body: string | Uint8Array
+  /** In place of the body: texts that are sent while they are made. Where one cannot be made, the reply is cut. */
+  readonly texts?: AsyncIterable<string>
   /** Cache-Control; with it the reply carries a strong ETag and If-None-Match is honoured. */
   readonly cache?: string
   /** `etagOf` the body, where that is the same for every request and was made with it; else it is made for each reply. */

@@ -13,6 +13,7 @@ const stateOf = (epoch: string): AuthorityState => ({
   approvers: [],
   externalConnectors: [],
   webhookRules: [],
+  callerKeys: [],
 })
 
 test('a batch that overtakes a change waits until it is in effect', async () => {

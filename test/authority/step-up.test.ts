@@ -8,7 +8,11 @@ import { checkStepUp } from '../../workers/authority/step-up.ts'
 import { aKeyPair, aStepUp } from '../authority.ts'
 
 const human = aKeyPair()
-const change = { changeId: 'b5c9ae3c-6e5b-4c55-a54a-6be0b2a8a2f0', changeHash: 'a'.repeat(64) }
+const change = {
+  kind: 'policy',
+  changeId: 'b5c9ae3c-6e5b-4c55-a54a-6be0b2a8a2f0',
+  changeHash: 'a'.repeat(64),
+} as const
 const NOW = Date.parse('2026-11-21T15:00:00.000Z')
 
 /** What is said of a step-up that is authorized and expires so many milliseconds from now; undefined: it holds. */

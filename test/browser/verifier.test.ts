@@ -3,12 +3,15 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { verifyCommand } from '../../src/cli/verify-command.ts'
 import { buildPage, PAGE_FILE } from '../../tools/verifier-page/build.ts'
 import type { Algorithm } from '../../src/core/signing/keys.ts'
 import { anApproval, approvedBy } from '../vectors/approvals.ts'
 import type { Case } from '../vectors/case.ts'
+import type { SummaryCase } from '../vectors/summaries.ts'
 import { describeInBrowser, launchChromium } from './chromium.ts'
 import { savedFiles } from './saved.ts'
 
@@ -331,9 +334,20 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
       keySet,
     )
     expect(results.map(({ title }) => title)).toEqual(['VALID', 'NOT VALID', 'CANNOT BE CHECKED'])
-    expect(await page.locator('#summary').innerText()).toBe(
-      '3 results: 1 valid, 1 not valid, 1 cannot be checked.',
-    )
+    const counted = '3 pieces of evidence in 3 files: 1 valid, 1 INVALID, 1 cannot be checked'
+    expect(await page.locator('#summary').innerText()).toContain(counted)
+  })
+
+  test('the summary of many is that of the table, which the command and the Python client give too', async () => {
+    const { cases } = JSON.parse(readFileSync(join(VECTORS, 'summaries.json'), 'utf8')) as {
+      cases: SummaryCase[]
+    }
+    await drop('key-set', { name: 'keys.json', content: keysOfVectors() })
+    expect(cases.length).toBeGreaterThan(7)
+    for (const { sources, lines } of cases) {
+      await drop('evidence', ...sources.map(({ name, text }) => ({ name, content: text })))
+      await expect.poll(() => page.locator('#summary').textContent()).toBe(lines.join('\n'))
+    }
   })
 
   test('a bulk export is verified record by record, and what is wrong stands open', async () => {
@@ -371,6 +385,51 @@ describeInBrowser('the verifier page, saved and opened with the network off', ()
     await page.getByText('VALID: record.json', { exact: true }).waitFor()
     expect((await shown())[0]?.text).toContain('dana:laptop')
   })
+
+  // proves abuse: Hostile markup and long words in the evidence
+  test.each([360, 800, 1280])(
+    'the report of the command at %i pixels, light and dark: it fits, axe finds nothing, and hostile text only stands there',
+    async (width) => {
+      const [keys = '', evidence = '', report = ''] = ['jwks.json', 'all.json', 'report.html'].map((name) =>
+        join(folder, name),
+      )
+      const { record: text, keySet } = await savedFiles(['ed25519'])
+      const hostile = `<img src=x onerror="console.error(1)"><script>console.error(2)</script>${'x'.repeat(200)}\u202e`
+      const changed = JSON.parse(text) as { transaction: { intent: { target: string } } }
+      changed.transaction.intent.target = hostile
+      writeFileSync(keys, keySet)
+      writeFileSync(
+        evidence,
+        `[${text},${JSON.stringify(changed)},${JSON.stringify(approvedBy([anApproval()]))},{}]`,
+      )
+      const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+      const threadFile = new URL('../../src/cli/verify/thread.ts', import.meta.url)
+      const asked = { files: [evidence], jwks: [keys, join(VECTORS, 'keys.json')], log: undefined }
+      const status = await verifyCommand({ ...asked, json: false, quiet: true, report, threadFile })
+      printed.mockRestore()
+      expect(status).toBe(1)
+      await page.setViewportSize({ width, height: 900 })
+      requests = []
+      await page.goto(pathToFileURL(report).href)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+        expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([])
+      }
+      expect(await page.locator('script, img').count()).toBe(0)
+      const pieces = await page.locator('.pieces > li').allInnerTexts()
+      expect(pieces.map((one) => one.split('\n')[0])).toEqual([
+        '✗ NOT VALID: Executed action',
+        '? cannot be checked: Executed action',
+        '? cannot be checked: No evidence',
+        '✓ valid: Executed action',
+      ])
+      expect(pieces[0]).toContain('<script>console.error(2)</script>')
+      expect(await page.locator('body').innerText()).not.toContain('\u202e')
+      for (const said of ['amount 42', 'dana', 'Done, as the connector reported', 'Keys that are not given'])
+        expect(await page.locator('body').innerText()).toContain(said)
+    },
+  )
 
   // proves abuse: Control characters in a record's
   test('characters that are not seen, or that turn the direction of others, are replaced', async () => {

@@ -60,7 +60,12 @@ export async function aNode(): Promise<Node> {
     port,
     url: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
     async start() {
-      await until(isStarted, `the node on port ${port} to start`)
+      const started = until(isStarted, `the node on port ${port} to start`)
+      await started.catch((error: unknown) => {
+        throw new Error(`the node did not start:\n${readFileSync(join(folder, 'log'), 'utf8')}`, {
+          cause: error,
+        })
+      })
     },
     kill() {
       const [pid = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')

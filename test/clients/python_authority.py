@@ -154,6 +154,21 @@ class Authority(unittest.TestCase):
             lambda: CHECKER.reject_webhook_rules_change(proposed["changeId"], step_up, rejection_reason="No."),
         )
 
+    def test_a_key_of_a_caller_is_issued(self) -> None:
+        change, step_up = PREPARED["caller-key"]["change"], PREPARED["caller-key"]["stepUp"]
+        self.assertEqual(CHECKER.caller_key_change(change["changeId"]), change)
+        CHECKER.approve_caller_key_change(change["changeId"], step_up)
+        (key,) = [key for key in CHECKER.caller_keys() if key["callerId"] == "newcomer"]
+        self.assertEqual((key["status"], key["issuedByChange"]), ("IN_EFFECT", change["changeId"]))
+        revocation = {"action": "revoke", "callerId": "newcomer", "keyId": key["keyId"], "reason": "test"}
+        proposed = MAKER.propose_caller_key_change(revocation)
+        self.assertEqual(CHECKER.caller_key_changes(status="PENDING_APPROVAL"), [proposed])
+        self.assert_error(
+            403,
+            "STEP_UP_AUTHORIZATION_INVALID",
+            lambda: CHECKER.reject_caller_key_change(proposed["changeId"], step_up, rejection_reason="No."),
+        )
+
     def test_an_event_endpoint_is_registered(self) -> None:
         change, step_up = PREPARED["event-endpoint"]["change"], PREPARED["event-endpoint"]["stepUp"]
         self.assertEqual(CHECKER.event_endpoint_change(change["changeId"]), change)

@@ -428,6 +428,25 @@ test('webhook rules are put in effect by two humans, and any caller reads them',
   expect((await making.webhookRulesChanges({ status: 'APPROVED' })).changes).toHaveLength(1)
 })
 
+test('a key of a caller is issued by two humans, by its hash, and revoked', async () => {
+  const keyHash = sha256Hex('a key of somebody')
+  const proposal = { action: 'issue' as const, callerId: 'newcomer', keyHash, reason: 'test' }
+  const first = await making.proposeCallerKeyChange(proposal)
+  await checking.rejectCallerKeyChange(first.changeId, rejection(first))
+  const change = await making.proposeCallerKeyChange(proposal)
+  expect(await checking.callerKeyChange(change.changeId)).toEqual(change)
+  await checking.approveCallerKeyChange(change.changeId, stepUp(change))
+  const newcomer = async () =>
+    (await making.callerKeys()).callerKeys.find(({ callerId }) => callerId === 'newcomer')
+  const keyId = keyHash.slice(0, 16)
+  expect(await newcomer()).toMatchObject({ keyId, status: 'IN_EFFECT', issuedByChange: change.changeId })
+  const revocation = { action: 'revoke' as const, callerId: 'newcomer', keyId, reason: 'test' }
+  const over = await making.proposeCallerKeyChange(revocation)
+  await checking.approveCallerKeyChange(over.changeId, stepUp(over))
+  expect(await newcomer()).toMatchObject({ status: 'REVOKED', revokedByChange: over.changeId })
+  expect((await making.callerKeyChanges({ status: 'APPROVED' })).changes).toHaveLength(2)
+})
+
 test('an event endpoint is registered by two humans, gets a secret and is served again', async () => {
   const proposal = {
     action: 'register' as const,

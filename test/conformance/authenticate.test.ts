@@ -2,7 +2,7 @@
 import * as crypto from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { parseCallers } from '../../src/core/callers.ts'
-import { openAuthentication } from '../../src/server/http/authenticate.ts'
+import { openCallers } from '../../src/server/http/authenticate.ts'
 
 const compare = vi.hoisted(() => vi.fn<typeof crypto.timingSafeEqual>())
 vi.mock('node:crypto', async (original) => {
@@ -22,7 +22,7 @@ test.each([...rawKeys, 'csk_unknown'])(
   '%s is compared as a whole with every known hash, by timingSafeEqual, also after a match',
   (rawKey) => {
     compare.mockClear()
-    const found = openAuthentication(callers)(`Bearer ${rawKey}`)
+    const found = openCallers(callers, []).authenticate(`Bearer ${rawKey}`)
     expect(found?.caller.callerId).toBe(rawKey === 'csk_unknown' ? undefined : rawKey.slice(4))
     const presented = crypto.hash('sha256', rawKey, 'buffer')
     expect(compare.mock.calls).toEqual(callers.map(({ keyHash }) => [Buffer.from(keyHash, 'hex'), presented]))

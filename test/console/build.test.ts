@@ -4,12 +4,26 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { buildConsole, committedConsole } from '../../tools/console/build.ts'
+import { buildSigner, SIGNER_FILE } from '../../tools/signer-page/build.ts'
 
 const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'console')
 const BUDGET_BYTES = 150 * 1024
 
 test('the committed files are those that `npm run pages` makes', async () => {
   expect(Object.fromEntries(committedConsole())).toEqual(Object.fromEntries(await buildConsole()))
+})
+
+test('the offline signer is what its sources make, and can neither send nor keep anything', async () => {
+  const page = readFileSync(SIGNER_FILE, 'utf8')
+  expect(page === (await buildSigner()), 'npm run pages').toBe(true)
+  const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(page) ?? []
+  expect(policy).toMatch(
+    /^default-src 'none'; script-src 'sha256-[^ ]+'; style-src 'sha256-[^ ]+'; img-src data:; /,
+  )
+  expect(policy).not.toMatch(/connect-src|'self'|unsafe/)
+  expect(page).not.toMatch(
+    /\b(fetch|XMLHttpRequest|WebSocket|EventSource|sendBeacon|localStorage|sessionStorage|indexedDB)\b/,
+  )
 })
 
 test('without the verifier, which is loaded where evidence is looked at, all of it is below 150 kB compressed', () => {

@@ -1,8 +1,12 @@
 // A human decides on an approval request in Chromium: by keyboard alone, and with a service that shows another request than it names.
+import { pathToFileURL } from 'node:url'
+import { AxeBuilder } from '@axe-core/playwright'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { SIGNER_FILE } from '../../tools/signer-page/build.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { until } from '../service.ts'
+import { readQr } from './qr.ts'
 import { startWorld, type World } from './world.ts'
 
 describeInBrowser('the console', () => {
@@ -68,6 +72,113 @@ describeInBrowser('the console', () => {
     await page.keyboard.press('i')
     await page.getByRole('heading', { level: 1, name: 'Inbox' }).waitFor()
     expect(watched.problems).toEqual([])
+  })
+
+  test('a search finds a request by its action code, which is all that a colleague reads out', async () => {
+    const { actionCode, request } = world.payment
+    await page.keyboard.press('/')
+    await page.keyboard.type(actionCode.toLowerCase())
+    await page.keyboard.press('Enter')
+    await page.getByText(actionCode).first().waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/console/requests/${request.requestId}`)
+    const { executed, policyChange } = world
+    for (const [wanted, path] of [
+      [executed, `/console/executions/${executed}`],
+      [policyChange, `/console/changes/policy/${policyChange}`],
+      ['payables-agent', '/console/executions?callerId=payables-agent'],
+    ]) {
+      await page.getByLabel('Search').fill(wanted!)
+      await page.keyboard.press('Enter')
+      await page.waitForURL(world.origin + path!)
+    }
+    await page.getByRole('link', { name: 'vendor:pay → Acme GmbH' }).first().waitFor()
+  })
+
+  test('beside a request stand the rule, whose word each signal is, and what was executed before', async () => {
+    const { request } = world.payment
+    await page.goto(`${world.origin}/console/requests/${request.requestId}`)
+    const panel = (title: string) =>
+      page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) })
+    await page.getByText('Higher than any of these.').waitFor()
+    await panel('What the policy says').getByText('decides, if the signals below hold').waitFor()
+    expect(await panel('What the policy says').textContent()).toContain('Rule pay approved')
+    const signals = await panel('Signals').locator('tbody tr').allTextContents()
+    expect(signals).toEqual(
+      expect.arrayContaining([
+        'humanApprovedverified by 1 approval of a human, such as yours, when it is executedtrue',
+        'paymentAmountmust equal intent.parameters.amount4210.5',
+        'riskScoreon the caller’s word alone4',
+      ]),
+    )
+    expect(await panel('Executed before, by this caller').textContent()).toContain(
+      'amount: 4210.5, before 1200',
+    )
+    await page.getByText('QR code of these bytes').click()
+    expect(JSON.parse(await readQr(page.locator('svg.qr')))).toEqual(request)
+  })
+
+  test('a request leaves as a QR code, is signed by a saved page with the network off, and the approval comes back', async () => {
+    const { url, request, requestHash } = world.forSigner
+    await page.goto(`${world.origin}/console/requests/${request.requestId}`)
+    await page.getByText('QR code of these bytes').click()
+    const scanned = await readQr(page.locator('svg.qr'))
+
+    const offline = await openPage(browser, pathToFileURL(SIGNER_FILE).href)
+    const signer = offline.page
+    await signer.context().setOffline(true)
+    await signer.reload()
+    await signer.getByLabel('Or its text').fill(scanned.replace('"quorum":1', '"quorum":"1"'))
+    await signer.getByRole('button', { name: 'Look at it' }).click()
+    await signer.getByText('not an approval request as the service makes them').waitFor()
+    await signer
+      .getByLabel('Or its text')
+      .fill(JSON.stringify({ ...world.forSigner, requestHash: '0'.repeat(64) }))
+    await signer.getByRole('button', { name: 'Look at it' }).click()
+    await signer.getByText('Do not sign this').waitFor()
+    await signer.getByLabel('Or its text').fill(scanned)
+    await signer.getByRole('button', { name: 'Look at it' }).click()
+    const shown = await signer.locator('main').textContent()
+    expect(shown).toContain(world.forSigner.actionCode)
+    expect(shown).toContain(requestHash)
+    const { violations } = await new AxeBuilder({ page: signer }).setLegacyMode(true).analyze()
+    expect(violations.map(({ id }) => id)).toEqual([])
+
+    const { privateKey, publicKeyPem, keyId } = world.danasKey
+    const give = async (pem: string) => {
+      await signer
+        .getByLabel('File of your private key')
+        .setInputFiles({ name: 'key.pem', mimeType: 'text/plain', buffer: Buffer.from(pem) })
+      await signer.getByRole('button', { name: 'Sign this request' }).click()
+    }
+    await signer.getByLabel('Your approverId').fill('dana')
+    await signer.getByLabel('The keyId').fill(keyId)
+    await give(publicKeyPem)
+    await signer.getByText('This is the public half').waitFor()
+    await give(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
+    const approval = await signer.getByLabel('Its text').inputValue()
+    expect(await readQr(signer.locator('svg.qr').last())).toBe(approval)
+    expect(offline.problems).toEqual([])
+    await signer.context().close()
+
+    await page.getByText('Deliver a signature that was made elsewhere').click()
+    await page.getByLabel('The approval, as the').fill(approval)
+    await page.getByRole('button', { name: 'Deliver' }).click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    expect((await world.service.get(url, world.dana)).body.approvals).toMatchObject([
+      { approverId: 'dana', keyId },
+    ])
+  })
+
+  // proves abuse: A service, or somebody between, that shows an approver
+  test('another content of the policy than the request names is called that, and not explained', async () => {
+    const { request } = world.payment
+    const path = '/policies/vendor-payment/2.0.0'
+    const policy = (await world.service.get(path)).body as { document: object }
+    const document = { ...policy.document, description: 'Pays nobody.' }
+    await page.route(`**${path}`, (route) => route.fulfill({ json: { ...policy, document } }))
+    await page.goto(`${world.origin}/console/requests/${request.requestId}`)
+    await page.getByText('another content of this policy than the request names').waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('decides, if')
   })
 
   // proves abuse: A service, or somebody between, that shows an approver

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
 import { until } from '../service.ts'
-import { startWorld, type World } from './world.ts'
+import { SHORT_HOSTILE, startWorld, type World } from './world.ts'
 
 const WIDTHS_PX = [360, 900, 1440] as const
 
@@ -41,6 +41,8 @@ const paths: Readonly<Record<string, (world: World) => string>> = {
   passkey: () => '/console/passkey',
   deliveries: () => '/console/deliveries',
   live: () => '/console/live',
+  search: () => '/console/search?q=sandbox%3Aecho',
+  'search without a hit': () => `/console/search?${new URLSearchParams({ q: SHORT_HOSTILE })}`,
   'no page': () => '/console/nowhere',
 }
 
@@ -90,6 +92,10 @@ describeInBrowser('the console', () => {
     async (name) => {
       watched.problems.splice(0)
       await shown(paths[name]!(world))
+      if (name === 'change of a policy') {
+        await page.getByRole('button', { name: 'Run', exact: true }).click()
+        await page.getByRole('button', { name: 'Run again' }).waitFor()
+      }
       const found: Record<string, unknown> = {}
       for (const [mode, emulated] of Object.entries(MODES)) {
         await page.emulateMedia(emulated)

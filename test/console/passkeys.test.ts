@@ -6,7 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { rmSync } from 'node:fs'
 import type { Browser, CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { actionCode } from '../../src/core/approval-requests/action-code.ts'
+import { requestHash } from '../../src/core/approval-requests/request-hash.ts'
 import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { verifyEvidence } from '../../src/core/verifier/index.ts'
 import { aHuman, aKeyPair, type Change } from '../authority.ts'
 import { describeInBrowser, launchChromium, openPage, type WatchedPage } from '../browser/chromium.ts'
@@ -107,6 +110,26 @@ describeInBrowser('passkeys in the console', () => {
     rmSync(policyDir, { recursive: true })
   })
 
+  /** Makes a passkey on the page, and has it proposed. */
+  async function proposedPasskey(keyId: string) {
+    if (new URL(page.url()).pathname !== '/console/passkey') await page.goto(`${origin}/console/passkey`)
+    await page.getByLabel('A name for it').fill(keyId)
+    await page.getByRole('button', { name: 'Make a passkey' }).click()
+    await page.getByRole('heading', { name: 'Have it enrolled' }).waitFor()
+    const command = await page.locator('.command pre').first().textContent()
+    const [, text = ''] = /-d '(\{.*\})'$/.exec(command ?? '') ?? []
+    const proposal = JSON.parse(text) as { publicKeyPem: string }
+    const proposed = await service.post('/approvers/changes', proposal, erin)
+    expect(proposed.status, proposed.text).toBe(201)
+    return { proposal, changeId: (proposed.body as Change).changeId }
+  }
+
+  async function approveChange(changeId: string): Promise<void> {
+    await page.goto(`${origin}/console/changes/approver/${changeId}`)
+    await page.getByRole('button', { name: 'Approve with your passkey…' }).click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+  }
+
   /** Opens the page of a new request by the agent. */
   async function aRequest() {
     const transaction = aTransaction({
@@ -125,19 +148,8 @@ describeInBrowser('passkeys in the console', () => {
   const sign = () => page.getByRole('button', { name: 'Sign with passkey phone…' })
 
   test('made, enrolled by two humans, and an action is approved with it', async () => {
-    await page.goto(`${origin}/console/passkey`)
-    await page.getByLabel('A name for it').fill('phone')
-    await page.getByRole('button', { name: 'Make a passkey' }).click()
-    await page.getByRole('heading', { name: 'Have it enrolled' }).waitFor()
-    const command = await page.locator('.command pre').first().textContent()
-    const [, proposal = ''] = /-d '(\{.*\})'$/.exec(command ?? '') ?? []
-    const proposed = await service.post('/approvers/changes', JSON.parse(proposal), erin)
-    expect(proposed.status, proposed.text).toBe(201)
-    const { changeId } = proposed.body as Change
-
-    await page.goto(`${origin}/console/changes/approver/${changeId}`)
-    await page.getByRole('button', { name: 'Approve with your passkey…' }).click()
-    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    const { changeId } = await proposedPasskey('phone')
+    await approveChange(changeId)
     const resolved = await service.get(`/approvers/changes/${changeId}`, erin)
     expect(resolved.body).toMatchObject({ status: 'APPROVED', resolvedBy: 'dana' })
 
@@ -159,6 +171,47 @@ describeInBrowser('passkeys in the console', () => {
     expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'phone' }])
     // Chromium would like RSA to be asked for too, which signs nothing here.
     expect(watched.problems.filter((problem) => !problem.includes('pubKeyCredParams'))).toEqual([])
+  })
+
+  test('a policy is approved with the report of what it would have changed, and the page shows what was signed', async () => {
+    const executed = await service.post(
+      '/execute',
+      aTransaction({ authority: { principalId: 'agent' } }),
+      agent,
+    )
+    expect(executed.status, executed.text).toBe(200)
+    const proposedContent = {
+      policyId: 'sandbox-echo',
+      policyVersion: '1.0.1',
+      schemaVersion: '1.0.0',
+      description: 'Smaller amounts.',
+      capabilities: ['sandbox:echo'],
+      signals: { approved: 'boolean', amount: 'number' },
+      bindings: { amount: 'intent.parameters.amount' },
+      rules: [
+        { id: 'too-large', when: 'signals.amount > 1.0', outcome: 'reject', reason: 'Amount above 1.' },
+        { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
+      ],
+    }
+    const place = '/policies/sandbox-echo/1.0.1/pending-changes'
+    const proposed = await service.post(place, { reason: 'Less risk.', proposedContent }, erin)
+    expect(proposed.status, proposed.text).toBe(201)
+    const { changeId } = proposed.body as Change
+    await page.goto(`${origin}/console/changes/policy/${changeId}`)
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    await page.getByText(/1 decision of \d+ would differ/).waitFor()
+    await page.getByLabel('covers the report').waitFor()
+    await page.getByRole('button', { name: 'Approve with your passkey…' }).click()
+    await page.getByRole('heading', { name: 'What the checker saw' }).waitFor()
+    expect(await page.getByText(/1 decision of \d+ would differ/).count()).toBe(1)
+    const { text, body } = await service.get(`/policies/pending-changes/${changeId}`, erin)
+    expect(body.impactReport).toMatchObject({
+      changeId,
+      approvedToRejected: 1,
+      flips: [{ businessTransactionId: executed.body.businessTransactionId }],
+    })
+    const keys = await service.get('/.well-known/jwks.json', { key: null })
+    expect(verifyEvidence(text, keys.text).checks.at(-1)).toEqual({ name: 'impact report' })
   })
 
   test('a human whom the device does not verify signs nothing', async () => {
@@ -184,6 +237,142 @@ describeInBrowser('passkeys in the console', () => {
     await cdp.send('WebAuthn.setResponseOverrideBits', { authenticatorId, ...off })
     expect(said).toContain(why)
     expect((await service.get(asked.url, agent)).body.status).toBe('PENDING')
+  })
+
+  test('a counter that goes back is no reason to refuse: only the signature and its single use count', async () => {
+    const { asked } = await aRequest()
+    const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId })
+    const phone = credentials.find(({ credentialId }) => credentialId !== stepUpId.toString('base64'))!
+    expect(phone.signCount).toBeGreaterThan(1)
+    await cdp.send('WebAuthn.removeCredential', { authenticatorId, credentialId: phone.credentialId })
+    await cdp.send('WebAuthn.addCredential', { authenticatorId, credential: { ...phone, signCount: 0 } })
+    await sign().click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'phone' }])
+  })
+
+  // proves abuse: A service, or somebody between, that hands the page another passkey
+  test('the browser asks no passkey of another host, and the page none of another origin', async () => {
+    const { asked } = await aRequest()
+    const lying = async (passkey: object) => {
+      await page.unroute('**/approvers')
+      const { approvers } = (await service.get('/approvers', erin)).body as {
+        approvers: { passkey?: object }[]
+      }
+      const lied = approvers.map((key) => ({ ...key, passkey: { ...key.passkey, ...passkey } }))
+      await page.route('**/approvers', (route) => route.fulfill({ json: { approvers: lied } }))
+      await page.reload()
+    }
+    await lying({ rpId: 'elsewhere.example' })
+    await sign().click()
+    await page.getByText('a passkey of another host cannot be used').waitFor()
+    await lying({ origins: ['https://elsewhere.example'] })
+    await page.getByRole('link', { name: 'make a passkey' }).waitFor()
+    expect(await sign().count()).toBe(0)
+    await page.unroute('**/approvers')
+    expect((await service.get(asked.url, agent)).body.status).toBe('PENDING')
+  })
+
+  // proves abuse: A request that changes after it was shown
+  test('parameters that are swapped after rendering are not signed, though hash and code are those of the new ones', async () => {
+    const { promise: read, resolve: swap } = Promise.withResolvers<void>()
+    let isFirst = true
+    await page.route('**/approval-requests/*', async (route) => {
+      const { body } = await service.get(new URL(route.request().url()).pathname, erin)
+      const asked = body as ApprovalRequest
+      if (isFirst) {
+        isFirst = false
+        return route.fulfill({ json: asked })
+      }
+      await read
+      const swapped = { ...asked.request, parameters: { amount: 41 } }
+      const named = {
+        requestHash: requestHash(swapped, sha256Hex),
+        actionCode: actionCode(swapped, sha256Hex),
+      }
+      return route.fulfill({ json: { ...asked, request: swapped, ...named } })
+    })
+    await aRequest()
+    await sign().waitFor()
+    swap()
+    await page.getByRole('heading', { level: 1, name: 'Do not sign this' }).waitFor()
+    expect(await sign().count()).toBe(0)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  /** The device waits for a touch while something happens. */
+  async function whileSigning(happens: () => Promise<unknown>): Promise<void> {
+    await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false })
+    await sign().click()
+    await until(async () => sign().isDisabled(), 'the device to be asked')
+    await happens()
+    await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: true })
+  }
+
+  test('a request that is over before the human has touched the device stays unsigned', async () => {
+    const { asked } = await aRequest()
+    await whileSigning(async () => {
+      const { status, text } = await service.post(`${asked.url}/withdraw`, {}, agent)
+      expect(status, text).toBe(200)
+    })
+    await page.locator('h1 + .badge', { hasText: 'withdrawn' }).waitFor()
+    await until(async () => (await sign().count()) === 0, 'the page to offer nothing')
+    expect((await service.get(asked.url, agent)).body).toMatchObject({ status: 'WITHDRAWN', approvals: [] })
+  })
+
+  // proves abuse: A session that ends while
+  test('a session that ends while the human signs delivers nothing', async () => {
+    const { asked } = await aRequest()
+    await whileSigning(() =>
+      page.evaluate(() =>
+        fetch('/console/logout', {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', 'X-Countersign-Console': '1' },
+          body: '{}',
+        }),
+      ),
+    )
+    await page.getByLabel('Your key').fill(danasKey)
+    expect((await service.get(asked.url, agent)).body.approvals).toEqual([])
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await sign().waitFor()
+    // Whatever the device was still asked ends with the document.
+    await page.reload()
+    await sign().click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+  })
+
+  // An authenticator of Ed25519 alone: the virtual one takes the first algorithm that it is offered.
+  test('a passkey of Ed25519 is made, enrolled and signs', async () => {
+    await page.goto(`${origin}/console/passkey`)
+    await page.evaluate(() => {
+      const create = navigator.credentials.create.bind(navigator.credentials)
+      navigator.credentials.create = (options) => {
+        const { publicKey } = options ?? {}
+        if (publicKey !== undefined)
+          publicKey.pubKeyCredParams = publicKey.pubKeyCredParams.filter(({ alg }) => alg === -8)
+        return create(options)
+      }
+    })
+    const { changeId, proposal } = await proposedPasskey('edward')
+    expect(proposal.publicKeyPem).toMatch(/^-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA/)
+    await approveChange(changeId)
+    const { transaction, asked } = await aRequest()
+    await page.getByRole('button', { name: 'Sign with passkey edward…' }).click()
+    await page.locator('h1 + .badge', { hasText: 'approved' }).waitFor()
+    const executed = await service.post('/execute', transaction, agent)
+    expect(executed.status, executed.text).toBe(200)
+    expect((await service.get(asked.url, agent)).body.approvals).toMatchObject([{ keyId: 'edward' }])
+    const [approval] = executed.body.executions[0].decision.verifiedSignals.approved.approvals
+    expect(approval.algorithm).toBe('webauthn-ed25519')
+    const keys = await Promise.all(
+      ['/.well-known/jwks.json', '/keys/dana%3Aedward'].map((path) => service.get(path, { key: null })),
+    )
+    const report = verifyEvidence(
+      executed.text,
+      keys.map(({ text }) => text),
+    )
+    expect(report.verdict, JSON.stringify(report.checks)).toBe('valid')
   })
 
   // proves abuse: A service, or somebody between, that shows another change

@@ -13,10 +13,11 @@ import {
   type Approver,
   type Human,
 } from '../authority.ts'
+import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
-import { aCaller, startService, type TestService } from '../service.ts'
+import { aCaller, startService, until, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
 /** Markup, a change of direction, what has no width, a terminal's escape, and more of it than any cell is wide. */
@@ -48,6 +49,7 @@ export interface World {
   readonly danasKey: Approver
   readonly payment: ApprovalRequest
   readonly hostile: ApprovalRequest
+  readonly forSigner: ApprovalRequest
   readonly policyChange: string
   readonly enrolment: string
   /** Ids of transactions. */
@@ -70,7 +72,7 @@ export async function startWorld(): Promise<World> {
   const service = await startService({
     databaseUrl: database.url,
     callers: [dana.entry, erin.entry, auditor.entry, agent.entry],
-    env: { POLICY_DIR: policyDir, CONSOLE_ORIGIN: 'http://localhost:0', LOG: 'on' },
+    env: { ...bankEnv, POLICY_DIR: policyDir, CONSOLE_ORIGIN: 'http://localhost:0', LOG: 'on' },
   })
   const origin = `http://localhost:${new URL(service.url).port}`
   const danasKey = anApprover('dana')
@@ -99,9 +101,9 @@ export async function startWorld(): Promise<World> {
   }
 
   const payment = await ask(aPayment('Acme GmbH', 4_210.5), { note: 'Invoice 2026-1147, due on Friday.' })
-  await ask(aPayment('Globex Corporation', 18_900), {
+  const forSigner = await ask(aPayment('Globex Corporation', 18_900), {
     note: 'Second half of order 7.',
-    expiresInSeconds: 600,
+    expiresInSeconds: 3_000,
   })
   const hostile = await ask(
     aTransaction({
@@ -115,6 +117,11 @@ export async function startWorld(): Promise<World> {
   const signed = await ask(aPayment('Initech', 990), { note: 'Signed already.' })
   const approval = await service.post('/approvals', anApprovalOf(danasKey, signed))
   expect(approval.status, approval.text).toBe(201)
+  // Carried out once before, in vain: nobody listens there.
+  const before = await ask(aPayment('Acme GmbH', 1_200))
+  expect((await service.post('/approvals', anApprovalOf(danasKey, before))).status).toBe(201)
+  const past = await service.post('/execute', aPayment('Acme GmbH', 1_200), { key: agent.key })
+  expect(past.text).toContain('Execution failed')
   const declined = await ask(aPayment('Umbrella', 77_000))
   const decline = await service.post(
     `${declined.url}/decline`,
@@ -140,6 +147,15 @@ export async function startWorld(): Promise<World> {
   const refused = await execute(aRejectedTransaction(), 500)
   const inDoubt = await execute(aTransaction({ intent: { target: 'orders/1094' } }), 200)
   await putInDoubt(database, inDoubt)
+  for (const event of ['held', 'paid'] as const) {
+    // Of another amount than was sent: that closes nothing.
+    const delivery = aBankDelivery(event, inDoubt, event === 'paid' ? { amount: 41 } : {})
+    expect((await deliverFromBank(service, delivery)).status).toBe(200)
+    await until(
+      async () => (await outcomeOf(database, delivery)).outcome !== null,
+      'a delivery to be processed',
+    )
+  }
   const hostileInDoubt = await execute(aTransaction({ intent: { target: HOSTILE } }), 200)
   await putInDoubt(database, hostileInDoubt)
 
@@ -147,7 +163,11 @@ export async function startWorld(): Promise<World> {
     service,
     erin,
     '/policies/sandbox-echo/1.1.0/pending-changes',
-    { proposedContent: ECHO_1_1_0, reason: `Larger amounts since November. ${SHORT_HOSTILE}` },
+    {
+      proposedContent: ECHO_1_1_0,
+      retires: ['1.0.0'],
+      reason: `Larger amounts since November. ${SHORT_HOSTILE}`,
+    },
   )
   const { changeId: enrolment } = await proposed(
     service,
@@ -165,6 +185,7 @@ export async function startWorld(): Promise<World> {
     danasKey,
     payment,
     hostile,
+    forSigner,
     policyChange,
     enrolment,
     executed,
@@ -201,7 +222,12 @@ const ECHO_1_1_0 = {
   signals: { approved: 'boolean', amount: 'number' },
   bindings: { amount: 'intent.parameters.amount' },
   rules: [
-    { id: 'too-large', when: 'signals.amount > 40.0', outcome: 'reject', reason: 'Above 40.' },
+    {
+      id: 'too-large',
+      when: 'signals.amount > 40.0',
+      outcome: 'reject',
+      reason: SHORT_HOSTILE.slice(0, 200),
+    },
     { id: 'approved', when: 'signals.approved', outcome: 'approve', reason: 'Approved.' },
   ],
 }

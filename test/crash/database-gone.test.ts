@@ -61,7 +61,7 @@ test('gone for a moment while the connector works: the evidence is stored once i
   const dataDir = aFolder()
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => undefined })
   const service = await startService({ databaseUrl: postgres.url })
-  const transaction = aSlowTransaction(100)
+  const transaction = aSlowTransaction(3_000)
   const executed = service.post('/execute', transaction)
   const stored = () => look(dataDir, readStored)
   await until(async () => (await stored()).inDoubt.size === 1, 'the intent to be released')

@@ -18,7 +18,7 @@ import { startService, until } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { aTransaction } from '../transactions.ts'
 import { deliverEvents, type Work } from './events/deliver.ts'
-import { instrument } from './points/instrument.ts'
+import { instrument, withoutLimit } from './points/instrument.ts'
 import { awaitOf, awaitsOf, planKills, readMarks, type Kill, type Reached } from './points/plan.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -26,6 +26,9 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const MARKED_FOLDER = join(CACHE, 'marked-events')
 const WORK = [
   'src/server/jobs/events.ts',
+  'src/server/jobs/deliver-events.ts',
+  'src/server/jobs/repeat.ts',
+  'src/server/dispatch/own-work.ts',
   'workers/events/sign.ts',
   'src/core/tables/event-deliveries.ts',
   'src/core/outbound/call.ts',
@@ -44,8 +47,9 @@ const NEVER: Readonly<Record<string, readonly string[]>> = {
   ],
   'Attempts that take seconds, or are given up at a stop: what is stored is what is stored behind the last one.':
     [
-      'src/server/jobs/events.ts:startDelivering.deliverAll:2',
-      'src/server/jobs/events.ts:startDelivering.deliverAll:5',
+      'src/server/jobs/deliver-events.ts:deliverAll:1',
+      'src/server/jobs/deliver-events.ts:deliverAll:3',
+      'src/server/jobs/deliver-events.ts:deliverAll:5',
     ],
 }
 
@@ -72,8 +76,12 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   response.writeHead(taken ? 204 : 410).end()
 }
 
-const withMarks = (file: string, source: string) =>
-  WORK.includes(file) ? instrument(file, source).text : source
+const DELIVERIES = 'src/server/jobs/deliver-events.ts'
+
+function withMarks(file: string, source: string): string {
+  if (!WORK.includes(file)) return source
+  return instrument(file, file === DELIVERIES ? withoutLimit(source, 'STORE_EVERY_MS') : source).text
+}
 
 beforeAll(async () => {
   makeKeys(keyDir)
@@ -105,7 +113,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const LOOK = /[.:](look|lookOn|takeDueEndpoints|countEventEndpointStates):/
+const LOOK = /[.:](look|tryToLook|repeat|takeDueEndpoints|countEventEndpointStates):/
 
 /** An instance looks for endpoints twice a second: how often depends on how long the deliveries take, and that it does once, on nothing. */
 function withOneLook(all: readonly Reached[]): Reached[] {

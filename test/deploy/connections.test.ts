@@ -53,7 +53,7 @@ function poolsOf(file: string, but = /(?!)/): number {
 
 test('the table of the chapter is what the code opens', () => {
   expect(parts()).toEqual({
-    main: poolsOf('src/server/pools.ts', /^replica$/) + poolsOf('src/server/main.ts'),
+    main: poolsOf('src/server/start/pools.ts', /^replica$/) + poolsOf('src/server/start/listening.ts'),
     webhooks: poolsOf('src/server/jobs/job-queue.ts'),
     execution: connectionsOf('execution'),
     large: connectionsOf('large-execution'),

@@ -55,6 +55,98 @@ describe.each(servers)('%s', (server) => {
     expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
   })
 
+  const streaming = async (texts: () => AsyncIterable<string>): Promise<[Connection, () => number]> => {
+    let sent = 0
+    const listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      server,
+      onRequest: async () => ({
+        status: 200,
+        headers: {},
+        body: '',
+        texts: texts(),
+        sent: () => void sent++,
+      }),
+    })
+    opened.push(listener)
+    const client = await open(listener.port)
+    opened.push({ close: () => client.socket.destroy() })
+    return [client, () => sent]
+  }
+
+  describe('a reply that streams', () => {
+    test('arrives in chunks, ends, and leaves the connection to the next', async () => {
+      const [client, sent] = await streaming(async function* () {
+        yield 'é'
+        yield 'b'.repeat(200_000)
+      })
+      for (const count of [1, 2]) {
+        await client.send(get('/'))
+        await until(
+          () => sent() === count && client.received().split('\r\n0\r\n\r\n').length === count + 1,
+          sent,
+        )
+      }
+      const [head = '', rest = ''] = client.received().split('\r\n\r\n', 2)
+      expect(head.toLowerCase()).toContain('transfer-encoding: chunked')
+      expect(head.toLowerCase()).not.toContain('content-length')
+      expect(rest).toMatch(/^2\r\n\xc3\xa9\r\n/)
+      expect(client.isClosed()).toBe(false)
+    })
+
+    test('has no length for who asks for its head', async () => {
+      const [client, sent] = await streaming(async function* () {
+        yield 'a'
+      })
+      await client.send(get('/').replace('GET', 'HEAD'))
+      await until(() => sent() === 1 && client.received().endsWith('\r\n\r\n'), sent)
+      expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+      expect(client.received().toLowerCase()).not.toContain('content-length')
+    })
+
+    test('that cannot go on is cut without its end', async () => {
+      const [client, sent] = await streaming(async function* () {
+        yield 'first'
+        throw new Error('the database is gone')
+      })
+      await client.send(get('/'))
+      await untilClosed(client)
+      expect(sent()).toBe(1)
+      expect(client.received()).not.toContain('\r\n0\r\n\r\n')
+    })
+
+    // proves abuse: Exports that are asked for and
+    test('waits for a client that does not read, and ends with one that goes away', async () => {
+      let made = 0
+      let ended = false
+      const [client, sent] = await streaming(async function* () {
+        try {
+          for (;;) {
+            made++
+            yield 'x'.repeat(1024 * 1024)
+          }
+        } finally {
+          ended = true
+        }
+      })
+      client.socket.pause()
+      await client.send(get('/'))
+      let before = -1
+      // What fits into the buffers of both sockets is taken; then nothing more is made.
+      for (let same = 0; same < 20; same = made === before ? same + 1 : 0) {
+        before = made
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      expect(made).toBeLessThan(64)
+      client.socket.destroy()
+      await until(
+        () => ended && sent() === 1,
+        () => [made, ended, sent()],
+      )
+    })
+  })
+
   test('forgets a request that is answered, while its connection waits for the next', async () => {
     const heads: WeakRef<Head>[] = []
     const listener = await listen({

@@ -2,7 +2,7 @@
 // and what happens without it.
 import type { Pool } from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Limit, Verdict } from '../../src/server/http/limit.ts'
+import type { Limit, LimitVerdict } from '../../src/server/http/limit.ts'
 import { openSharedLimits, type SharedLimits } from '../../src/server/http/shared-limit.ts'
 import { forgetWhole, spendRequests } from '../../src/server/http/rate-buckets.ts'
 import { openPool, type Sql } from '../../src/core/tables/sql.ts'
@@ -30,7 +30,7 @@ interface Instance {
   readonly said: string[]
   /** How many of `count` requests that come at once are allowed. */
   readonly allowed: (limit: Limit, key: string, count: number) => Promise<number>
-  readonly take: (limit: Limit, key: string) => Promise<Verdict>
+  readonly take: (limit: Limit, key: string) => Promise<LimitVerdict>
 }
 
 /** A machine that runs other tests may keep PostgreSQL from answering in time; only one test is about that. */
@@ -97,7 +97,7 @@ describe('how often the database is queried', () => {
   test('once for all requests that come while a statement is under way', async () => {
     const { take, statements } = anInstance()
     const limit = aLimit(600)
-    const verdicts: Promise<Verdict>[] = []
+    const verdicts: Promise<LimitVerdict>[] = []
     const locking = await database.pool.connect()
     try {
       await locking.query('BEGIN; LOCK TABLE rate_buckets')

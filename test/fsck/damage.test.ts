@@ -106,7 +106,8 @@ describeWithPostgres('fsck of a database with a damaged page', () => {
       env: { DATABASE_URL: server.url, SIGNING_KEY_DIR: signingKeyDir },
       encoding: 'utf8',
     })
-    expect([command.status, command.stderr]).toEqual([2, ''])
+    // On a slow machine it says how far it is.
+    expect([command.status, command.stderr.replaceAll(/^\w+: \d+ rows\n/gm, '')]).toEqual([2, ''])
     expect(command.stdout).toMatch(/\nOf these 1 could not be read: not everything was checked\.\n$/)
     await repair()
 

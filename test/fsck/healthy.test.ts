@@ -24,9 +24,9 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
       open: { inDoubt: 1, underWay: 1 },
       rows: {
         refusal_records: 3,
-        policy_versions: 4,
+        policy_versions: 5,
         webhook_rules: 2,
-        pending_changes: 13,
+        pending_changes: 17,
         approvals: 3,
         approval_requests: 2,
         approval_request_closes: 1,
@@ -34,6 +34,7 @@ test.each(['ed25519', 'ed25519,ml-dsa-65'])(
         provider_confirmations: 2,
         intent_transitions: 3,
         approvers: 2,
+        caller_keys: 2,
       },
     })
     expect(running.summary.open.listed.map(({ businessTransactionId }) => businessTransactionId)).toEqual([

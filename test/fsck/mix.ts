@@ -5,7 +5,9 @@ import { Client } from 'pg'
 import type { Finding } from '../../src/cli/fsck/check.ts'
 import { fsck, type Summary } from '../../src/cli/fsck/run.ts'
 import type { ApprovalRequest } from '../../src/core/schemas/approval-request.ts'
+import { keyIdOf } from '../../src/core/callers.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import {
   aHuman,
@@ -54,10 +56,17 @@ export interface Mix {
   readonly usedRequest: string
   readonly declinedRequest: string
   readonly policyChange: string
+  /** Of the change that retires the version of `policyChange`. */
+  readonly retirement: string
   readonly enrolment: string
   readonly connector: string
   readonly rulesChange: string
   readonly endpoint: string
+  /** The change that issued `callerKey`. */
+  readonly issue: string
+  /** The keyIds of two keys of `agent`. */
+  readonly callerKey: string
+  readonly revokedKey: string
 }
 
 export interface MixedService {
@@ -84,8 +93,11 @@ export async function startMixed(
   })
   addPolicy(policyDir, {
     ...LIMITED,
-    signals: { before: 'number' },
-    verify: { before: { by: 'history', window: '1h' } },
+    signals: { before: 'number', alike: 'number' },
+    verify: {
+      before: { by: 'history', window: '1h' },
+      alike: { by: 'history', window: '1h', per: ['target'], where: 'intent.action == "sandbox:echo"' },
+    },
     rules: [{ id: 'few', when: 'signals.before < 9.0', outcome: 'approve', reason: 'Few enough.' }],
   })
   const [maker, checker] = [aHuman('maker', { approverId: 'alice' }), aHuman('checker')]
@@ -169,6 +181,16 @@ export async function startMixed(
       reason: 'newer',
     },
   )
+  const { changeId: retirement } = await putInEffect(
+    service,
+    humans,
+    '/policies/limited/2.1.0/pending-changes',
+    {
+      proposedContent: { ...document, policyVersion: '2.1.0' },
+      retires: ['2.0.0'],
+      reason: 'in its place',
+    },
+  )
   const third = await proposed(service, maker, '/policies/limited/3.0.0/pending-changes', {
     proposedContent: { ...document, policyVersion: '3.0.0' },
     reason: 'newer still',
@@ -202,6 +224,25 @@ export async function startMixed(
   await putInEffect(service, humans, endpoints, follows)
   await putInEffect(service, humans, endpoints, { action: 'revoke', ...endpointOf })
   const { changeId: endpoint } = await putInEffect(service, humans, endpoints, follows)
+
+  const callerKeys = '/caller-keys/changes'
+  const [callerKey = '', revokedKey = ''] = ['issued', 'revoked'].map((name) => sha256Hex(name))
+  const issued = { action: 'issue', callerId: 'agent', allowedCapabilities: ['sandbox:echo'], reason: 'test' }
+  const { changeId: issue } = await putInEffect(service, humans, callerKeys, {
+    ...issued,
+    keyHash: callerKey,
+  })
+  await putInEffect(service, humans, callerKeys, {
+    ...issued,
+    keyHash: revokedKey,
+    expiresAt: '2999-01-01T00:00:00Z',
+  })
+  await putInEffect(service, humans, callerKeys, {
+    action: 'revoke',
+    callerId: 'agent',
+    keyId: keyIdOf(revokedKey),
+    reason: 'test',
+  })
 
   const lost = await Promise.all(
     [aTransaction(), aTransaction(), aTransaction()].map((one) => execute(one, 200)),
@@ -265,10 +306,14 @@ export async function startMixed(
       usedRequest: used.request.requestId,
       declinedRequest: declined.request.requestId,
       policyChange,
+      retirement,
       enrolment,
       connector,
       rulesChange,
       endpoint,
+      issue,
+      callerKey: keyIdOf(callerKey),
+      revokedKey: keyIdOf(revokedKey),
     },
   }
 }

@@ -419,6 +419,19 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       'policy_versions limited/9.0.0: is approved by genesis, but was not present at the first start',
     ],
   },
+  'a version that is retired, as if it were in effect': {
+    sql: `UPDATE policy_versions SET retired_by = NULL, retired_at = NULL, retired_by_change = NULL WHERE name = 'limited' AND version = '2.0.0'`,
+    lines: ({ retirement }) => [
+      `pending_changes ${retirement}: is APPROVED, but a version that it retires is in effect`,
+    ],
+  },
+  'a version in effect, as if another change had retired it': {
+    sql: `UPDATE policy_versions SET retired_by = 'checker', retired_at = now(), retired_by_change = :policyChange WHERE name = 'limited' AND version = '2.1.0'`,
+    lines: ({ policyChange }) => [
+      `pending_changes ${policyChange}: is APPROVED, but a version that it retires is in effect`,
+      'policy_versions limited/2.1.0: retirement differs from what the changes say',
+    ],
+  },
   'webhook rules': {
     sql: `UPDATE webhook_rules SET content = replace(content, 'executed', 'not_executed') WHERE provider = 'acme'`,
     find: { row: `SELECT provider || '/' || version_id AS key FROM webhook_rules WHERE provider = 'acme'` },
@@ -523,6 +536,27 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
       `event_endpoints ${endpoint}: is in effect, but how far it was served is missing`,
     ],
   },
+  'what a key of a caller allows': {
+    sql: `UPDATE caller_keys SET scope = replace(scope, 'echo', 'fail') WHERE left(key_hash, 16) = :callerKey::text`,
+    lines: ({ callerKey }) => [`caller_keys agent:${callerKey}: differs from what the change issued`],
+  },
+  'a key of a caller that comes back': {
+    sql: `UPDATE caller_keys SET revoked_at = NULL, revoked_by_change = NULL WHERE left(key_hash, 16) = :revokedKey::text`,
+    find: {
+      change: `SELECT revoked_by_change AS key FROM caller_keys WHERE left(key_hash, 16) = :revokedKey::text`,
+    },
+    lines: (_, { change }) => [`pending_changes ${change}: is APPROVED, but nothing took effect`],
+  },
+  'when a key of a caller was revoked': {
+    sql: `UPDATE caller_keys SET revoked_at = revoked_at - interval '1 day' WHERE left(key_hash, 16) = :revokedKey::text`,
+    lines: ({ revokedKey }) => [
+      `caller_keys agent:${revokedKey}: revocation differs from what the changes say`,
+    ],
+  },
+  'a key of a caller without effect': {
+    sql: `DELETE FROM caller_keys WHERE left(key_hash, 16) = :callerKey::text`,
+    lines: ({ issue }) => [`pending_changes ${issue}: is APPROVED, but nothing took effect`],
+  },
   'a key of an approver': {
     sql: `UPDATE approvers SET public_key_pem = (SELECT public_key_pem FROM approvers WHERE key_id = 'old') WHERE key_id = 'k1'`,
     lines: ({ usedApproval, unusedApproval, approvalOfRequest, byApproval, byRequest }) => [
@@ -569,6 +603,19 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   'a history entry that a limit no longer counts': {
     sql: `UPDATE history_entries SET released_at = released_at - interval '1 day' WHERE business_transaction_id = :limited`,
     lines: ({ limited }) => [`history_entries ${limited}: time differs from the execution authorization`],
+  },
+  'a history group that a limit misses an execution in': {
+    sql: `UPDATE history_groups SET group_hash = encode(sha256('another'), 'hex') WHERE business_transaction_id = :limited`,
+    lines: ({ limited }) => [
+      `business_transactions ${limited}: was released under a velocity limit with per or where, but is missing in a group that it counts`,
+    ],
+  },
+  'a history group that a limit no longer counts': {
+    sql: `UPDATE history_groups SET released_at = released_at - interval '1 day' WHERE business_transaction_id = :limited`,
+    find: {
+      group: `SELECT business_transaction_id || ' ' || left(group_hash, 16) AS key FROM history_groups WHERE business_transaction_id = :limited`,
+    },
+    lines: (_, { group }) => [`history_groups ${group}: time differs from the execution authorization`],
   },
   'the word of a provider': {
     sql: `UPDATE provider_confirmations SET body = replace(body, '"says":"not_executed"', '"says":"executed"')`,

@@ -42,6 +42,31 @@ addPolicy(policyDir, {
 })
 addPolicy(policyDir, {
   ...oneOf('1.0.0'),
+  name: 'one-or-two',
+  signals: { one: 'boolean', two: 'boolean', before: 'number' },
+  verify: {
+    one: { by: 'approval', quorum: 1 },
+    two: { by: 'approval', quorum: 2 },
+    before: { by: 'history', window: '1h', per: ['target'] },
+  },
+  rules: [
+    { id: 'often', when: 'signals.before > 5.0', outcome: 'reject', reason: 'Too often.' },
+    {
+      id: 'large',
+      when: 'intent.parameters.amount > 100.0 && signals.two',
+      outcome: 'approve',
+      reason: 'Two have looked.',
+    },
+    {
+      id: 'small',
+      when: 'intent.parameters.amount <= 100.0 && (signals.one || signals.two)',
+      outcome: 'approve',
+      reason: 'One has looked.',
+    },
+  ],
+})
+addPolicy(policyDir, {
+  ...oneOf('1.0.0'),
   name: 'by-three',
   verify: { approved: { by: 'approval', quorum: 3 } },
 })
@@ -161,6 +186,46 @@ describe('POST /approval-requests 201', () => {
     expect(await eventsOf('approval_request.opened', body as ApprovalRequest)).toHaveLength(1)
   })
 
+  test('asks for a signal that was left out: without approvals it is false, and the refusal says where', async () => {
+    const leftOut = { signals: { approved: undefined } }
+    const transaction = anAction(leftOut)
+    const refused = await service.post('/execute', transaction)
+    expect([refused.status, refused.body.code]).toEqual([500, 'RUNTIME_ERROR'])
+    expect(refused.headers.get('link')).toContain('rel="approval-request"')
+    const { body: request } = await service.post('/approval-requests', {
+      fromRefusal: transaction.businessTransactionId,
+    })
+    await approve(alice, request as ApprovalRequest)
+    const { status, body } = await service.post('/execute', anAction(leftOut))
+    expect(status).toBe(200)
+    expect(body.transaction.signals).not.toHaveProperty('approved')
+    expect(body.executions[0].decision.verifiedSignals.approved).toMatchObject({
+      value: true,
+      by: 'approval',
+    })
+    expect(body.verifications[0].status).toBe('VERIFIED')
+  })
+
+  test('asks for as many as it takes, where the policy has several quorums and the caller leaves them out', async () => {
+    for (const [amount, approvers] of [
+      [50, [alice]],
+      [500, [alice, bob]],
+    ] as const) {
+      const transaction = () => ({
+        ...aTransaction({ policy: { name: 'one-or-two' }, intent: { target, parameters: { amount } } }),
+        signals: {},
+      })
+      const request = await asked(transaction())
+      expect(request.request.quorum).toBe(approvers.length)
+      for (const approver of approvers) {
+        expect((await service.post('/execute', transaction())).status).toBe(500)
+        await approve(approver, request)
+      }
+      expect((await read(request)).status).toBe('APPROVED')
+      expect((await service.post('/execute', transaction())).status).toBe(200)
+    }
+  })
+
   test('asks for what was refused, and the refusal says where', async () => {
     const transaction = anAction()
     const refused = await service.post('/execute', transaction)
@@ -242,7 +307,7 @@ describe('POST /approval-requests 400 invalidField', () => {
     [
       'the approval not claimed',
       { transaction: { ...given, signals: { approved: false } } },
-      'transaction.signals.approved must be true: it claims the approval that is asked for.',
+      'transaction.signals.approved must be true or left out: it claims the approval that is asked for.',
     ],
     ['a refusal that is no UUID', { fromRefusal: 'x' }, 'fromRefusal must be'],
     ['a long note', { transaction: given, note: 'x'.repeat(1_001) }, 'note must be a text of at most'],
@@ -733,6 +798,31 @@ describe('an approval of a request', () => {
     const underAnother = anAction({ policy: { name: 'by-one', version: '1.0.1' } })
     expect((await service.post('/execute', underAnother)).status).toBe(403)
     expect((await service.post('/execute', anAction())).status).toBe(200)
+  })
+
+  test('ends with the policy version that it is bound to', async () => {
+    await putInEffect(service, { maker, checker }, '/policies/ending/1.0.0/pending-changes', {
+      reason: 'test',
+      proposedContent: { ...(await service.get('/policies/by-two/1.0.0')).body.document, policyId: 'ending' },
+    })
+    const request = await asked(anAction({ policy: { name: 'ending' } }))
+    await approve(alice, request)
+    await putInEffect(service, { maker, checker }, '/policies/ending/1.0.0/pending-changes', {
+      action: 'retire',
+      reason: 'test',
+    })
+    expect(await read(request)).toMatchObject({ status: 'EXPIRED', eligible: [] })
+    expect(reply(await service.post('/approvals', anApprovalOf(bob, request)))).toEqual({
+      status: 409,
+      body: { error: 'The approval request is EXPIRED already.', code: 'CONFLICT' },
+    })
+    expect(reply(await ask(anAction({ policy: { name: 'ending' } })))).toEqual({
+      status: 409,
+      body: {
+        error: "No approval would help: Policy 'ending' version '1.0.0' is retired.",
+        code: 'NOT_APPROVABLE',
+      },
+    })
   })
 
   test('leaves approvals without a request as they were: both kinds make a quorum', async () => {

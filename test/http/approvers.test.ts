@@ -3,7 +3,9 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../../src/core/json/canonical.ts'
 import { keyIds } from '../../src/core/signing/keys.ts'
+import { readKeySet } from '../../src/core/verifier/keys.ts'
 import {
   aHuman,
   aKeyPair,
@@ -416,11 +418,26 @@ describe('GET /approvers 200', () => {
 
 describe('GET /approvers 403 nonHumanCaller', () => {
   test.each(['/approvers', CHANGES, `${CHANGES}/11111111-1111-4111-8111-111111111111`])(
-    '%s is for humans',
+    '%s is for humans and auditors',
     async (path) => {
       expect((await service.get(path, robot)).status).toBe(403)
     },
   )
+})
+
+describe('GET /.well-known/approver-keys.json 200', () => {
+  test('is a key set of every approver’s key, the revoked ones included, as each is read alone', async () => {
+    const [heidi, ivan] = [anApprover('heidi'), anApprover('ivan')]
+    for (const approver of [heidi, ivan]) await enrolled(service, humans, approver)
+    await revoked(ivan)
+    const { body } = await service.get('/.well-known/approver-keys.json', open)
+    const { keys } = body as { keys: { keyId: string; revokedAt?: string }[] }
+    const shown = (id: string) => keys.find(({ keyId }) => keyId === id)
+    for (const id of ['heidi:k1', 'ivan:k1'])
+      expect(shown(id)).toEqual((await service.get(`/keys/${id}`, open)).body)
+    expect(shown('ivan:k1')).toHaveProperty('revokedAt')
+    expect([...readKeySet(body as Json).keys()]).toEqual(keys.map(({ keyId }) => keyId).toSorted())
+  })
 })
 
 describe('GET /keys/{keyId} 404 keyNotFound', () => {

@@ -52,6 +52,7 @@ beforeAll(async () => {
       POLICY_DIR: policyDir,
       RATE_LIMIT_EXECUTE_PER_MINUTE: String(PER_MINUTE),
       CONSOLE_ORIGIN,
+      INTENT_CLOSE_QUORUM: '2',
     },
   })
 })
@@ -82,6 +83,12 @@ async function inDoubt(evidence: 'kept' | 'lost'): Promise<string> {
   await execute(transaction)
   await putInDoubt(database, transaction.businessTransactionId, evidence)
   return `/execution-intents/${transaction.businessTransactionId}`
+}
+
+/** The first of two humans alone closes nothing. */
+async function resolvedByTwo(path: string): Promise<void> {
+  for (const by of [maker, checker])
+    await service.post(`${path}/resolve`, { resolution: 'EXECUTED', note: 'Seen.' }, by)
 }
 
 const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
@@ -129,11 +136,12 @@ const written: Readonly<Record<AuditType, () => Promise<unknown>>> = {
     const answer = execute(slow)
     await until(async () => (await intentState(database, id)) === 'RELEASED', 'the release')
     await passDeadline(database, id)
-    await service.post(`/execution-intents/${id}/resolve`, { resolution: 'EXECUTED', note: 'Seen.' }, maker)
+    await resolvedByTwo(`/execution-intents/${id}`)
     return answer
   },
-  'intent.resolved': async () =>
+  'intent.first_word': async () =>
     service.post(`${await inDoubt('lost')}/resolve`, { resolution: 'EXECUTED', note: 'Asked.' }, maker),
+  'intent.resolved': async () => resolvedByTwo(await inDoubt('lost')),
   'intent.finalized': async () => service.post(`${await inDoubt('kept')}/finalize`, {}, maker),
   'webhook.rejected': () => deliver(service, aDelivery({ secret: 'whsec_of-somebody-else' })),
   'webhook.replayed': async () => {

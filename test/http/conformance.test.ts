@@ -91,7 +91,7 @@ const openRoutes: [method: 'GET' | 'POST', path: string, status: number][] = [
 ]
 /** Open by decisions §2, §4 and §5, where the contract is silent; and the deliveries of §6, whose signature is their authentication. */
 const openByDecision =
-  /^(GET \/(openapi\.json|reference|handbook|verifier(\/countersign-verify\.mjs)?|(documentation|reference)\/\{asset\}|handbook\/\{page\})|GET \/\.well-known\/countersign-log|GET \/log\/(checkpoint|consistency|witness\/\{originHash\}\/checkpoint)|POST \/log\/witness\/add-checkpoint|POST \/webhooks\/\{provider\})$/
+  /^(GET \/(openapi\.json|reference|handbook|signer|verifier(\/countersign-verify\.mjs)?|(documentation|reference)\/\{asset\}|handbook\/\{page\})|GET \/\.well-known\/(countersign-log|approver-keys\.json)|GET \/log\/(checkpoint|consistency|witness\/\{originHash\}\/checkpoint)|POST \/log\/witness\/add-checkpoint|POST \/webhooks\/\{provider\})$/
 
 describe('without a key', () => {
   // proves §4.6 POST /refusal/verify and POST; §5 Open routes (no credential); §5 GET /health; §5 GET /ready

@@ -192,6 +192,7 @@ const CHAPTERS = [
   'governing',
   'approving',
   'console',
+  'policy-language',
   'policies',
   'payment-providers',
   'webhook-rules',

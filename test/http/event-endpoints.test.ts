@@ -124,7 +124,7 @@ describe('POST /event-endpoints/changes 201', () => {
     const body = aRegistration('http://127.0.0.1:9/', { withParameters: true, callerIds: ['nobody'] })
     const change = await proposed(service, maker, CHANGES, body)
     expect(change['warnings']).toEqual([
-      'No caller nobody is configured.',
+      'No caller nobody has a key.',
       'The parameters of executions are sent to the endpoint.',
       'The endpoint is on the machine of the service itself, and is refused in production.',
     ])

@@ -66,6 +66,25 @@ async function pagesFrom(path: string, caller: { key: string }): Promise<Recorde
   return pages
 }
 
+/** The last line of an export. */
+const end = (callerId: string | null, count: number, since: string | null = null) => ({
+  exportEnd: { kind: 'trust-record', callerId, count, since, until: null },
+})
+
+/** The lines of an export, parsed. */
+async function linesOf(path: string, { key }: { key: string }): Promise<unknown[]> {
+  const { status, text, headers } = await service.get(path, {
+    key,
+    headers: { Accept: 'application/x-ndjson' },
+  })
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  expect(text.endsWith('}\n')).toBe(true)
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as unknown)
+}
+
 const idsOf = (some: readonly Recorded[]) => some.map(({ businessTransactionId }) => businessTransactionId)
 const own = (first: number) => records.filter((_, i) => i % 2 === first)
 
@@ -95,6 +114,30 @@ describe('GET /trust-records 200', () => {
       expect(pages).toHaveLength(Math.ceil(records.length / pageSize))
     },
   )
+
+  test('as NDJSON answers the whole range, a record a line, and a last line that counts them', async () => {
+    // As they are now: each check of a record adds a receipt to it.
+    const { page: all } = await list('/trust-records', auditor)
+    expect(await linesOf('/trust-records', auditor)).toEqual([...all, end(null, 7)])
+    const bobs = all.filter((_, i) => i % 2 === 1)
+    expect(await linesOf('/trust-records', bob)).toEqual([...bobs, end('bob', 3)])
+    expect(await linesOf('/trust-records', nobody)).toEqual([end('nobody', 0)])
+    const since = records[2]?.createdAt ?? ''
+    const later = all.filter(({ createdAt }) => createdAt >= since)
+    expect(await linesOf(`/trust-records?since=${since}`, auditor)).toEqual([
+      ...later,
+      end(null, later.length, since),
+    ])
+    const ofBob = '/trust-records?callerId=bob'
+    expect(await linesOf(ofBob, auditor)).toEqual([...bobs, end('bob', 3)])
+    expect(await linesOf(ofBob, alice)).toEqual([end('bob', 0)])
+  })
+
+  test.each(['page=1', 'pageSize=5', 'cursor=x'])('as NDJSON takes no %s: 400', async (query) => {
+    const headers = { Accept: 'application/x-ndjson' }
+    const { status } = await service.get(`/trust-records?${query}`, { key: auditor.key, headers })
+    expect(status).toBe(400)
+  })
 
   test('a caller sees its own, in pages that are full of them', async () => {
     expect((await pagesFrom('/trust-records?pageSize=2', alice)).map(idsOf)).toEqual([

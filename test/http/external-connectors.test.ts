@@ -393,7 +393,7 @@ describe('GET /external-connectors 200', () => {
 })
 
 describe('GET /external-connectors 403 nonHumanCaller', () => {
-  test('is for humans', async () => {
+  test('is for humans and auditors', async () => {
     expect((await service.get('/external-connectors', robot)).status).toBe(403)
   })
 })

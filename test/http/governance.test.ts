@@ -5,7 +5,16 @@ import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { checkGovernanceChange } from '../../src/core/verifier/governance-change.ts'
-import { aHuman, aStepUp, proposed, resolved, type Change, type Human } from '../authority.ts'
+import {
+  aHuman,
+  anApprover,
+  anEnrolment,
+  aStepUp,
+  proposed,
+  resolved,
+  type Change,
+  type Human,
+} from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { publishedCrypto } from '../evidence.ts'
 import { aCaller, reply, startService, until, type Called, type TestService } from '../service.ts'
@@ -211,6 +220,156 @@ describe('POST /policies/pending-changes/{id}/reject 200', () => {
       again,
     )
     expect(next.changeHash).not.toBe(change.changeHash)
+  })
+})
+
+/** What somebody says that they saw of a change's impact. */
+function aReport({ changeId, changeHash }: Change, members: Record<string, Json> = {}) {
+  return {
+    version: 1,
+    changeId,
+    changeHash,
+    since: '2026-11-01T00:00:00.000Z',
+    until: '2026-11-21T00:00:00.000Z',
+    madeAt: '2026-11-21T00:00:01.000Z',
+    examined: 7,
+    decided: 5,
+    skipped: 1,
+    approvedToRejected: 1,
+    rejectedToApproved: 0,
+    refusedAsRetired: 1,
+    flips: [aFlip('Not approved.')],
+    retired: [
+      { businessTransactionId: randomUUID(), createdAt: '2026-11-20T09:00:00.000Z', version: '1.0.0' },
+    ],
+    ...members,
+  }
+}
+
+const aFlip = (reason: string) => ({
+  businessTransactionId: randomUUID(),
+  createdAt: '2026-11-20T10:00:00.000Z',
+  was: { outcome: 'APPROVED' },
+  wouldBe: { outcome: 'REJECTED', reason, matchedRuleId: null },
+})
+
+const impactHashOf = (report: object) => sha256Hex(canonicalize(report as Json))
+
+interface Impact {
+  readonly action?: 'approve' | 'reject'
+  readonly impactHash?: string
+  readonly impactReport?: object
+}
+
+function resolveWith(change: Change, { action = 'approve', impactHash, impactReport }: Impact) {
+  const covered: Record<string, Json> = typeof impactHash === 'string' ? { impactHash } : {}
+  const stepUpAuthorization = aStepUp(checker, change, action, covered)
+  const why = action === 'reject' ? { rejectionReason: 'Too much would stop.' } : {}
+  const body = { stepUpAuthorization, impactReport, ...why }
+  return service.post(place(change, `/${action}`), body, { key: checker.key })
+}
+
+describe('an impact report', () => {
+  test.each(['approve', 'reject'] as const)(
+    'is kept with the change, signed twice: to %s it, a human covers its hash',
+    async (action) => {
+      const change = await aChange()
+      const impactReport = aReport(change)
+      const impactHash = impactHashOf(impactReport)
+      const { status, body, text } = await resolveWith(change, { action, impactHash, impactReport })
+      expect(status, text).toBe(200)
+      expect(body).toMatchObject({ impactReport, stepUpAuthorization: { payload: { impactHash } } })
+      expectEvidence(body)
+      const shown = await service.get(place(change), { key: other.key })
+      expect(shown.body).toEqual(body)
+      const listed = await service.get('/policies/pending-changes?pageSize=1', { key: other.key })
+      expect(listed.body.changes).toEqual([body])
+    },
+  )
+
+  // proves abuse: An impact report of another change
+  test.each<[string, string, (change: Change) => Promise<Impact>]>([
+    [
+      'of another change',
+      'the impactReport is of another change',
+      async () => {
+        const impactReport = aReport(await aChange())
+        return { impactReport, impactHash: impactHashOf(impactReport) }
+      },
+    ],
+    [
+      'of other content of the change',
+      'the impactReport is of another change',
+      async (change) => {
+        const impactReport = aReport(change, { changeHash: 'a'.repeat(64) })
+        return { impactReport, impactHash: impactHashOf(impactReport) }
+      },
+    ],
+    [
+      'edited after its hash was signed',
+      'its impactHash is not that of the impactReport',
+      async (change) => {
+        const impactReport = aReport(change)
+        const impactHash = impactHashOf(impactReport)
+        return { impactHash, impactReport: { ...impactReport, examined: 8 } }
+      },
+    ],
+    [
+      'that is missing, while its hash was signed',
+      'the impactReport that its impactHash is of is missing',
+      async (change) => ({ impactHash: impactHashOf(aReport(change)) }),
+    ],
+    [
+      'that nobody signed',
+      'it has no impactHash, and an impactReport is sent with it',
+      async (change) => ({ impactReport: aReport(change) }),
+    ],
+    [
+      'of more than 32 KiB',
+      'the impactReport is longer than 32768 bytes of canonical JSON',
+      async (change) => {
+        const flips = Array.from({ length: 150 }, () => aFlip('x'.repeat(200)))
+        const impactReport = aReport(change, { flips })
+        return { impactReport, impactHash: impactHashOf(impactReport) }
+      },
+    ],
+  ])('one %s is refused, and the change stays open', async (_what, why, given) => {
+    const change = await aChange()
+    const impact = await given(change)
+    expect(await refused(() => resolveWith(change, impact))).toEqual(stepUpInvalid(why))
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+  })
+
+  // proves abuse: An impact report of another change
+  test('one of anything but a policy is refused', async () => {
+    const change = await proposed(service, maker, '/approvers/changes', anEnrolment(anApprover('impacted')))
+    const impactReport = aReport(change)
+    const stepUpAuthorization = aStepUp(checker, change, 'approve', {
+      impactHash: impactHashOf(impactReport),
+    })
+    const approved = service.post(
+      `/approvers/changes/${change.changeId}/approve`,
+      { stepUpAuthorization, impactReport },
+      { key: checker.key },
+    )
+    expect(reply(await approved)).toEqual({
+      status: 403,
+      body: {
+        error: stepUpInvalid('only the change of a policy has an impact report').error,
+        code: 'STEP_UP_AUTHORIZATION_INVALID',
+      },
+    })
+  })
+
+  test.each<[Record<string, Json>, string]>([
+    [{ version: 2 }, 'impactReport.version must be 1.'],
+    [{ since: 'yesterday' }, 'impactReport.since must be a UTC time with milliseconds.'],
+    [{ verdict: 'fine' }, 'impactReport.verdict is not a member that is known here.'],
+  ])('%j in it is a mistake of the body', async (members, error) => {
+    const change = await aChange()
+    const impactReport = aReport(change, members)
+    const given = { impactReport, impactHash: impactHashOf(impactReport) }
+    expect(await refused(() => resolveWith(change, given))).toEqual({ status: 400, code: undefined, error })
   })
 })
 

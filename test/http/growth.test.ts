@@ -391,6 +391,7 @@ describe('lists of governance and of what is in doubt', () => {
     ['/approvers/changes', 'approver'],
     ['/external-connectors/changes', 'external-connector'],
     ['/event-endpoints/changes', 'event-endpoint'],
+    ['/caller-keys/changes', 'caller-key'],
   ])('GET %s: a page of large changes ends at 4 MiB, and its Link keeps the filter', async (path, kind) => {
     const { signature, warnings, ...signed } = change.pending
     await database.pool.query(
@@ -462,6 +463,19 @@ describe('lists of governance and of what is in doubt', () => {
     await database.pool.query('DELETE FROM event_deliveries')
   })
 
+  test('GET /caller-keys: whole up to 4 MiB, then by Link', async () => {
+    await database.pool.query(
+      `INSERT INTO caller_keys (key_hash, caller_id, scope, issued_at, issued_by_change, revoked_at, revoked_by_change)
+       SELECT encode(sha256(n::text::bytea), 'hex'), 'caller-' || n, json_build_object('allowedCapabilities', json_build_array(repeat('x', 1000))),
+         now(), gen_random_uuid(), now(), gen_random_uuid() FROM generate_series(1, 6000) AS n`,
+    )
+    const pages = await follow('/caller-keys', human, 'callerKeys')
+    const made = itemsOf(pages).filter(({ callerId }) => String(callerId).startsWith('caller-'))
+    expect(new Set(made.map(({ keyId }) => String(keyId))).size).toBe(6000)
+    expect(pages.length).toBeGreaterThan(1)
+    await database.pool.query('DELETE FROM caller_keys')
+  })
+
   test('GET /approvers: whole up to 4 MiB, then by Link', async () => {
     await database.pool.query(
       `INSERT INTO approvers (approver_id, key_id, public_key_pem, fingerprint, enrolled_at, enrolled_by_change)
@@ -484,6 +498,8 @@ describe('lists of governance and of what is in doubt', () => {
     '/webhook-rules',
     '/webhook-rules/changes',
     '/event-endpoints/changes',
+    '/caller-keys',
+    '/caller-keys/changes',
     '/execution-intents/unfinalized',
     '/audit/events',
     '/transactions',

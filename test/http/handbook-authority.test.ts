@@ -243,7 +243,11 @@ describe('Changing policies', () => {
     const approving = await run(next('policies.md'))
     expect(approving.stderr).toContain('The service warns:')
     expect(approving.stderr).toContain('What differs from what stands:')
-    expect(approving.stdout).toEqual(verified('change hash', 'change signature', 'resolution'))
+    expect(approving.stderr).toContain('You sign, too, that you saw this report of its impact:')
+    expect(approving.stdout).toContain('1 of 1 past decisions under sandbox-echo would flip')
+    expect(approving.stdout).toEqual(
+      verified('change hash', 'change signature', 'resolution', 'impact report'),
+    )
     expect((await run(next('policies.md'))).stdout).toContain('"version":"1.1.0"')
     const evaluated = JSON.parse((await run(next('policies.md'))).stdout) as object
     expect(evaluated).toMatchObject({
@@ -361,7 +365,13 @@ describe('Changing policies, after an upgrade', () => {
     expect((await run(next('policies.md'))).stdout).toMatch(/"version":"2\.1\.0","status":"LOADED"/)
     await run(next('policies.md'))
     await run(next('policies.md'))
+    expect((await run(next('policies.md'))).stdout).toContain('were approved under 2.0.0 and would have been')
+    await run(next('policies.md'))
     expect(unread.get('policies.md')).toEqual([])
+    expect((await service.get('/policies/vendor-payment/2.0.0')).body).toMatchObject({
+      status: 'RETIRED',
+      retiredBy: 'bob',
+    })
     expect((await service.get('/policies/vendor-payment/2.1.0')).body).toMatchObject({
       status: 'APPROVED',
       approvedBy: 'bob',
@@ -374,8 +384,14 @@ describe('Governing, at last', () => {
     await run(next('governing.md'))
     expect(unread.get('governing.md')).toEqual([])
     expect((await service.get('/keys/dana:laptop')).body).toHaveProperty('revokedAt')
-    const [check = ''] = blocks('auditing.md', 'sh').filter((script) => script.includes('dana'))
-    expect(check).toContain('node countersign-verify.mjs')
-    await run(`cd mine\ncp record.json page-1.json\ncp '${VERIFIER_FILE}' .\n${check}`)
+    const [check = ''] = blocks('auditing.md', 'sh').filter((script) =>
+      script.includes('node countersign-verify.mjs'),
+    )
+    const [keys = ''] = blocks('auditing.md', 'sh').filter((script) =>
+      script.includes('approver-keys.json >'),
+    )
+    const ofRecord = check.replace('records.ndjson refusals.ndjson', 'record.json')
+    expect(ofRecord).toContain('countersign-verify.mjs record.json')
+    await run(`cd mine\ncp '${VERIFIER_FILE}' .\n${keys}\n${ofRecord}`)
   })
 })

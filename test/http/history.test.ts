@@ -20,12 +20,21 @@ const limited = (name: string, verify: object, when: string, version = '1.0.0') 
 limited('three-an-hour', {}, 'signals.before < 3.0')
 limited('sum-an-hour', { sum: 'intent.parameters.invoice.total' }, 'signals.before < 100.0')
 
+limited('two-a-target', { per: ['target'] }, 'signals.before < 2.0')
+addPolicy(policyDir, { name: 'two-a-target', version: '0.9.0', capability: 'sandbox:echo' })
+limited(
+  'sum-a-currency',
+  { sum: 'intent.parameters.amount', per: ['caller', 'intent.parameters.currency'] },
+  'signals.before < 100.0',
+)
+limited('one-refund', { where: 'intent.parameters.kind == "refund"' }, 'signals.before < 1.0')
+
 addPolicy(policyDir, { name: 'limited-later', version: '1.0.0', capability: 'sandbox:echo' })
 
 let database: TestDatabase
 let service: TestService
 let other: TestService
-const callers = Array.from({ length: 8 }, (_, i) =>
+const callers = Array.from({ length: 14 }, (_, i) =>
   aCaller(`caller-${i}`, { allowedPrincipalIds: ['tester'] }),
 )
 let used = 0
@@ -174,4 +183,101 @@ test('forgets what lies before the window', async () => {
       new Date(Date.now() - 61 * 60_000),
     ])
   expect((await service.post('/execute', counted(0), one)).status).toBe(200)
+})
+
+const leftOut = () => ({ ...aTransaction({ policy: { name: 'three-an-hour' } }), signals: {} })
+
+test('a signal that is left out is filled in, shown and decided on; each of many at once gets its own value', async () => {
+  const one = aFreshCaller()
+  const replies = await Promise.all(
+    Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? service : other).post('/execute', leftOut(), one)),
+  )
+  const passed = replies.filter(({ status }) => status === 200).map(({ body }) => body)
+  const values = passed.map((body) => body.executions[0].decision.verifiedSignals.before.value as number)
+  expect(values.toSorted((a, b) => a - b)).toEqual([0, 1, 2])
+  for (const body of passed) {
+    expect(body.transaction.signals).toEqual({})
+    expect(body.executions[0].decision.signals).toEqual({})
+    expect(body.verifications[0].status).toBe('VERIFIED')
+  }
+
+  const fourth = leftOut()
+  const rejected = { error: 'Execution rejected: No rule matched.', code: 'RUNTIME_ERROR' }
+  expect(reply(await service.post('/execute', fourth, one))).toEqual({ status: 500, body: rejected })
+  const { body: refusal } = await service.get(`/refusal/${fourth.businessTransactionId}`, one)
+  expect(refusal.decision.verifiedSignals).toEqual({ before: { value: 3, by: 'history' } })
+  expect((await service.post('/refusal/verify', refusal)).body.valid).toBe(true)
+
+  const { body: tried } = await service.post('/sandbox/evaluate', leftOut(), one)
+  expect(tried).toMatchObject({
+    problems: [],
+    decision: { outcome: 'REJECTED', presentState: { before: { value: 3, by: 'history' } } },
+    wouldAnswer: { status: 500 },
+  })
+})
+
+const unsaid = (name: string, intent: { target?: string; parameters?: object }) => ({
+  ...aTransaction({ policy: { name }, intent }),
+  signals: {},
+})
+const valueOf = (body: { executions: { decision: { verifiedSignals: { before: { value: number } } } }[] }) =>
+  body.executions[0]?.decision.verifiedSignals.before.value as number
+
+// proves abuse: A declared state that is not
+test('per target counts the executions of every caller and version on that target, each of many at once in its turn', async () => {
+  const [one, another] = [aFreshCaller(), aFreshCaller()]
+  const post = (target: string, i: number) =>
+    (i % 2 === 0 ? service : other).post(
+      '/execute',
+      unsaid('two-a-target', { target }),
+      i % 3 === 0 ? one : another,
+    )
+  const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => post('shared', i)))
+  const passed = replies.filter(({ status }) => status === 200)
+  expect(passed.map(({ body }) => valueOf(body)).toSorted((a, b) => a - b)).toEqual([0, 1])
+  expect(replies.filter(({ status }) => status === 500)).toHaveLength(10)
+  expect((await post('another', 0)).status).toBe(200)
+
+  const older = aTransaction({
+    policy: { name: 'two-a-target', version: '0.9.0' },
+    intent: { target: 'third' },
+    signals: { approved: true },
+  })
+  expect((await service.post('/execute', older, another)).status).toBe(200)
+  const afterOlder = await post('third', 0)
+  expect(valueOf(afterOlder.body)).toBe(1)
+  expect((await post('third', 1)).status).toBe(500)
+})
+
+test('per caller and parameter sums what is equal in both; a parameter that is missing is a value of its own', async () => {
+  const [one, another] = [aFreshCaller(), aFreshCaller()]
+  const pay = async (caller: typeof one, parameters: object) => {
+    const { status, body } = await service.post('/execute', unsaid('sum-a-currency', { parameters }), caller)
+    return status === 200 ? valueOf(body) : status
+  }
+  const eur = { currency: 'EUR', amount: 60 }
+  expect(await pay(one, eur)).toBe(0)
+  expect(await pay(one, { ...eur, amount: 50 })).toBe(60)
+  expect(await pay(one, eur)).toBe(500)
+  expect(await pay(one, { ...eur, currency: 'CHF' })).toBe(0)
+  expect(await pay(another, eur)).toBe(0)
+  expect(await pay(one, { amount: 60 })).toBe(0)
+  expect(await pay(one, { amount: 1 })).toBe(60)
+  // What fails for certain adds nothing.
+  expect(await pay(another, { ...eur, fail: true })).toBe(500)
+  expect(await pay(another, { ...eur, amount: 1 })).toBe(60)
+
+  const { body } = await service.post('/sandbox/evaluate', unsaid('sum-a-currency', { parameters: eur }), one)
+  expect(body.decision).toMatchObject({ outcome: 'REJECTED', presentState: { before: { value: 110 } } })
+})
+
+test('where counts what it was true of, and what it could not be evaluated of', async () => {
+  const one = aFreshCaller()
+  const execute = async (parameters: object) =>
+    (await service.post('/execute', unsaid('one-refund', { parameters }), one)).status
+  expect(await execute({ kind: 'sale' })).toBe(200)
+  expect(await execute({ kind: 'sale' })).toBe(200)
+  // Nobody gets past a limit by leaving out what it looks at.
+  expect(await execute({})).toBe(200)
+  expect(await execute({ kind: 'refund' })).toBe(500)
 })

@@ -364,7 +364,7 @@ describe('400 invalidField', () => {
     [
       'an expression longer than it may be',
       { rules: [rule(`${'true && '.repeat(200)}true`)] },
-      /rules\.0\.when must not have more than 1000/,
+      /: when must not have more than 1000/,
     ],
     [
       'a signal that is not declared',
@@ -502,5 +502,177 @@ describe('GET /policies/in-effect 200', () => {
     expect(await list('?capability=vendor:pay&pageSize=1&page=2')).toEqual([paying[1]])
     expect(await list('?capability=nothing:known')).toEqual([])
     expect(await list('?capability=%00')).toEqual([])
+  })
+})
+
+const underLimits = (version: string) => aTransaction({ policy: { name: 'limits', version } })
+const limits = (version: string, members: object = {}) =>
+  aDocument({ policyId: 'limits', policyVersion: version, ...members })
+const isRetired = (version: string, name = 'limits') => `Policy '${name}' version '${version}' is retired.`
+const retire = (version: string, name = 'limits') =>
+  service.post(place(name, version), { action: 'retire', reason: 'Too wide.' }, { key: maker.key })
+const versionOf = async (version: string) => (await service.get(`/policies/limits/${version}`)).body
+const conflict = (error: string) => ({ status: 409, body: { error, code: 'CONFLICT' } })
+
+describe('retirement', () => {
+  // proves abuse: Naming an older, more generous version
+  test('a successor and the end of its predecessors take effect in one commit, on every instance within a second', async () => {
+    for (const version of ['1.0.0', '1.1.0'])
+      await putInEffect(service, humans, place('limits', version), {
+        reason: 'x',
+        proposedContent: limits(version),
+      })
+    const executed = await service.post('/execute', underLimits('1.0.0'))
+    expect(executed.status).toBe(200)
+    const successor = limits('2.0.0', {
+      signals: { approved: 'boolean', amount: 'number' },
+      rules: [{ id: 'few', when: 'signals.amount < 40.0', outcome: 'approve', reason: 'Few.' }],
+    })
+    const change = await proposed(service, maker, place('limits', '2.0.0'), {
+      reason: 'Tighter.',
+      proposedContent: successor,
+      retires: ['1.0.0', '1.1.0'],
+    })
+    // What the checker signs covers the retirement.
+    expect(change['proposed']).toEqual({ ...successor, retires: ['1.0.0', '1.1.0'] })
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+
+    const { error } = (await service.post('/execute', underLimits('1.0.0'))).body
+    expect(error).toBe(`Execution rejected: ${isRetired('1.0.0')}`)
+    await until(
+      async () => {
+        const { body } = await upgraded.post('/execute', underLimits('1.1.0'))
+        return body.error === `Execution rejected: ${isRetired('1.1.0')}`
+      },
+      'the retirement on the second instance',
+      1_000,
+    )
+    const { changeId: retiredByChange } = change
+    expect(await versionOf('1.0.0')).toMatchObject({
+      status: 'RETIRED',
+      approvedBy: 'checker',
+      retiredBy: 'checker',
+      retiredAt: expect.any(String),
+      retiredByChange,
+      replacedBy: '2.0.0',
+      document: limits('1.0.0'),
+    })
+    const inEffect = (await service.get('/policies/in-effect?pageSize=100')).body.policies as {
+      name: string
+      version: string
+      replaces?: string[]
+    }[]
+    expect(inEffect.filter(({ name }) => name === 'limits')).toMatchObject([
+      { version: '2.0.0', replaces: ['1.0.0', '1.1.0'] },
+    ])
+    // It can be loaded, which is all that is asked.
+    const named = { policyId: 'limits', policyVersion: '1.0.0' }
+    expect((await service.post('/policies/validate', named)).status).toBe(200)
+    const { businessTransactionId } = executed.body
+    expect((await service.post('/verify', { businessTransactionId })).body.status).toBe('VERIFIED')
+    const tried = await service.post('/sandbox/evaluate', underLimits('1.0.0'))
+    expect(tried.body.problems).toContainEqual({
+      path: 'policy.version',
+      message: `${isRetired('1.0.0')} Version '2.0.0' took its place.`,
+    })
+  })
+
+  test('a rejection under a retired version is a signed Refusal Record', async () => {
+    const transaction = underLimits('1.0.0')
+    expect((await service.post('/execute', transaction)).status).toBe(500)
+    const { body } = await service.get(`/refusal/${transaction.businessTransactionId}`)
+    expect(body.decision).toMatchObject({ outcome: 'REJECTED', reason: isRetired('1.0.0') })
+    expect((await service.post('/refusal/verify', body)).body.valid).toBe(true)
+  })
+
+  test('a version alone is retired too, and who looks at it is told what is left without a policy', async () => {
+    const capabilities = ['test:only']
+    const only = limits('1.0.0', { policyId: 'only', capabilities })
+    await putInEffect(service, humans, place('only', '1.0.0'), { reason: 'x', proposedContent: only })
+    const change = await proposed(service, maker, place('only', '1.0.0'), {
+      action: 'retire',
+      reason: 'Nobody needs it.',
+    })
+    expect(change).toMatchObject({
+      target: 'only/1.0.0',
+      proposed: { action: 'retire', policyId: 'only', policyVersion: '1.0.0' },
+      warnings: ['No version in effect governs test:only any more.'],
+    })
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+    const { body } = await service.get('/policies/only/1.0.0')
+    expect(body).toMatchObject({ status: 'RETIRED' })
+    expect(body).not.toHaveProperty('replacedBy')
+  })
+
+  test('a proposal that leaves older versions in effect says so', async () => {
+    const { body } = await propose(limits('3.0.0'))
+    expect(body.warnings).toContain(
+      'Callers may go on naming 2.0.0, which stays in effect: `retires` ends versions in the same change.',
+    )
+    const reject = { rejectionReason: 'No.' }
+    expect((await resolved(service, checker, body as Change, 'reject', reject)).status).toBe(200)
+  })
+
+  test('of two changes that retire the same version, the second is told so and changes nothing', async () => {
+    for (const version of ['4.0.0', '4.1.0', '4.2.0'])
+      await putInEffect(service, humans, place('limits', version), {
+        reason: 'x',
+        proposedContent: limits(version),
+      })
+    const first = await proposed(service, maker, place('limits', '4.0.0'), { action: 'retire', reason: 'x' })
+    const second = await proposed(service, maker, place('limits', '5.0.0'), {
+      reason: 'x',
+      proposedContent: limits('5.0.0'),
+      retires: ['4.2.0', '4.0.0'],
+    })
+    const replies = await Promise.all([
+      resolved(service, checker, first, 'approve'),
+      resolved(upgraded, checker, second, 'approve'),
+    ])
+    expect(new Set(replies.map((one) => one.status))).toEqual(new Set([200, 409]))
+    const loser = replies.find((one) => one.status === 409)!
+    expect(reply(loser)).toEqual(conflict("Policy 'limits' version '4.0.0' is retired already."))
+    const undone = loser === replies[1]
+    expect((await versionOf('4.2.0'))['status']).toBe(undone ? 'APPROVED' : 'RETIRED')
+    expect((await service.get('/policies/limits/5.0.0')).status).toBe(undone ? 404 : 200)
+  })
+
+  // proves abuse: Naming an older, more generous version
+  test('409: what is retired, or was never approved, and what is retired is never approved again', async () => {
+    expect(reply(await retire('1.0.0'))).toEqual(
+      conflict("Policy 'limits' version '1.0.0' is retired already."),
+    )
+    expect(reply(await retire('1.0.0', 'twice'))).toEqual(
+      conflict("Policy 'twice' version '1.0.0' is not approved, so it cannot be retired."),
+    )
+    const again = { reason: 'x', proposedContent: limits('1.0.0') }
+    expect(reply(await service.post(place('limits', '1.0.0'), again, { key: maker.key }))).toEqual(
+      conflict("Policy 'limits' version '1.0.0' is retired and never changes."),
+    )
+    const twice = { reason: 'x', proposedContent: limits('6.0.0'), retires: ['1.0.0'] }
+    expect(reply(await service.post(place('limits', '6.0.0'), twice, { key: maker.key }))).toEqual(
+      conflict("Policy 'limits' version '1.0.0' is retired already."),
+    )
+  })
+
+  test('404: a version that nobody knows', async () => {
+    const unknown = { status: 404, body: { error: "Policy 'limits' version '9.9.9' was not found." } }
+    expect(reply(await retire('9.9.9'))).toEqual(unknown)
+    const proposal = { reason: 'x', proposedContent: limits('6.0.0'), retires: ['9.9.9'] }
+    expect(reply(await service.post(place('limits', '6.0.0'), proposal, { key: maker.key }))).toEqual(unknown)
+  })
+
+  test.each<[object, string]>([
+    [{ action: 'end' }, 'action must be retire'],
+    [{ action: 'retire', retires: ['1.0.0'] }, 'retires must be left out where action is retire.'],
+    [{ action: 'retire', proposedContent: limits('6.0.0') }, 'proposedContent must be left out where action'],
+    [{ retires: ['6.0.0'] }, 'retires must not name 6.0.0, which is the version that is proposed.'],
+    [{ retires: [] }, 'retires must'],
+    [{ retires: ['1.0.0', '1.0.0'] }, 'retires must'],
+    [{ retires: ['1.0'] }, 'retires.0 must be a version such as 1.0.0'],
+  ])('400: %j', async (body, message) => {
+    const answer = await service.post(place('limits', '6.0.0'), { reason: 'x', ...body }, { key: maker.key })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toContain(message)
   })
 })

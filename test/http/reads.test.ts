@@ -234,6 +234,16 @@ describe('GET /transactions 200', () => {
     expect(new Set(submitters)).toEqual(new Set(['alice', 'tester']))
   })
 
+  test('whoever sees those of all may ask for one caller’s; another caller gets nothing of them', async () => {
+    const ofAlice = await list('?pageSize=100&callerId=alice', auditor.key)
+    expect(new Set(ofAlice.map(({ metadata }) => metadata.submittedBy))).toEqual(new Set(['alice']))
+    expect(await list('?pageSize=100&callerId=alice', alice.key)).toEqual(ofAlice)
+    expect(await list('?callerId=alice')).toEqual([])
+    const records = await service.get('/trust-records?callerId=alice', auditor)
+    expect(records.body).toMatchObject([{ businessTransactionId: record.businessTransactionId }])
+    expect((await service.get('/trust-records?callerId=alice')).body).toEqual([])
+  })
+
   // proves §8 Default and maximum values
   test('a page past the end is empty, also the last that may be asked for', async () => {
     expect(await list('?page=100')).toEqual([])

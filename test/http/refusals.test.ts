@@ -42,6 +42,29 @@ describe('GET /refusals 200', () => {
     expect(idsOf((await service.get('/refusals?pageSize=100', auditor)).body)).toContain(theirs)
   })
 
+  test('as NDJSON answers the whole range, a refusal a line, and a last line that counts them', async () => {
+    await refused(other.key)
+    const headers = { Accept: 'application/x-ndjson' }
+    for (const [caller, callerId] of [
+      [auditor, null],
+      [other, 'other'],
+    ] as const) {
+      const { body } = await service.get('/refusals?pageSize=100', caller)
+      const { text, headers: answered } = await service.get('/refusals', { key: caller.key, headers })
+      expect(answered.get('Content-Type')).toBe('application/x-ndjson')
+      const count = body.refusals.length
+      expect(
+        text
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as unknown),
+      ).toEqual([
+        ...body.refusals,
+        { exportEnd: { kind: 'refusal-record', callerId, count, since: null, until: null } },
+      ])
+    }
+  })
+
   test('takes a time range', async () => {
     await refused()
     const { refusals } = (await service.get('/refusals')).body as { refusals: { createdAt: string }[] }

@@ -3,10 +3,15 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Check } from 'typebox/value'
+import { IMPACT_REPORT_BYTES_MAX } from '../../src/core/impact-report.ts'
+import { canonicalize } from '../../src/core/json/canonical.ts'
+import { ImpactReport } from '../../src/core/schemas/impact-report.ts'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import document from '../../src/server/openapi/examples/simulated-policy.json' with { type: 'json' }
 import { rowsOfEveryTable, type TestDatabase } from '../database.ts'
 import { addPolicy } from '../policies.ts'
@@ -191,6 +196,28 @@ describe('POST /sandbox/policies/simulate 200', () => {
     expect(flips).toMatchObject([{ businessTransactionId: id, wouldBe: { outcome: 'APPROVED' } }])
   })
 
+  test('the end of versions would have refused what was approved under them, with a document and without', async () => {
+    const echoes = { policyId: 'sandbox-echo', retires: ['1.0.0', '9.9.9'] }
+    const alone = await simulate(echoes)
+    expect(alone).toMatchObject({ complete: true, flips: [] })
+    const { progress, unchanged, retired } = alone as {
+      progress: { decided: number }
+      unchanged: number
+      retired: { businessTransactionId: string; version: string }[]
+    }
+    expect(retired.length).toBeGreaterThan(0)
+    expect(unchanged + retired.length).toBe(progress.decided)
+    expect(new Set(retired.map(({ version }) => version))).toEqual(new Set(['1.0.0']))
+    const [one] = retired
+    const { body } = await service.get(`/trust-records/${one?.businessTransactionId}`)
+    expect(body.executions[0].decision.outcome).toBe('APPROVED')
+
+    const both = await simulate({ policy: upsideDown, retires: ['1.0.0'] })
+    expect(both.retired).toEqual(retired)
+    expect(both.flips).toEqual((await simulate({ policy: upsideDown })).flips)
+    expect((await simulate({ policyId: 'sandbox-echo', retires: ['9.9.9'] })).retired).toEqual([])
+  })
+
   test('no row of any table changes', async () => {
     const before = await rowsOfEveryTable(database)
     await simulate({ policy: upsideDown }, auditor)
@@ -274,6 +301,61 @@ describe('a range of thousands', () => {
     expect((await service.post('/execute', aTransaction())).status).toBe(200)
   })
 
+  test('countersign simulate makes the report of a change, which lists as many flips as there is room for', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-impact-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [file, report] = [join(folder, 'change.json'), join(folder, 'report.json')]
+    const shown = {
+      changeId: randomUUID(),
+      kind: 'policy',
+      target: 'sandbox-echo/1.1.0',
+      proposed: { ...document, retires: ['1.0.0'] },
+      reason: 'test',
+      proposedBy: 'alice',
+      proposedAt: instant,
+    }
+    const changeHash = sha256Hex(canonicalize(shown))
+    writeFileSync(file, JSON.stringify({ ...shown, changeHash, status: 'PENDING_APPROVAL' }))
+    const args = ['--change', file, '--report', report, '--url', service.url, '--key', bulk.key]
+    const { code, stdout, stderr } = await command(args)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('100%') })
+    const text = readFileSync(report, 'utf8')
+    const made = JSON.parse(text) as ImpactReport
+    const { changeId } = shown
+    expect(made).toMatchObject({
+      version: 1,
+      changeId,
+      changeHash,
+      since: '2026-01-01T00:00:00.000Z',
+      examined: PAST,
+      decided: PAST / 2,
+      skipped: PAST / 2,
+      approvedToRejected: PAST / 2,
+      rejectedToApproved: 0,
+      refusedAsRetired: PAST / 2,
+    })
+    expect(Check(ImpactReport, made)).toBe(true)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(IMPACT_REPORT_BYTES_MAX)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(IMPACT_REPORT_BYTES_MAX - 300)
+    for (const list of [made.flips, made.retired]) {
+      expect(list.length).toBeGreaterThan(40)
+      const newest = list.map(({ createdAt }) => createdAt)
+      expect(newest).toEqual(newest.toSorted().toReversed())
+    }
+    const listed = made.flips.length + made.retired.length
+    expect(stdout).toContain(`its hash ${sha256Hex(text)}. It lists the newest ${listed} of them.`)
+
+    writeFileSync(file, JSON.stringify({ ...shown, changeHash: 'a'.repeat(64), status: 'PENDING_APPROVAL' }))
+    expect(await command(args)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('The change is not the one that its changeHash is of.'),
+    })
+    expect(await command([file, ...args])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Give either a policy.yaml or --change.'),
+    })
+  })
+
   test('countersign simulate follows it to the end', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'countersign-simulate-'))
     const file = join(folder, 'policy.yaml')
@@ -327,6 +409,10 @@ describe('POST /sandbox/policies/simulate 400 invalidField', () => {
     [{ policy: document, since: 'yesterday' }, 'since must be an RFC 3339 timestamp.'],
     [{ policy: document, until: 5 }, 'until must be an RFC 3339 timestamp.'],
     [{ policy: document, untill: instant }, 'untill'],
+    [{ policyId: 'x', policy: document, retires: ['1.0.0'] }, 'policyId must be left out where policy'],
+    [{ policyId: 'X', retires: ['1.0.0'] }, 'policyId must be the name of a policy.'],
+    [{ policyId: 'x', retires: ['1.0'] }, 'retires must be 1 to 100 versions such as 1.0.0.'],
+    [{ policy: document, retires: [] }, 'retires must be 1 to 100 versions such as 1.0.0.'],
     [{ policy: document, cursor: 'x' }, 'cursor must be the `next` of an earlier answer.'],
     [{ policy: document, cursor: 7 }, 'cursor must be the `next` of an earlier answer.'],
     [{ policy: document, cursor: cursor(instant, instant, instant, 'x') }, 'cursor must be'],

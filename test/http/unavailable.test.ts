@@ -1,6 +1,7 @@
 // When the service cannot take a request: the queue is full, or the database is away (decisions §3 "Outcomes").
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDatabase, intentState, rowsOf, type TestDatabase } from '../database.ts'
+import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { reply, startService, until, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
@@ -34,6 +35,29 @@ function slow(delayMs: number) {
   const released = () => until(() => intentState(database, transaction.businessTransactionId), 'the release')
   return { id: transaction.businessTransactionId, answer: service.post('/execute', transaction), released }
 }
+
+describe('GET /trust-records 200 as NDJSON', () => {
+  // proves fault: The database goes while an export
+  // proves abuse: Exports that are asked for and
+  test('a database that goes while it streams cuts it: neither the last line nor the end of the reply comes', async () => {
+    const deleteThem = await storeWideRecords(database, 'tester')
+    const [streamed, another, third] = [
+      await askForExport(service, service.key),
+      await askForExport(service, service.key),
+      await askForExport(service, service.key),
+    ]
+    expect([streamed.status, another.status, third.status]).toEqual([200, 200, 503])
+    expect(await third.json()).toMatchObject({ code: 'OVERLOADED' })
+    await another.body?.cancel()
+    await proxy.cut()
+    const text = await readUntilCut(streamed)
+    await proxy.mend()
+    expect(text.split('\n').length).toBeGreaterThan(1)
+    expect(text).not.toContain('exportEnd')
+    await until(async () => (await service.get('/ready')).status === 200, 'the database again')
+    await deleteThem()
+  })
+})
 
 describe('POST /execute 503 overloaded', () => {
   // proves fault: More requests than `QUEUE_REQUESTS_MAX`

@@ -1,7 +1,8 @@
-// The offline verifier (decisions §5), as the service hands it out: GET /verifier and GET /verifier/countersign-verify.mjs.
+// The pages that people save, as the service hands them out: the offline verifier (decisions §5) and the offline signer.
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { SIGNER_FILE } from '../../tools/signer-page/build.ts'
 import { PAGE_FILE, VERIFIER_FILE } from '../../tools/verifier-page/build.ts'
 import { describeInBrowser, launchChromium, openPage } from '../browser/chromium.ts'
 import type { TestService } from '../service.ts'
@@ -44,6 +45,15 @@ describe('GET /verifier 200', () => {
     expect(headers.get('Cache-Control')).toBe('public, max-age=300')
     const again = await service.get('/verifier', { headers: { 'If-None-Match': headers.get('ETag') ?? '' } })
     expect([again.status, again.text]).toEqual([304, ''])
+  })
+})
+
+describe('GET /signer 200', () => {
+  test('is the committed page, to anyone, under the name that a saved copy takes', async () => {
+    const { status, text, headers } = await service.get('/signer', { key: null })
+    expect(status).toBe(200)
+    expect(text).toBe(readFileSync(SIGNER_FILE, 'utf8'))
+    expect(headers.get('Content-Disposition')).toBe('inline; filename="countersign-signer.html"')
   })
 })
 

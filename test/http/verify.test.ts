@@ -12,12 +12,13 @@ import { withService } from '../with-service.ts'
 const bob = aCaller('bob')
 const human = aCaller('human', { credentialHolderType: 'USER' })
 const auditor = aCaller('auditor', { readAll: true })
+const onlyReader = aCaller('only-reader', { readAll: true, allowedCapabilities: [] })
 
 let database: TestDatabase
 let service: TestService
 
 withService((made) => ({ database, service } = made), {
-  callers: [bob, human, auditor].map(({ entry }) => entry),
+  callers: [bob, human, auditor, onlyReader].map(({ entry }) => entry),
 })
 
 const verify = (businessTransactionId: unknown, options = {}) =>
@@ -353,6 +354,18 @@ describe('GET /verification/{id} 404 trustRecordNotFound', () => {
     expect(reply(foreign)).toEqual({ status: 404, body: { error: 'Execution Trust Record not found.' } })
     for (const unknown of [randomUUID(), 'x', '%00', '0'.repeat(36)])
       expect(seen(await service.get(`/verification/${unknown}`, bob))).toEqual(seen(foreign))
+  })
+})
+
+describe('POST /verify 403 readOnlyCaller', () => {
+  test('an auditor’s key appends nothing: POST /replay checks the signature for it', async () => {
+    const { businessTransactionId: id } = await aRecord()
+    const { status, body } = await verify(id, onlyReader)
+    expect([status, body.code]).toEqual([403, 'READ_ONLY_CALLER'])
+    expect(await rowsOf(database, id)).toMatchObject({ verifications: 1 })
+    expect((await service.post('/replay', { businessTransactionId: id }, onlyReader)).body.verified).toBe(
+      true,
+    )
   })
 })
 

@@ -110,7 +110,11 @@ describe('POST /webhook-rules/changes 400 invalidField', () => {
       'rules, rule paid: This id is taken by an earlier rule.',
     ],
     ['a regular expression', [aRule({ when: "payload.a.matches('x')" })], 'Rules have no matches()'],
-    ['a misspelt member', [aRule({ compares: [] })], 'rules: rules.0 has an unknown key: compares.'],
+    [
+      'a misspelt member',
+      [aRule({ compares: [] })],
+      "rules, rule paid: the rule has an unknown key: compares (did you mean 'compare'?).",
+    ],
     ['no list', 'none', 'rules must be an array of rules.'],
   ])('%s', async (_, rules, sentence) => {
     const { status, body } = await propose({ provider: 'acme', rules, reason: 'test' })

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatEntry, parseEntry, streamTag } from '../../src/core/log/entry.ts'
-import { headData, Heads, sortedHeads, type StreamHead } from '../../src/core/log/heads.ts'
+import { headData, Heads, type StreamHead } from '../../src/core/log/heads.ts'
 import { leafHash } from '../../src/core/merkle/tree.ts'
 import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
 import { rootOfLeaves } from './tree.ts'
@@ -79,7 +79,9 @@ describe('the tree of heads', () => {
             all.set(head.tag, head)
             heads.set(head)
           }
-          const leaves = sortedHeads(all.values()).map((head) => leafHash(headData(head), sha256))
+          const leaves = [...all.values()]
+            .toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
+            .map((head) => leafHash(headData(head), sha256))
           expect(hex(heads.root())).toBe(hex(rootOfLeaves(leaves)))
           expect(hex(new Heads(all.values(), sha256).root())).toBe(hex(heads.root()))
         }

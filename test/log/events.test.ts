@@ -9,7 +9,7 @@ import { startLogBatch, type QueuedEntry } from '../../src/core/tables/log-queue
 import { freezeLog, insertLog } from '../../src/core/tables/log-state.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
-import { watchEvents } from '../../src/server/event-watch.ts'
+import { watchEvents } from '../../src/server/watch/events.ts'
 import { patientPool } from '../patient-pool.ts'
 import { until } from '../service.ts'
 import { aLog, anEntry, NAME, queue, settle, type TestLog } from './log.ts'

@@ -9,7 +9,7 @@ import { logVerifierKey, noteCrypto, readLogKeys } from '../../src/core/signing/
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { freezeLog, readLogStatus } from '../../src/core/tables/log-state.ts'
-import { openLogProofs, type Artifact } from '../../src/server/log-proofs.ts'
+import { openLogProofs, type ArtifactName } from '../../src/server/evidence/log-proofs.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { forEach, startLoad } from '../load.ts'
 import { startService, until, type TestService } from '../service.ts'
@@ -36,7 +36,7 @@ async function published({ signingKeyDir }: Pick<TestService, 'signingKeyDir'>) 
   return { ...open(note), open }
 }
 
-async function prove({ kind, id, owner }: Artifact & { readonly owner: string | null }) {
+async function prove({ kind, id, owner }: ArtifactName & { readonly owner: string | null }) {
   const { pool } = database
   const proofs = openLogProofs(pool, {
     stopping: () => false,

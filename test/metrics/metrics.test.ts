@@ -87,9 +87,13 @@ beforeAll(async () => {
   ).rejects.toThrow()
   samples = await until(async () => {
     const found = await scrape(service)
-    const ages = ['countersign_log_checkpoint_age_seconds', 'countersign_log_witness_checkpoint_age_seconds']
-    return ages.some((age) => total(found, age) === undefined) ? undefined : found
-  }, 'the first checkpoint of the log, cosigned')
+    const late = [
+      'countersign_log_checkpoint_age_seconds',
+      'countersign_log_witness_checkpoint_age_seconds',
+      'countersign_confirmations_total',
+    ]
+    return late.some((name) => total(found, name) === undefined) ? undefined : found
+  }, 'the first checkpoint of the log, cosigned, and what the delivery says')
 })
 
 afterAll(async () => {

@@ -82,8 +82,8 @@ send:
 
 describe('a mistake is a sentence with the file, the line and the member:', () => {
   test.each([
-    ['an empty list', 'send: []', 'FILE: send must not have fewer than 1 items.'],
-    ['a misspelled member', 'ways: []', 'FILE: the document has an unknown key: ways.'],
+    ['an empty list', 'send: []', 'FILE, line 1, column 1: send must not have fewer than 1 items.'],
+    ['a misspelled member', 'ways: []', 'FILE, line 1, column 1: the document must have send.'],
     [
       'an unknown kind',
       'send:\n  - { name: a, kind: pigeon }',

@@ -1,6 +1,7 @@
 // What test/http/governance.test.ts looks into for changes of policies, seen on the other kinds: one code path, and so one answer.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aHuman, anApprover, anEnrolment, aStepUp, proposed, resolved, type Change } from '../authority.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { startService, type TestService } from '../service.ts'
@@ -42,6 +43,16 @@ const kinds: [path: string, proposal: () => object][] = [
       action: 'register',
       url: `http://127.0.0.1:9/${n++}`,
       types: ['change.resolved'],
+      reason: 'test',
+    }),
+  ],
+  [
+    '/caller-keys/changes',
+    () => ({
+      action: 'issue',
+      callerId: `caller-${n}`,
+      keyHash: sha256Hex(`key ${n++}`),
+      allowedCapabilities: ['sandbox:echo'],
       reason: 'test',
     }),
   ],

@@ -112,12 +112,28 @@ function validatorOf(route: Route, type: string): ResponseValidator.IOpenAPIResp
   const known = validators.get(key)
   if (known !== undefined) return known
   // Its types are of OpenAPI 3.0; it reads every keyword of JSON Schema that the document uses, type null included.
-  const args = { responses: closed(ofType(responses(route), type)), components }
+  const typed = closed(ofType(responses(route), type)) as Readonly<Record<string, Response>>
+  const args = { responses: typed, components: usedBy(Object.values(typed).map(({ content }) => content)) }
   const validator = new OpenAPIResponseValidator(
     args as unknown as ResponseValidator.OpenAPIResponseValidatorArgs,
   )
   validators.set(key, validator)
   return validator
+}
+
+type Components = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** The components that a part of the document refers to, over others too: to compile all of them for each route took 60 ms. */
+function usedBy(part: unknown, found: Record<string, Record<string, unknown>> = {}): Components {
+  for (const [, kind = '', name = ''] of JSON.stringify(part).matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)) {
+    const ofKind = (found[kind] ??= {})
+    if (name in ofKind) continue
+    const component = (components as Components)[kind]?.[name]
+    if (component === undefined) throw new Error(`the document has no ${kind} ${name}`)
+    ofKind[name] = component
+    usedBy(component, found)
+  }
+  return found
 }
 
 function ofType(all: Readonly<Record<string, Response>>, type: string): Readonly<Record<string, Response>> {

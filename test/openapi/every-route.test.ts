@@ -12,6 +12,7 @@ import { examplePath } from './example-path.ts'
 import { openDatabaseProxy, type DatabaseProxy } from '../proxy.ts'
 import { startService, type CallOptions, type TestService } from '../service.ts'
 import { makeKeys } from '../signing-keys.ts'
+import { aTransaction } from '../transactions.ts'
 import { witnessEnvironment } from '../witness.ts'
 import { aDelivery, env as webhookEnv } from '../webhooks.ts'
 
@@ -70,7 +71,7 @@ describe('without a key', () => {
 
 describe('by a caller that is no human', () => {
   // proves §4.6 POST /refusal/verify and POST; §7 403 · `NON_HUMAN_CALLER_DENIED` · a non-human
-  test.each(rows(({ human: forHumans }) => forHumans === true))(
+  test.each(rows(({ human: forHumans, readers }) => forHumans === true || readers === true))(
     '$method $path answers 403',
     async (route) => {
       expect((await call(service, route, { key: service.key })).status).toBe(403)
@@ -107,13 +108,25 @@ describe('where what is cached has not changed', () => {
   })
 })
 
+/** Of routes that read the database for some bodies only, one of those. */
+const reading: Readonly<Record<string, { body: unknown }>> = {
+  '/sandbox/evaluate': {
+    body: aTransaction({
+      authority: { principalId: 'local-dev' },
+      policy: { name: 'vendor-payment', version: '2.0.0' },
+      intent: { action: 'vendor:pay', parameters: { amount: 40 } },
+      signals: { vendorVerified: true, paymentAmount: 40, riskScore: 1 },
+    }),
+  },
+}
+
 // Last: it does not come back.
 describe('without its database', () => {
   test.each(rows(({ readsDatabase }) => readsDatabase === true))(
     '$method $path answers 503',
     async (route) => {
       await proxy.cut()
-      expect((await call(service, route)).status).toBe(503)
+      expect((await call(service, route, reading[route.path])).status).toBe(503)
     },
   )
 })

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import approverChange from '../../src/server/openapi/examples/approver-change.json' with { type: 'json' }
+import callerKeyChange from '../../src/server/openapi/examples/caller-key-change.json' with { type: 'json' }
 import eventEndpointChange from '../../src/server/openapi/examples/event-endpoint-change.json' with { type: 'json' }
 import externalConnectorChange from '../../src/server/openapi/examples/external-connector-change.json' with { type: 'json' }
 import policyChange from '../../src/server/openapi/examples/policy-change.json' with { type: 'json' }
@@ -50,6 +51,11 @@ const ENDPOINTS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAUuINWDCq1QEOui1nBnh7nlnkS6WnQVFWs0E/w+lUC38=
 -----END PUBLIC KEY-----
 `
+/** And for the changes of callers’ keys. */
+const CALLER_KEYS_STEP_UP_KEY = `-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAtuHbsC8cvSK7ufB33PxPY1ksdz5GbdpQEPq+U48PreA=
+-----END PUBLIC KEY-----
+`
 const EXAMPLE_APPROVER_KEY = `-----BEGIN PUBLIC KEY-----
 MCowBQYDK2VwAyEAR39FlMQ1hoUS+TaWF+gM70UXcRRNFzDM5CgRNmUlmgY=
 -----END PUBLIC KEY-----
@@ -68,6 +74,24 @@ const localForEndpoints = aCaller('local-dev', {
   credentialHolderType: 'USER',
   stepUpPublicKey: ENDPOINTS_STEP_UP_KEY,
 })
+/** As `countersign callers issue --read-all` makes one. */
+const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })
+/** The POST routes of an auditor: they compute an answer and store nothing, or what they take is authenticated by a signature of its own. */
+const NOTHING_CHANGED_BY_THE_KEY = [
+  '/replay',
+  '/policies/validate',
+  '/sandbox/evaluate',
+  '/sandbox/policies/simulate',
+  '/refusal/verify',
+  '/audit/verify',
+  '/webhooks/{provider}',
+  '/log/completeness',
+  '/log/witness/add-checkpoint',
+]
+const localForCallerKeys = aCaller('local-dev', {
+  credentialHolderType: 'USER',
+  stepUpPublicKey: CALLER_KEYS_STEP_UP_KEY,
+})
 const signingKeyDir = mkdtempSync(join(tmpdir(), 'countersign-examples-'))
 
 let database: TestDatabase
@@ -83,7 +107,7 @@ beforeAll(async () => {
   service = await startService({
     databaseUrl: database.url,
     signingKeyDir,
-    callers: [local.entry, localForRules.entry, localForEndpoints.entry],
+    callers: [local, localForRules, localForEndpoints, localForCallerKeys, auditor].map(({ entry }) => entry),
     env: { ...env, ...witnessing },
   })
   for (const change of [
@@ -92,6 +116,7 @@ beforeAll(async () => {
     externalConnectorChange,
     webhookRulesChange,
     eventEndpointChange,
+    callerKeyChange,
   ])
     await storeChange(change)
   await registerExampleEndpoint()
@@ -169,6 +194,7 @@ async function storeRequest({ request, requestHash }: typeof approvalRequest.pen
     requestedBy,
     principalId,
     quorum,
+    policy: request.policy,
     createdAt,
     expiresAt,
     askedHash: requestId,
@@ -219,7 +245,12 @@ test.each(routes.filter(({ method }) => method === 'POST'))('POST $path takes it
     shown?.anyBytes && typeof shown.example !== 'string' ? JSON.stringify(shown.example) : shown?.example
   const { headers } = typeof body === 'string' ? aDelivery({ body }) : { headers: {} }
   const ofWhat = path.split('/')[1] ?? ''
-  const { key } = { 'webhook-rules': localForRules, 'event-endpoints': localForEndpoints }[ofWhat] ?? local
+  const others = {
+    'webhook-rules': localForRules,
+    'event-endpoints': localForEndpoints,
+    'caller-keys': localForCallerKeys,
+  }
+  const { key } = others[ofWhat as keyof typeof others] ?? local
   const answer = await service.post(examplePath(route), body, { key, headers })
   // A step-up holds for two minutes: that they are over is all that is wrong with the examples.
   if (/\/(approve|reject)$/.test(path)) return expect(answer.body.error).toContain('it has expired')
@@ -232,6 +263,33 @@ test.each(routes.filter(({ method }) => method === 'GET'))('GET $path finds its 
   const found = () => service.get(examplePath(route), local)
   if (route.tag === 'Log') await until(async () => (await found()).status === 200, 'the checkpoint')
   expect((await found()).status).toBe(200)
+})
+
+describe('an auditor (readAll)', () => {
+  test.each(routes.filter(({ method }) => method === 'GET'))(
+    'reads at GET $path what a human reads',
+    async ({ path, ...route }) => {
+      const read = (key: string) => service.get(examplePath({ path, ...route }), { key })
+      expect((await read(auditor.key)).status).toBe(200)
+      // It tells each caller its own scope.
+      if (path === '/callers/me') return
+      // What happens meanwhile, such as audit events, both see a moment later.
+      const agree = async () => (await read(auditor.key)).text === (await read(local.key)).text
+      await until(agree, 'the same reply')
+    },
+  )
+
+  test.each(
+    routes.filter(({ method, path }) => method === 'POST' && !NOTHING_CHANGED_BY_THE_KEY.includes(path)),
+  )('is answered 403 at POST $path', async (route) => {
+    const answer = await service.post(examplePath(route), route.body?.example, { key: auditor.key })
+    expect(answer.status, answer.text).toBe(403)
+  })
+
+  test('reads as much afterwards: each path that changes nothing is one of the table', () => {
+    const paths = routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+    expect(paths).toEqual(expect.arrayContaining(NOTHING_CHANGED_BY_THE_KEY))
+  })
 })
 
 test('the example record holds, checked with the example key alone', () => {

@@ -62,7 +62,7 @@ async function slow(to: TestService, path: string, delayMs: number) {
   const answer = to.post(path, transaction).finally(() => (over = true))
   await until(() => intentState(database, transaction.businessTransactionId), 'the release')
   // The service has heard of that commit too: what it asks afterwards comes back after it.
-  expect((await to.get('/ready')).status).toBe(200)
+  await to.get('/ready')
   return { answer, isOver: () => over }
 }
 
@@ -87,7 +87,7 @@ describe('POST /transactions', () => {
       statuses.push((await answer).status)
       await proxy.mend()
       await until(async () => (await service.get('/ready')).status === 200, 'the database to be back')
-      if (statuses.at(-1) !== 200) break
+      if (statuses.at(-1) !== 201) break
     }
     expect(statuses.at(-1)).toBe(502)
   })
@@ -114,6 +114,7 @@ describe('where there is no room, 503 overloaded', () => {
       '/openapi.json',
       '/documentation/swagger-ui-bundle.js',
       '/reference/redoc.standalone.js',
+      '/signer',
       '/verifier',
       '/verifier/countersign-verify.mjs',
       '/transactions',
@@ -135,10 +136,11 @@ describe('where there is no room, 503 overloaded', () => {
     ]
     // Those that came when the execution was over are sent again, during another one.
     for (let tries = 0; left.length > 0 && tries < 5; tries++) {
-      const { answer, isOver } = await slow(full, '/execute', 2_000)
-      const statuses = (await Promise.all(left.map((send) => send()))).map(({ status }) => status)
-      if (!isOver()) expect(statuses).toEqual(left.map(() => 503))
-      left = left.filter((_, i) => statuses[i] !== 503)
+      const { answer, isOver } = await slow(full, '/execute', Math.min(2_000 * 2 ** tries, 8_000))
+      const answers = await Promise.all(left.map((send) => send()))
+      if (!isOver()) expect(answers.map(({ status }) => status)).toEqual(left.map(() => 503))
+      // A machine that is busy may say 503 for another reason.
+      left = left.filter((_, i) => !answers[i]?.text.includes('Service overloaded.'))
       expect((await answer).status).toBe(200)
     }
     expect(left).toHaveLength(0)

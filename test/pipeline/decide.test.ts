@@ -81,7 +81,7 @@ describe('not approved', () => {
     const policies: Policies = {
       find: (reference) => {
         const version = steps.policies.find(reference)
-        return version && { ...version, approved: false }
+        return version && { ...version, standing: 'LOADED' }
       },
     }
     const { outcome, failure, refusal } = decided(aTransaction(), policies) as Refused

@@ -38,6 +38,11 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
       ...source,
       loadedAt: '2026-01-01T00:00:00.000Z',
       approvedBy: 'genesis',
+      approvedAt: new Date(0).toISOString(),
+      approvedByChange: null,
+      retiredBy: null,
+      retiredAt: null,
+      retiredByChange: null,
     })),
   )
   const connectors = openConnectors({ hubspot: undefined, key: ed25519, production: false })
@@ -55,6 +60,7 @@ export function openSteps(receiptAlgorithms: readonly Algorithm[] = ['ed25519'])
     key: ed25519,
     findKey: (keyId) => published.get(keyId),
     crypto,
+    intentCloseQuorum: 1,
     outcomes: openPolicyOutcomes(),
   }
 }

@@ -3,13 +3,19 @@ import { aDocument, aRule, refusalOf, rules, warningsOf } from './builders.ts'
 
 const at = 'test/1.0.0/policy.yaml'
 
+const limitOf = (more: object) => aDocument({ verify: { amount: { by: 'history', window: '1h', ...more } } })
+
 describe('a document is refused, by file and place', () => {
   test.each([
-    ['an unknown key', aDocument({ binding: {} }), `${at}: the document has an unknown key: binding.`],
+    [
+      'an unknown key',
+      aDocument({ binding: {} }),
+      `${at}: the document has an unknown key: binding (did you mean 'bindings'?).`,
+    ],
     [
       'an unknown key of a rule',
       aDocument({ rules: [aRule({ unless: 'false' })] }),
-      `${at}: rules.0 has an unknown key: unless.`,
+      `${at}, rule approved: the rule has an unknown key: unless.`,
     ],
     [
       'a __proto__ key',
@@ -19,10 +25,14 @@ describe('a document is refused, by file and place', () => {
     [
       'a missing key',
       Object.fromEntries(Object.entries(aDocument()).filter(([key]) => key !== 'capabilities')),
-      `${at}: the document must have required properties capabilities.`,
+      `${at}: the document must have capabilities.`,
     ],
-    ['no document', null, `${at}: the document must be object.`],
-    ['a version that is a number', aDocument({ policyVersion: 1.0 }), `${at}: policyVersion must be string.`],
+    ['no document', null, `${at}: the document must be an object.`],
+    [
+      'a version that is a number',
+      aDocument({ policyVersion: 1.0 }),
+      `${at}: policyVersion must be three numbers, such as 1.0.0, and is read as a number: put it in quotes.`,
+    ],
     [
       'a signal type that is none',
       aDocument({ signals: { approved: 'bool' } }),
@@ -37,12 +47,12 @@ describe('a document is refused, by file and place', () => {
     [
       'a verifier that is none',
       aDocument({ verify: { approved: { by: 'hearsay' } } }),
-      `${at}: verify.approved must be one of { by: approval,`,
+      `${at}: verify.approved.by must be one of approval, crm-deal, history.`,
     ],
     [
       'a verifier with another one’s option',
       aDocument({ verify: { approved: { by: 'approval', quorum: 1, window: '24h' } } }),
-      `${at}: verify.approved must be one of { by: approval,`,
+      `${at}: verify.approved has an unknown key: window.`,
     ],
     [
       'a verifier whose answer is of another type',
@@ -50,14 +60,39 @@ describe('a document is refused, by file and place', () => {
       `${at}: verify.amount by approval needs a boolean signal.`,
     ],
     [
+      'a limit per something that is no place',
+      limitOf({ per: ['customer'] }),
+      `${at}: verify.amount.per.0 must be caller, target or intent.parameters.<member>.`,
+    ],
+    [
+      'a limit that names one place twice',
+      limitOf({ per: ['target', 'target'] }),
+      `${at}: verify.amount.per must not have duplicate items.`,
+    ],
+    [
+      'a condition of a limit that reads a signal',
+      limitOf({ where: 'signals.amount > 10.0' }),
+      `${at}, verify.amount.where, column 1: where reads intent, authority, metadata and now, no signals.`,
+    ],
+    [
+      'a condition of a limit that is none',
+      limitOf({ where: 'intent.target' }),
+      `${at}, verify.amount.where, column 1: Must be a bool, is string.`,
+    ],
+    [
+      'a condition of a limit with a misspelt member',
+      limitOf({ where: 'intent.taget == "a"' }),
+      `${at}, verify.amount.where, column 1: intent has no member 'taget' (did you mean 'target'?).`,
+    ],
+    [
       'a verifier of a signal that is not declared',
       aDocument({ verify: { aproved: { by: 'approval', quorum: 1 } } }),
-      `${at}: verify.aproved names no declared signal.`,
+      `${at}: verify.aproved names no declared signal (did you mean 'approved'?).`,
     ],
     [
       'a binding of a signal that is not declared',
       aDocument({ bindings: { amuont: 'intent.parameters.amount' } }),
-      `${at}: bindings.amuont names no declared signal.`,
+      `${at}: bindings.amuont names no declared signal (did you mean 'amount'?).`,
     ],
     ...['parameters.amount', 'intent.target', 'intent.parameters', 'intent.parameters.a..b'].map(
       (path): [string, unknown, string] => [
@@ -86,14 +121,14 @@ describe('a document is refused, by file and place', () => {
     expect(refusalOf(document)).toEqual([
       `${at}: bindings.total names no declared signal.`,
       `${at}, rule first, column 1: Unknown signal 'typo'.`,
-      `${at}, rule second, column 17: Unexpected token: EOF.`,
+      `${at}, rule second, column 17: The expression ends where more must follow.`,
     ])
   })
 })
 
 describe('an expression is refused, by rule and column', () => {
   test.each([
-    ['signals.approved && signals.aproved', 21, "Unknown signal 'aproved'."],
+    ['signals.approved && signals.aproved', 21, "Unknown signal 'aproved' (did you mean 'approved'?)."],
     ['!has(signals.typo)', 6, "Unknown signal 'typo'."],
     ['intent.amount == 1.0', 1, "intent has no member 'amount'."],
     ['price > 1.0', 1, 'Unknown variable: price.'],
@@ -101,7 +136,7 @@ describe('an expression is refused, by rule and column', () => {
     ['intent.parameters.flag', 1, 'Must be a bool, is dyn.'],
     ['signals.approved > 1.0', 1, 'no such overload: bool > double.'],
     ['signals.amount == 20', 1, 'no such overload: double == int (numbers are doubles: write 20.0).'],
-    ['signals.approved &&', 20, 'Unexpected token: EOF.'],
+    ['signals.approved &&', 20, 'The expression ends where more must follow.'],
     ['signals["approved"]', 1, 'Name what is read, as in signals.<member>.'],
     ['size(signals) > 1', 6, 'Name what is read, as in signals.<member>.'],
     ['[true].exists(signals, signals)', 15, 'signals cannot name a loop variable.'],
@@ -110,7 +145,35 @@ describe('an expression is refused, by rule and column', () => {
     ['intent.target.matches("^(a+)+$")', 1, 'Rules have no matches()'],
     ['intent.parameters.a.split("").join(intent.target) == ""', 1, 'Rules have no join()'],
     ['cel.bind(x, true)', 1, 'Rules have no bind()'],
-    ['now.getHours("Europe/Berlin") > 9', 1, 'Rules have no getHours() with these arguments'],
+    ['now.getHour() > 9', 1, "Rules have no getHour() (did you mean 'getHours'?); they have has, size,"],
+    [
+      'now.getHours("Europe/Berlin", "UTC") > 9',
+      1,
+      'Rules have no getHours() with these arguments; they have',
+    ],
+    ['now.getHours(intent.target) > 9', 14, 'getHours() takes the time zone as a literal only.'],
+    [
+      'now.getHours("Europe/Berln") > 9',
+      14,
+      "'Europe/Berln' is no IANA time zone (did you mean 'Europe/Berlin'?).",
+    ],
+    [
+      'now.getHours("new york") > 9',
+      14,
+      "'new york' is no IANA time zone (did you mean 'America/New_York'?).",
+    ],
+    ['now.getHours("+01:00") > 9', 14, "'+01:00' is no IANA time zone (such as Europe/Berlin)."],
+    ['now // x\n .getHours("UTC") > 9', 1, 'No comment can stand before getHours().'],
+    [
+      'intent.parameters.a.exists(x, x > 1.0 && now.getHours("UTC") > 9)',
+      55,
+      'getHours() with a time zone stands inside a loop.',
+    ],
+    ['intent.target.getHours("UTC") > 9', 1, "found no matching overload for 'string.getHours(string)'."],
+    ['amount > 1.0', 1, "Unknown variable: amount (did you mean 'signals.amount'?)."],
+    ['signals.amount = 1.0', 16, "Unexpected character: = (did you mean '=='?)."],
+    ['signals.approved and signals.approved', 18, "Unexpected character: 'd' (did you mean '&&'?)."],
+    ['not signals.approved', 5, "Unexpected character: 's' (did you mean '!'?)."],
     ['timestamp(intent.parameters.at) < now', 1, 'timestamp() takes a valid literal only.'],
     ['timestamp("2026-02-30T00:00:00Z") < now', 1, 'timestamp() takes a valid literal only.'],
     ['now - intent.createdAt < duration("soon")', 26, 'duration() takes a valid literal only.'],
@@ -142,7 +205,7 @@ describe('an expression is refused, by rule and column', () => {
   test('one of more than 1000 characters', () => {
     const when = Array.from({ length: 60 }, () => 'signals.approved').join(' && ')
     expect(refusalOf(aDocument({ rules: [aRule({ when })] }))).toEqual([
-      `${at}: rules.0.when must not have more than 1000 characters.`,
+      `${at}, rule approved: when must not have more than 1000 characters.`,
     ])
   })
 })

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { compilePolicy } from '../../src/core/policy/check.ts'
 import { describeMismatches, evaluate } from '../../src/core/policy/evaluate.ts'
 import type { Evaluation } from '../../src/core/policy/evaluate.ts'
@@ -42,7 +42,7 @@ describe('the order of decisions §6', () => {
   })
 
   test('signals are looked at by name, the first that is missing or of another type rejects', () => {
-    expect(decide({ signals: { amount: 5, limit: 10 } }).reason).toBe("Signal 'approved' is missing.")
+    expect(decide({ signals: { amount: 5, approved: true } }).reason).toBe("Signal 'limit' is missing.")
     expect(decide({ signals: { amount: '5', approved: 1 } }).reason).toBe("Signal 'amount' must be a number.")
     expect(decide({ signals: { amount: 5, approved: 1, limit: 10 } }).reason).toBe(
       "Signal 'approved' must be a boolean.",
@@ -50,6 +50,20 @@ describe('the order of decisions §6', () => {
     expect(decide({ signals: { amount: Number.NaN, approved: true, limit: 10 } }).reason).toBe(
       "Signal 'amount' must be a number.",
     )
+  })
+
+  test('a verified signal may be left out: rules before the first that reads it decide, then its value is waited for', () => {
+    const signals = { amount: 5, limit: 10 }
+    const verify = [{ signal: 'approved', by: 'approval', quorum: 2 }]
+    expect(decide({ signals })).toMatchObject({ kind: 'unfilled', evaluatedRules: ['too-large'], verify })
+    const large = {
+      intent: { parameters: { amount: 11, account: { limit: 10 } } },
+      signals: { amount: 11, limit: 10 },
+    }
+    expect(decide(large)).toMatchObject({ kind: 'rejected', reason: 'Too large.' })
+    const subject = aSubject({ intent: { parameters: bound }, signals })
+    expect(evaluate(policy, subject, now, { approved: true })).toMatchObject({ kind: 'approved', verify: [] })
+    expect(evaluate(policy, subject, now, { approved: false })).toMatchObject({ kind: 'rejected' })
   })
 
   test('every binding that does not hold is a mismatch, and no rule is asked', () => {
@@ -113,6 +127,16 @@ describe('what a rule can read', () => {
     ['authority.principalId == metadata.submittedBy', {}],
     ['now - authority.issuedAt == duration("1h") && now < timestamp("2026-03-02T10:00:01Z")', {}],
     ['now.getDayOfWeek() == 1 && now.getHours() == 10', {}],
+    ['now.getHours("Europe/Berlin") == 11 && now.getHours("UTC") == 10', {}],
+    ['now.getFullYear("Pacific/Auckland") == 2026 && now.getMonth("Pacific/Auckland") == 2', {}],
+    ['now.getDate("Asia/Kathmandu") == 2 && now.getMinutes("Asia/Kathmandu") == 45', {}],
+    ['(now - duration("12h")).getDayOfWeek("America/New_York") == 0', {}],
+    ['authority.issuedAt.getHours("Asia/Tokyo") == 18', {}],
+    ['intent.target == "somewhere" && intent.parameters.currency == "EUR"', { currency: 'EUR' }],
+    [
+      'intent.parameters.currency in ["EUR", "USD"] && authority.principalId != intent.parameters.to',
+      { currency: 'USD', to: 'bob' },
+    ],
     ['!has(metadata.sourceSystem) && !has(intent.parameters.a) && has(intent.target)', {}],
     ['intent.parameters.a.b["c d"] == 1.5', { a: { b: { 'c d': 1.5 } } }],
     ['intent.parameters.list.exists(x, x.n >= signals.limit)', { list: [{ n: 9 }, { n: 10 }] }],
@@ -170,6 +194,33 @@ describe('what a rule can read', () => {
       kind: 'rejected',
       reason: 'The rules could not be evaluated: metadata.submittedAt is not a timestamp.',
     })
+  })
+})
+
+describe('a time zone', () => {
+  const office = aPolicyThat('now.getHours("Europe/Berlin") >= 9 && now.getHours("Europe/Berlin") < 17')
+
+  test.each([
+    ['2026-03-02T08:00:00Z', 'approved', 'winter'],
+    ['2026-03-02T07:59:59Z', 'rejected', 'winter'],
+    ['2026-07-01T07:00:00Z', 'approved', 'summer'],
+    ['2026-07-01T15:00:00Z', 'rejected', 'summer'],
+  ])('at %s the office hours of Berlin make it %s, in %s', (time, kind) => {
+    expect(evaluate(office, aSubject(), new Date(time)).kind).toBe(kind)
+  })
+
+  test("is read the same whatever the host's own is", () => {
+    // In New York the clocks skip 02:00 to 03:00 on this day, which is when Berlin's show it.
+    const policy = aPolicyThat('now.getHours("Europe/Berlin") == 2')
+    const before = process.env['TZ']
+    onTestFinished(() => {
+      if (before === undefined) delete process.env['TZ']
+      else process.env['TZ'] = before
+    })
+    for (const zone of ['America/New_York', 'Asia/Tokyo', 'UTC']) {
+      process.env['TZ'] = zone
+      expect(evaluate(policy, aSubject(), new Date('2026-03-08T01:30:00Z')).kind).toBe('approved')
+    }
   })
 })
 

@@ -54,10 +54,14 @@ test('policies are read by name and version, with the canonical text of their do
 
 describe('a file is refused', () => {
   test.each([
-    ['twice the same key', 'a: 1\na: 1', 'Map keys must be unique at line 2, column 1.'],
+    ['twice the same key', 'a: 1\na: 1', 'line 2, column 1: Map keys must be unique.'],
     ['an alias', 'a: &x [1]\nb: *x', 'Alias resolution is disabled'],
-    ['a tag', 'a: !!binary aGk=', 'Unresolved tag: tag:yaml.org,2002:binary at line 1, column 4.'],
-    ['a custom tag', 'a: !secret b', 'Unresolved tag: !secret at line 1, column 4.'],
+    ['a tag', 'a: !!binary aGk=', 'line 1, column 4: Unresolved tag: tag:yaml.org,2002:binary.'],
+    [
+      'a custom tag',
+      'a: !secret b',
+      'line 1, column 4: A text that begins with ! must stand in quotes (!secret is read as a tag).',
+    ],
     ['two documents', 'a: 1\n---\nb: 1', 'Source contains multiple documents'],
     ['a key that is no text', '? [a]\n: b', 'With stringKeys, all keys must be strings'],
     ['a number that JSON has not', 'a: .inf', 'is not a finite number'],
@@ -69,11 +73,11 @@ describe('a file is refused', () => {
       `a: ${'x'.repeat(262_144)}`,
       'Cannot be read: Error: 262147 bytes are more than 262144.',
     ],
-    ['nothing', '', 'the document must be object.'],
+    ['nothing', '', 'the document must be an object.'],
   ])('%s', (_, content, sentence) => {
     write('test/1.0.0/policy.yaml', content)
     expect(refusal()).toHaveLength(1)
-    expect(refusal()[0]).toMatch(/^test\/1\.0\.0\/policy\.yaml: /)
+    expect(refusal()[0]).toMatch(/^test\/1\.0\.0\/policy\.yaml[,:] /)
     expect(refusal()[0]).toContain(sentence)
   })
 
@@ -90,9 +94,9 @@ describe('a file is refused', () => {
     write('other/1.0.1/policy.yaml', aFile())
     write('test/1.0.0/policy.yaml', aFile({ signals: {} }))
     expect(refusal()).toEqual([
-      "other/1.0.1/policy.yaml: policyId must be the folder's name, other.",
-      "other/1.0.1/policy.yaml: policyVersion must be the folder's name, 1.0.1.",
-      "test/1.0.0/policy.yaml, rule approved, column 1: Unknown signal 'approved'.",
+      "other/1.0.1/policy.yaml, line 1, column 2: policyId must be the folder's name, other.",
+      "other/1.0.1/policy.yaml, line 1, column 20: policyVersion must be the folder's name, 1.0.1.",
+      "test/1.0.0/policy.yaml, line 1, column 170, rule approved: Unknown signal 'approved'.",
     ])
   })
 })

@@ -37,7 +37,7 @@ test.each([
       },
     )
     const ended = once(runner, 'exit')
-    await until(() => existsSync(told), 'the services and the browser', 120_000)
+    await until(() => existsSync(told), 'the services and the browser', 280_000)
     const programs = processesOf(folder).map((pid) => argumentsOf(pid))
     // A connection's process has the server's arguments until it says what it serves.
     expect(new Set(programs.filter((program) => program.includes('/postgres\0-D'))).size).toBe(2)
@@ -50,5 +50,5 @@ test.each([
     const itsFolders = () => readdirSync(folder).filter((name) => name.startsWith('countersign-'))
     await until(() => itsFolders().length === 0, 'its folder to go')
   },
-  300_000,
+  600_000,
 )

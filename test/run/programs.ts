@@ -1,6 +1,6 @@
 // What the threads of a service run, in a few files: the service and its packages are 480 modules in the main thread and 300 in each
 // worker. What an operator starts loads them as they were installed; so do the tests of `npm start`, the image, the command and the demo.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
@@ -17,6 +17,20 @@ const require = requireFrom(import.meta.url)
 const resolveFrom = (url, specifier) =>
   specifier.startsWith('.') ? new URL(specifier, url).href : import.meta.resolve(specifier)
 `
+
+/** The package looks for its native part in a dozen places, in each thread, with 20 modules of its own: here it is found once. */
+const sodium: Plugin = {
+  name: 'sodium-native',
+  setup(build) {
+    build.onLoad({ filter: /sodium-native\/binding\.js$/ }, ({ path }) => {
+      const host = `${process.platform}-${process.arch}`
+      const found = join(dirname(path), 'prebuilds', host, 'sodium-native.node')
+      // A machine with another C library has another name for its host: the package finds it.
+      if (existsSync('/etc/alpine-release') || !existsSync(found)) return undefined
+      return { contents: `module.exports = require(${JSON.stringify(found)})` }
+    })
+  },
+}
 
 /** Arguments of a Node that is to run them in place of the sources. */
 export const programsArguments = loadedBy('programs-loader.ts')
@@ -58,8 +72,10 @@ export function bundlePrograms(
     entryPoints: Object.entries(outs).map(([out, file]) => ({ in: file, out })),
     outdir,
     // Packages with native parts, and those that look for files of their own.
-    external: ['uWebSockets.js', 'sodium-native', 'piscina', 'pino'],
+    // Every thread reads and decodes all of it. The names stay, for stacks.
+    minifyWhitespace: true,
+    external: ['uWebSockets.js', 'piscina', 'pino', '*.node'],
     banner: { js: BANNER },
-    plugins: [plugin],
+    plugins: [plugin, sodium],
   })
 }

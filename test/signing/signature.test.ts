@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { preAuthEncoding, type Artifact } from '../../src/core/signing/dsse.ts'
+import { preAuthEncoding, type SignedKind } from '../../src/core/signing/dsse.ts'
 import { generateKeys, readSigningKeys, type PublicKey } from '../../src/core/signing/keys.ts'
 import {
   openVerifiedSignatures,
@@ -11,7 +11,7 @@ import {
   verifySignature,
 } from '../../src/core/signing/signature.ts'
 
-const artifacts: Artifact[] = [
+const artifacts: SignedKind[] = [
   'trust-record',
   'receipt',
   'execution-authorization',
@@ -44,7 +44,7 @@ describe.each(receipt)('a signature by $public.algorithm', (signer) => {
 
   test('verifies for no other artifact and no other text', async () => {
     const [signature] = await sign('receipt', text, [signer])
-    const passes = (artifact: Artifact, canonicalText: string) =>
+    const passes = (artifact: SignedKind, canonicalText: string) =>
       signature !== undefined && verifySignature(artifact, canonicalText, signature, signer.public)
     expect(artifacts.filter((artifact) => passes(artifact, text))).toEqual(['receipt'])
     for (const changed of ['', `${text} `, text.replace('10', '10.0'), text.normalize('NFD')])

@@ -18,7 +18,7 @@ import {
 import { readKeySet, type KeySet } from '../../src/core/verifier/keys.ts'
 import { readLogTrust } from '../../src/core/verifier/log-trust.ts'
 import { noteCrypto } from '../../src/core/verifier/note-crypto.ts'
-import { exitCodeOf } from '../../src/cli/verify-command.ts'
+import { exitCodeOf, openSummary } from '../../src/core/verifier/summary.ts'
 
 /** Texts of key files, by which the texts after them are verified; or the text of a file, and that of a log description where there is one. */
 export type Asked =
@@ -92,7 +92,9 @@ function logTrustOf(file: string | undefined): LogTrust | undefined {
 
 function verified(file: string, trusted: Trusted): Answer {
   const reports = verifyFileBy(file, trusted)
-  return { exitCode: exitCodeOf(reports), reports: reports.map(said) }
+  const summing = openSummary()
+  for (const report of reports) summing.add(report)
+  return { exitCode: exitCodeOf(summing.summary()), reports: reports.map(said) }
 }
 
 function said({ artifact, subject, verdict, checks, notes }: Report): Said {

@@ -14,6 +14,7 @@ import { keySetCases } from './key-sets.ts'
 import { humanKeysJson, keys, publicKeyJson } from './keys.ts'
 import { confirmationCases } from './provider-confirmations.ts'
 import { receiptCases } from './receipts.ts'
+import { summaryCases } from './summaries.ts'
 import { refusalCases } from './refusal-records.ts'
 import { passkeysJson } from './passkeys.ts'
 import { humanAuthority } from './trust-records/approved.ts'
@@ -74,6 +75,7 @@ export function vectorFiles(): Record<string, object> {
   for (const [name, cases] of Object.entries(allCases())) files[name] = { cases }
   files['key-sets.json'] = { cases: keySetCases() }
   files['files.json'] = { cases: fileCases() }
+  files['summaries.json'] = { cases: summaryCases() }
   return files
 }
 

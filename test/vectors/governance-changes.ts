@@ -10,6 +10,7 @@ const HASH = 'change hash'
 const SIGNATURE = 'change signature'
 const RESOLUTION = 'resolution'
 const STEP_UP = 'step-up authorization'
+const IMPACT = 'impact report'
 
 type Status = 'PENDING_APPROVAL' | 'APPROVED' | 'REJECTED'
 
@@ -112,6 +113,45 @@ export function governanceCases(): Case[] {
       reason: 'The ledger follows.',
     }),
   )
+  const retirement = aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'policy',
+    target: 'vendor-payment/2.0.0',
+    proposed: { action: 'retire', policyId: 'vendor-payment', policyVersion: '2.0.0' },
+    reason: 'Its limit is too wide.',
+  })
+  all.add('valid-retirement', 'The end of a policy version, which another human approved.', retirement)
+  const successor = aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'policy',
+    target: 'vendor-payment/2.1.0',
+    proposed: { policyId: 'vendor-payment', policyVersion: '2.1.0', retires: ['2.0.0'] },
+    reason: 'A stricter limit.',
+  })
+  all.add('valid-retires', 'A policy version with the one that ends by the same change.', successor)
+  const otherRetired = put(successor, 'proposed.retires', [])
+  all.add('retires-nothing', 'The version that it ends was taken out.', otherRetired, [HASH, SIGNATURE])
+  all.add(
+    'signed-retires-nothing',
+    'The version that it ends was taken out, and the right key signed that.',
+    signed(otherRetired),
+    [HASH],
+  )
+  const key = aChange('APPROVED', humans.aliceStepUp, {
+    kind: 'caller-key',
+    target: `agent:${sha256('a key').slice(0, 16)}`,
+    proposed: {
+      action: 'issue',
+      callerId: 'agent',
+      keyHash: sha256('a key'),
+      allowedPrincipalIds: ['agent'],
+      allowedCapabilities: ['sandbox:echo'],
+      credentialHolderType: 'SERVICE',
+      readAll: false,
+    },
+    reason: 'The agent starts.',
+  })
+  all.add('valid-caller-key', 'A key of a caller that two humans issued.', key)
+  const otherScope = put(key, 'proposed.allowedCapabilities', ['*'])
+  all.add('caller-key-other-scope', 'The key allows more than was approved.', otherScope, [HASH, SIGNATURE])
   all.add('valid-no-reason', 'A rejection without a reason.', signed(drop(rejected, 'rejectionReason')))
   all.add('valid-no-advice', 'Warnings and difference are not signed.', drop(approved, 'warnings'))
   all.add('valid-other-advice', 'A change of the warnings is not seen.', put(approved, 'warnings', []))
@@ -143,6 +183,7 @@ export function governanceCases(): Case[] {
     signed(otherRule),
     [HASH],
   )
+  impacts(all)
   byPasskeys(all)
   changed(all, { pending, approved, rejected })
   steppedUp(all, approved, rejected)
@@ -177,6 +218,106 @@ export function governanceCases(): Case[] {
     JSON.stringify(approved).replace('"status":', '"status":"REJECTED","status":'),
   )
   return all.cases
+}
+
+/** What a checker saw that a policy would have decided otherwise. */
+function aReport({ changeId, changeHash }: Members): Members {
+  return {
+    version: 1,
+    changeId: changeId as Json,
+    changeHash: changeHash as Json,
+    since: time(-86_400_000),
+    until: time(50_000),
+    madeAt: time(51_000),
+    examined: 12,
+    decided: 10,
+    skipped: 1,
+    approvedToRejected: 1,
+    rejectedToApproved: 0,
+    refusedAsRetired: 1,
+    flips: [
+      {
+        businessTransactionId: uuid('flipped'),
+        createdAt: time(-1_000),
+        was: { outcome: 'APPROVED' },
+        wouldBe: { outcome: 'REJECTED', reason: 'Amount above 40.', matchedRuleId: 'too-large' },
+      },
+    ],
+    retired: [{ businessTransactionId: uuid('retired'), createdAt: time(-2_000), version: '1.0.0' }],
+  }
+}
+
+const POLICY: Members = {
+  kind: 'policy',
+  target: 'sandbox-echo/1.1.0',
+  proposed: { policyId: 'sandbox-echo', policyVersion: '1.1.0' },
+}
+
+/** A change whose resolution covers a report; the hash that is signed is that of the report before it is edited. */
+function impacted(
+  change: Members,
+  { covered, kept }: { readonly covered?: Json; readonly kept?: Json },
+): Members {
+  const otherwise: Members = covered === undefined ? {} : { impactHash: covered }
+  const stepUpAuthorization = stepUp(change, humans.aliceStepUp, otherwise)
+  return signed({ ...change, stepUpAuthorization, ...(kept === undefined ? {} : { impactReport: kept }) })
+}
+
+function impacts(all: Cases): void {
+  const approved = aChange('APPROVED', humans.aliceStepUp, POLICY)
+  const rejected = aChange('REJECTED', humans.aliceStepUp, POLICY)
+  const [kept, otherwise] = [aReport(approved), aReport(rejected)]
+  const covered = sha256(canonical(kept))
+  const valid = impacted(approved, { covered, kept })
+  all.add('valid-impact', 'The human who approved a policy saw what it would have decided otherwise.', valid)
+  all.add(
+    'valid-impact-rejected',
+    'The human who rejected a policy saw what it would have decided otherwise.',
+    impacted(rejected, { covered: sha256(canonical(otherwise)), kept: otherwise }),
+  )
+  const fails = (id: string, what: string, evidence: Members) =>
+    all.add(`impact-${id}`, what, evidence, [IMPACT])
+  const edited = put(kept, 'approvedToRejected', 0)
+  fails(
+    'edited',
+    'A count of the report was changed after the human had signed its hash, and the service signed that.',
+    impacted(approved, { covered, kept: edited }),
+  )
+  all.add(
+    'edited-unsigned',
+    'A count of the report was changed by who has no key.',
+    { ...valid, impactReport: edited },
+    [SIGNATURE, IMPACT],
+  )
+  fails('without-report', 'The report that the human saw is not there.', impacted(approved, { covered }))
+  fails('without-hash', 'There is a report that no human signed.', impacted(approved, { kept }))
+  fails(
+    'null',
+    'The step-up covers no hash, and there is a report.',
+    impacted(approved, { covered: null, kept }),
+  )
+  fails('report-null', 'The report is null.', impacted(approved, { covered: sha256('null'), kept: null }))
+  for (const [member, value] of [
+    ['changeId', uuid('another')],
+    ['changeHash', sha256('another')],
+  ] as const) {
+    const foreign = put(kept, member, value)
+    const evidence = impacted(approved, { covered: sha256(canonical(foreign)), kept: foreign })
+    fails(`other-${member}`, `The report is of another change: its ${member} is another.`, evidence)
+  }
+  const enrolment = aChange('APPROVED')
+  const ofEnrolment = aReport(enrolment)
+  fails(
+    'of-approver',
+    'The change of an approver has a report, and only policies decide.',
+    impacted(enrolment, { covered: sha256(canonical(ofEnrolment)), kept: ofEnrolment }),
+  )
+  all.add(
+    'impact-pending',
+    'A change that nobody resolved has a report.',
+    signed({ ...aChange('PENDING_APPROVAL', humans.aliceStepUp, POLICY), impactReport: kept }),
+    [IMPACT],
+  )
 }
 
 /** A change that a human resolved by a passkey. */

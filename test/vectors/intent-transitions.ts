@@ -46,6 +46,7 @@ export function transitionCases(): Case[] {
   const valid: [id: string, what: string, change: Members][] = [
     ['resolved', 'A human found out that it was not executed.', RESOLVED],
     ['resolved-executed', 'A human found out that it was executed.', { ...RESOLVED, resolution: 'EXECUTED' }],
+    ['two-humans', 'Two humans said the same.', { ...RESOLVED, agreedWith: 'bob' }],
     ['by-provider', 'A provider said that it was executed.', BY_PROVIDER],
     ['by-provider-alone', 'A provider said so, and no confirmation is named.', WITHOUT_CONFIRMATION],
     ['by-connector', 'Its connector said so when it was asked.', { ...RESOLVED, by: 'connector:vendor:pay' }],
@@ -102,6 +103,10 @@ export function transitionCases(): Case[] {
       'A resolution names a record.',
       { ...RESOLVED, trustRecordHash: sha256('a record') },
     ],
+    ['agreed-alone', 'One human agrees with themselves.', { ...RESOLVED, agreedWith: 'alice' }],
+    ['agreed-empty', 'It agrees with nobody.', { ...RESOLVED, agreedWith: '' }],
+    ['agreed-null', 'It agrees with null.', { ...RESOLVED, agreedWith: null }],
+    ['agreed-final', 'A record needs nobody who agrees.', { ...FINALIZED, agreedWith: 'bob' }],
     ['confirmed-human', 'A human cites a confirmation.', { ...BY_PROVIDER, by: 'alice' }],
     ['confirmed-empty', 'The confirmation that it cites has no id.', { ...BY_PROVIDER, confirmationId: '' }],
     ['confirmed-null', 'The confirmation that it cites is null.', { ...BY_PROVIDER, confirmationId: null }],

@@ -1,6 +1,6 @@
 // countersign verify as a process of its own: what it exits with and what it prints.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -116,22 +116,87 @@ test('--jwks may be given several times, and contradictions between the files ar
   expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining('two different keys') })
 })
 
-test('--json prints the report: one for one piece of evidence, a list for several', () => {
+test('--json prints the report of one piece of evidence; of several each report, and the summary', () => {
   const one = verify(['changed.json', ...WITH_KEYS, '--json'])
   expect(one.status).toBe(1)
   expect(JSON.parse(one.stdout)).toMatchObject({ artifact: 'trust-record', valid: false })
   expect(JSON.parse(one.stdout)).toHaveProperty('notProven.0')
   const several = verify(['-', ...WITH_KEYS, '--json'], JSON.stringify([source.record, source.other]))
   expect(several.status).toBe(0)
-  expect(JSON.parse(several.stdout)).toMatchObject([{ valid: true }, { valid: true }])
+  expect(JSON.parse(several.stdout)).toMatchObject({
+    reports: [{ file: '-', valid: true }, { valid: true }],
+    summary: { pieces: 2, valid: 2 },
+  })
 })
 
 test('of several, one invalid is enough to exit 1, and the summary counts', () => {
   const page = [source.record, { ...source.other, createdAt: 'x' }, source.other]
   const { status, stdout } = verify(['-', ...WITH_KEYS], JSON.stringify(page))
   expect(status).toBe(1)
-  expect(stdout).toContain('3 pieces of evidence: 2 valid, 1 INVALID, 0 cannot be checked\n')
+  expect(stdout).toContain('3 pieces of evidence in 1 file: 2 valid, 1 INVALID, 0 cannot be checked\n')
   expect(verify(['-', ...WITH_KEYS], JSON.stringify({ events: [source.event] })).status).toBe(0)
+})
+
+const end = (count: number) => ({ exportEnd: { kind: 'trust-record', count, since: null, until: null } })
+const ndjson = (...values: readonly object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('')
+
+describe('many files', () => {
+  beforeAll(() => {
+    mkdirSync(join(folder, 'all', 'below'), { recursive: true })
+    file('all/record.json', source.record)
+    file('all/readme.txt', 'no evidence')
+    file('all/below/export.ndjson', ndjson(source.record, source.other, end(2)))
+  })
+
+  test('a folder, an export and a page: a line for each piece with its place, and the summary', () => {
+    file('page.json', { events: [source.event] })
+    const { status, stdout } = verify(['all', 'page.json', ...WITH_KEYS])
+    expect(status, stdout).toBe(0)
+    expect(stdout.split('\n').slice(0, 5)).toEqual([
+      `valid              trust-record ${source.record.trustRecordId}  all/below/export.ndjson:1`,
+      `valid              trust-record ${source.other.trustRecordId}  all/below/export.ndjson:2`,
+      `valid              trust-record ${source.record.trustRecordId}  all/record.json`,
+      expect.stringMatching(/^valid {14}audit-event .* {2}page\.json$/),
+      '4 pieces of evidence in 3 files: 4 valid, 0 INVALID, 0 cannot be checked',
+    ])
+  })
+
+  // proves abuse: A line of garbage, of another
+  test('of an export of thousands, on threads, the one that is changed is named with its line', () => {
+    const many = Array.from({ length: 300 }, () => source.record)
+    file('many.ndjson', ndjson(...many, { ...source.record, createdAt: 'x' }, ...many, end(601)))
+    const { status, stdout, stderr } = verify(['many.ndjson', ...WITH_KEYS, '--quiet'])
+    expect({ status, stderr }).toEqual({ status: 1, stderr: '' })
+    expect(stdout.split('\n').slice(0, 4)).toEqual([
+      `INVALID            trust-record ${source.record.trustRecordId}  many.ndjson:301`,
+      '  FAILED  canonical hash: The trust record hash does not match the canonical record',
+      '  FAILED  record signature: The trust record signature is not valid',
+      '601 pieces of evidence in 1 file: 600 valid, 1 INVALID, 0 cannot be checked',
+    ])
+  })
+
+  test('--report writes a page without script in which hostile text stands harmlessly', () => {
+    const hostile = '<script>alert(1)</script>\u001b[2J\u202e"\'&'
+    const changed = structuredClone(source.record) as unknown as {
+      transaction: { intent: { target: string } }
+    }
+    changed.transaction.intent.target = hostile
+    file('hostile.json', changed)
+    const { status } = verify(['hostile.json', 'record.json', ...WITH_KEYS, '--report', 'report.html'])
+    expect(status).toBe(1)
+    const page = readFileSync(join(folder, 'report.html'), 'utf8')
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;\ufffd[2J\ufffd&quot;&#39;&amp;')
+    expect(page).not.toContain('<script')
+    // oxlint-disable-next-line no-control-regex -- none of them may be there
+    expect(page).not.toMatch(/[\0-\x09\x0b-\x1f\u202e]/)
+    for (const part of [
+      'Something is not what the service signed',
+      'Done, as the connector reported',
+      'amount 42',
+      'What this report does not prove',
+    ])
+      expect(page).toContain(part)
+  })
 })
 
 // proves abuse: Control characters in a record's
@@ -168,7 +233,7 @@ describe('a key that is not given', () => {
     expect(verify(['-', ...given], JSON.stringify(changed)).status).toBe(1)
     const { status, stdout } = verify(['-', ...given], JSON.stringify([source.record, changed, {}]))
     expect(status).toBe(1)
-    expect(stdout).toContain('3 pieces of evidence: 0 valid, 1 INVALID, 2 cannot be checked\n')
+    expect(stdout).toContain('3 pieces of evidence in 1 file: 0 valid, 1 INVALID, 2 cannot be checked\n')
   })
 
   test('--json has the verdict and the keys', () => {
@@ -190,7 +255,6 @@ test('--json escapes what evidence could write to the terminal, and has the same
 describe('exits 2 with one sentence and nothing else for', () => {
   test.each<[string, string[], string, string]>([
     ['a file that is not there', ['none.json', ...WITH_KEYS], '', 'none.json cannot be read (ENOENT).'],
-    ['a folder', ['.', ...WITH_KEYS], '', '. cannot be read (EISDIR).'],
     ['no key set', ['record.json'], '', "required option '--jwks <file>' not specified"],
     ['a key set that is not there', ['record.json', '--jwks', 'none'], '', 'none cannot be read (ENOENT).'],
     ['evidence as a key set', ['record.json', '--jwks', 'record.json'], '', 'has no list `keys`'],

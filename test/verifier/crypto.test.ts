@@ -7,6 +7,7 @@ import * as serverDsse from '../../src/core/signing/dsse.ts'
 import * as serverEd25519 from '../../src/core/signing/ed25519.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { sign, verifySignature } from '../../src/core/signing/signature.ts'
+import { nativeEd25519, SMALL_ORDER } from '../../src/cli/verify/native-ed25519.ts'
 import { base64, base64url } from '../../src/core/verifier/base64.ts'
 import { cryptoOf, verifiers } from '../../src/core/verifier/crypto.ts'
 import { preAuthEncoding } from '../../src/core/verifier/pre-auth-encoding.ts'
@@ -33,8 +34,16 @@ describe.each([
 /** A public key of another length never gets past the key set. */
 function verifies(algorithm: 'ed25519' | 'ml-dsa-65', signed: Parameters<(typeof verifiers)['ed25519']>[0]) {
   if (signed.publicKey.length !== { ed25519: 32, 'ml-dsa-65': 1952 }[algorithm]) return false
-  return verifiers[algorithm](signed)
+  const isSigned = verifiers[algorithm](signed)
+  // The command checks by OpenSSL first: it must say the same.
+  if (algorithm === 'ed25519') expect(nativeEd25519(signed)).toBe(isSigned)
+  return isSigned
 }
+
+test('what OpenSSL takes for R and we do not are the eight points of small order', () => {
+  expect(SMALL_ORDER.size).toBe(8)
+  for (const hex of SMALL_ORDER) expect(ed25519.Point.fromHex(hex).isSmallOrder()).toBe(true)
+})
 
 const number = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`)
 

@@ -4,7 +4,7 @@ import { noPython, pythonAnswers, typescriptAnswers, type Answer } from '../vect
 import { mutations } from '../vectors/mutations.ts'
 
 const COUNT = 5_000
-const SEED_OF_THE_PROJECT = 21
+const SEED_OF_THE_PROJECT = 23
 /** Another one looks elsewhere: SEED=7 npx vitest run test/verifier/differential.test.ts */
 const SEED = Number(process.env['SEED'] ?? SEED_OF_THE_PROJECT)
 
@@ -59,7 +59,7 @@ describe.skipIf(noPython)('mutations', () => {
       ),
     )
     // Each of the checks was seen to fail. By another seed the rarest of them may not be.
-    if (SEED === SEED_OF_THE_PROJECT) expect(failed.size).toBe(48)
+    if (SEED === SEED_OF_THE_PROJECT) expect(failed.size).toBe(49)
     else expect(failed.size).toBeGreaterThanOrEqual(43)
   })
 })

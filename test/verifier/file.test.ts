@@ -33,6 +33,9 @@ beforeAll(async () => {
   }
   for (const [name, content] of Object.entries(files))
     writeFileSync(join(evidence, name), JSON.stringify(content))
+  // More than one thread takes at once.
+  const lines = Array.from({ length: 100 }, (__, i) => (i === 70 ? { ...record, createdAt: 'x' } : record))
+  writeFileSync(join(evidence, 'many.ndjson'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 })
 afterAll(() => rmSync(join(folder, '..'), { recursive: true }))
 
@@ -47,7 +50,17 @@ test('it imports nothing that reaches a network or starts a program', () => {
       name.replace(/^node:/, ''),
     ),
   )
-  expect([...imported].toSorted()).toEqual(['events', 'fs', 'module', 'path', 'process'])
+  expect([...imported].toSorted()).toEqual([
+    'crypto',
+    'events',
+    'fs',
+    'fs/promises',
+    'module',
+    'os',
+    'path',
+    'process',
+    'worker_threads',
+  ])
   expect([...imported].filter((name) => !builtinModules.includes(name))).toEqual([])
   expect(text).not.toMatch(/\bfetch\(|\bWebSocket\(|\beval\(|new Function\(/)
 })
@@ -80,6 +93,7 @@ const runs: readonly { title: string; status: number; args: readonly string[]; i
   { title: 'a record, as JSON', status: 0, args: ['record.json', '--jwks', 'keys.json', '--json'] },
   { title: 'a changed record', status: 1, args: ['changed.json', '--jwks', 'keys.json'] },
   { title: 'a page', status: 1, args: ['page.json', '--jwks', 'keys.json'] },
+  { title: 'an export on threads', status: 1, args: ['many.ndjson', 'page.json', '--jwks', 'keys.json'] },
   { title: 'an audit event', status: 0, args: ['event.json', '--jwks', 'keys.json'] },
   { title: 'evidence on standard input', status: 2, args: ['-', '--jwks', 'keys.json'], input: '<html>' },
   { title: 'no evidence', status: 2, args: ['nothing.json', '--jwks', 'keys.json'] },
@@ -92,7 +106,7 @@ const runs: readonly { title: string; status: number; args: readonly string[]; i
 
 /** Names of files where the evidence is: the file itself lies in another folder, alone. */
 const there = (args: readonly string[]) =>
-  args.map((arg) => (arg.endsWith('.json') ? join(evidence, arg) : arg))
+  args.map((arg) => (/\.(?:nd)?json$/.test(arg) ? join(evidence, arg) : arg))
 
 describe.each([
   ['this Node', process.env['PATH'] ?? '', false],
@@ -113,7 +127,10 @@ describe.each([
 
   test.skipIf(skipped)('--help names it and its options', () => {
     const { status, stdout } = ended(`node ${COMMAND}`, { PATH }, ['--help'], '')
-    expect([status, stdout]).toEqual([0, expect.stringContaining(`Usage: node ${COMMAND} [options] <file>`)])
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringContaining(`Usage: node ${COMMAND} [options] <file...>`),
+    ])
     expect(stdout).toContain('--jwks <file>')
   })
 })

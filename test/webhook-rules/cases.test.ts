@@ -53,5 +53,7 @@ test.each([
 
 test('a file that is not one of cases', () => {
   expect(() => run()).toThrow('cases must not have fewer than 1 items.')
-  expect(() => run({ case: 'Misspelt.', rules: 'paid' })).toThrow('cases.0 has an unknown key: rules.')
+  expect(() => run({ case: 'Misspelt.', rules: 'paid' })).toThrow(
+    "cases.0 has an unknown key: rules (did you mean 'rule'?).",
+  )
 })

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { compileWebhookRules, readWebhookRules } from '../../src/core/webhook-rules/parse.ts'
+import { readWebhookRules } from '../../src/core/webhook-rules/load.ts'
+import { compileWebhookRules } from '../../src/core/webhook-rules/parse.ts'
 import { aDocument, aRule, refusalOf } from './builders.ts'
 
 test('rules are hashed as canonical JSON, whatever the order of their members', () => {
@@ -27,17 +28,17 @@ test('what looks unintended is a warning', () => {
 
 describe('a document is refused', () => {
   test.each([
-    ['no object', 'text', 'acme.yaml: the document must be object.'],
+    ['no object', 'text', 'acme.yaml: the document must be an object.'],
     ['an unknown key', { ...aDocument(), extra: 1 }, 'acme.yaml: the document has an unknown key: extra.'],
     [
       'a misspelt compare',
       aDocument(aRule({ compares: [] })),
-      'acme.yaml: rules.0 has an unknown key: compares.',
+      "acme.yaml, rule paid: the rule has an unknown key: compares (did you mean 'compare'?).",
     ],
     [
       'another verdict',
       aDocument(aRule({ says: 'maybe' })),
-      'acme.yaml: rules.0.says must be one of executed, not_executed, pending.',
+      'acme.yaml, rule paid: says must be one of executed, not_executed, pending.',
     ],
     [
       'two rules of one id',
@@ -47,7 +48,7 @@ describe('a document is refused', () => {
     [
       'a when that does not compile',
       aDocument(aRule({ when: 'payload.event ==' })),
-      'acme.yaml, rule paid, when, column 17: Unexpected token: EOF.',
+      'acme.yaml, rule paid, when, column 17: The expression ends where more must follow.',
     ],
     [
       'a when that is no bool',
@@ -67,7 +68,7 @@ describe('a document is refused', () => {
     [
       'a comparison that does not compile',
       aDocument(aRule({ compare: ['true', 'payload.a > '] })),
-      'acme.yaml, rule paid, compare 2, column 13: Unexpected token: EOF.',
+      'acme.yaml, rule paid, compare 2, column 13: The expression ends where more must follow.',
     ],
     [
       'a comparison that is no bool',
@@ -92,7 +93,7 @@ describe('a document is refused', () => {
     [
       'a regular expression',
       aDocument(aRule({ when: "payload.event.matches('(a+)+$')" })),
-      'acme.yaml, rule paid, when, column 1: Rules have no matches() with these arguments; they have',
+      'acme.yaml, rule paid, when, column 1: Rules have no matches(); they have',
     ],
     [
       'a rule that can never match',
@@ -149,7 +150,7 @@ describe('a file', () => {
       '    transaction: payload.id',
       '    says: not_executed',
     ].join('\n')
-    expect(refused(text)).toContain('acme.yaml, line 5, rule failed, when, column 15: ')
+    expect(refused(text)).toContain('acme.yaml, line 6, column 25, rule failed, when: ')
   })
 
   test('names the line of a value that cannot be', () => {
@@ -162,11 +163,11 @@ describe('a file', () => {
       '    says: yes',
     ]
     expect(refused(text.join('\n'))).toContain(
-      'acme.yaml, line 6: rules.0.says must be one of executed, not_executed, pending.',
+      'acme.yaml, line 6, column 5, rule paid: says must be one of executed, not_executed, pending.',
     )
   })
 
   test('that is no YAML', () => {
-    expect(refused('provider: acme\nrules: [')).toMatch(/acme\.yaml: .*line 2/)
+    expect(refused('provider: acme\nrules: [')).toMatch(/acme\.yaml, line 2, /)
   })
 })

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readWebhookRules, readWebhookRulesInEffect } from '../../src/core/tables/webhook-rules.ts'
-import { readWebhookRules as readFile } from '../../src/core/webhook-rules/parse.ts'
-import { syncDocuments } from '../../src/server/sync-documents.ts'
+import { readWebhookRules as readFile } from '../../src/core/webhook-rules/load.ts'
+import { syncDocuments } from '../../src/server/start/sync-documents.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { aPolicyFolder } from '../policies.ts'
 
@@ -99,7 +99,7 @@ describe('a folder is refused, and the database left alone', () => {
       'with a file that does not compile',
       'acme.yaml',
       'provider: acme\nrules: [{ id: paid }]',
-      /rules\.0 must have/,
+      /rule paid: the rule must have/,
     ],
     [
       'with a file of another provider',
@@ -107,7 +107,7 @@ describe('a folder is refused, and the database left alone', () => {
       'provider: other\nrules: []',
       /provider must be the file's name, acme\.$/,
     ],
-    ['with a file that is no YAML', 'acme.yaml', 'rules: [', /acme\.yaml: /],
+    ['with a file that is no YAML', 'acme.yaml', 'rules: [', /acme\.yaml, line /],
     [
       'with a file of another ending',
       'acme.yml',

@@ -8,7 +8,7 @@ import type { ConsoleManifest } from '../../src/server/console/documents.ts'
 import { licenceTexts } from '../licences.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-export const CONSOLE_FOLDER = join(ROOT, 'src', 'server', 'pages', 'console')
+const CONSOLE_FOLDER = join(ROOT, 'src', 'server', 'pages', 'console')
 
 /** The files of the folder by name. The same sources give the same bytes: a test compares them with the committed ones. */
 export async function buildConsole(): Promise<ReadonlyMap<string, string>> {

@@ -1,7 +1,11 @@
-// countersign-verify.mjs: `countersign verify` in one file, for whoever has evidence and keys but no checkout.
+// countersign-verify.mjs: `countersign verify` in one file, for whoever has evidence and keys but no checkout. Its worker threads run the
+// same file.
 import { Command } from 'commander'
 import { defineVerify } from '../../src/cli/verify-program.ts'
+import { serveTasks } from '../../src/cli/verify/threads.ts'
 
-const program = new Command('node countersign-verify.mjs')
-defineVerify(program)
-await program.parseAsync()
+if (!serveTasks()) {
+  const program = new Command('node countersign-verify.mjs')
+  defineVerify(program, new URL(import.meta.url))
+  await program.parseAsync()
+}

@@ -2,7 +2,9 @@
 // answer to the screen. It opens no connection, keeps nothing, and starts without any key.
 import { showResults, type Outcome } from './result.ts'
 import { printable } from '../../src/core/printable.ts'
-import { Unusable, verifyFile } from '../../src/core/verifier/index.ts'
+import { noEvidence, readTrusted, Unusable, type Trusted } from '../../src/core/verifier/index.ts'
+import { reportsIn } from '../../src/core/verifier/many.ts'
+import { openSummary, type Summing } from '../../src/core/verifier/summary.ts'
 
 /** What a zone was given; `text` is undefined for bytes that are no UTF-8 text. */
 interface Source {
@@ -16,6 +18,8 @@ let keySets: readonly Source[] = []
 let logs: readonly Source[] = []
 /** Counts what was given, so that an answer to what has been replaced since is not shown. */
 let given = 0
+/** Long exports must not freeze the page. */
+const PAINT_EVERY_MS = 100
 
 zone('evidence', (sources) => {
   evidence = sources
@@ -106,29 +110,55 @@ async function verify(): Promise<void> {
   }
   summary.textContent = 'Checking…'
   const outcomes: Outcome[] = []
+  const summing = openSummary()
+  const trusted = trustedNow()
+  let paintedMs = -Infinity
   for (const source of evidence) {
-    await painted()
-    if (mine !== given) return
-    outcomes.push(...outcomesOf(source))
+    for (const outcome of outcomesOf(source, trusted, summing)) {
+      outcomes.push(outcome)
+      if (performance.now() - paintedMs < PAINT_EVERY_MS) continue
+      await painted()
+      if (mine !== given) return
+      paintedMs = performance.now()
+    }
   }
-  summary.textContent = showResults(results, outcomes)
+  summary.textContent = showResults(results, outcomes, summing.summary())
 }
 
-/** Whatever goes wrong is not a pass. */
-function outcomesOf({ name, text }: Source): Outcome[] {
+/** What verifies, or the sentence that says why it cannot be read. */
+function trustedNow(): Trusted | string {
   try {
-    if (text === undefined) throw new Unusable('The evidence is not UTF-8 text.')
     const unread = keySets.find((one) => one.text === undefined)
     if (unread !== undefined) throw new Unusable(`The key set ${unread.name} is not UTF-8 text.`)
     const [log, another] = logs
     if (another !== undefined) throw new Unusable('Several log descriptions are given: choose one of them.')
     if (log !== undefined && log.text === undefined)
       throw new Unusable(`The log description ${log.name} is not UTF-8 text.`)
-    const keys = keySets.map((one) => one.text)
-    return verifyFile(text, keys, { log: log?.text }).map((report) => ({ name, report }))
+    return readTrusted(
+      keySets.map((one) => one.text),
+      { log: log?.text },
+    )
   } catch (error) {
-    return [{ name, reason: error instanceof Error ? error.message : String(error) }]
+    return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** Whatever goes wrong is not a pass. */
+function* outcomesOf(
+  { name, text }: Source,
+  trusted: Trusted | string,
+  summing: Summing,
+): Generator<Outcome> {
+  const unread = text === undefined ? 'The evidence is not UTF-8 text.' : undefined
+  if (typeof trusted === 'string' || text === undefined) {
+    const reason = typeof trusted === 'string' ? trusted : (unread ?? '')
+    summing.add(noEvidence(reason))
+    summing.addFile(name, false)
+    yield { name, reason }
+    return
+  }
+  for (const report of reportsIn({ name, text }, trusted, summing))
+    yield report.artifact === 'unknown' ? { name, reason: report.notes.join(' ') } : { name, report }
 }
 
 /** Lets the browser show what was written before a long check: post-quantum signatures take milliseconds each. */

@@ -1,12 +1,15 @@
 // What the offline verifier page shows of an outcome. Evidence is anyone's text: it enters the page as text nodes only, never as HTML.
 import { printable } from '../../src/core/printable.ts'
 import { isOpen, type Report } from '../../src/core/verifier/index.ts'
+import { summaryLines, type Summary } from '../../src/core/verifier/summary.ts'
 
 /** Verified, or not checkable for a reason. */
 export type Outcome =
   { readonly name: string; readonly report: Report } | { readonly name: string; readonly reason: string }
 
 type Child = Node | string
+
+const SHOWN_MAX = 500
 
 const VERDICTS = {
   valid: { title: 'VALID', mark: '✓' },
@@ -33,14 +36,22 @@ const ARTIFACTS: Readonly<Record<Report['artifact'], string>> = {
  * Replaces what the element holds.
  * @returns the sentence that sums it up
  */
-export function showResults(place: HTMLElement, outcomes: readonly Outcome[]): string {
-  place.replaceChildren(...outcomes.map((outcome) => article(outcome, outcomes.length > 1)))
+export function showResults(place: HTMLElement, outcomes: readonly Outcome[], summary: Summary): string {
+  // Of many, what is not valid stands first.
+  const shown =
+    outcomes.length <= SHOWN_MAX
+      ? outcomes
+      : [...outcomes]
+          .toSorted((a, b) => Number(kindOf(a) === 'valid') - Number(kindOf(b) === 'valid'))
+          .slice(0, SHOWN_MAX)
+  place.replaceChildren(...shown.map((outcome) => article(outcome, outcomes.length > 1)))
+  if (shown.length < outcomes.length)
+    place.append(element('p', '', `${outcomes.length - shown.length} more are counted above and not shown.`))
   const [only] = outcomes
   // The verdict first: no name that follows can write over it.
-  if (outcomes.length === 1 && only !== undefined)
+  if (outcomes.length === 1 && only !== undefined && summary.cutShort.length === 0)
     return `${VERDICTS[kindOf(only)].title}: ${printable(only.name)}`
-  const count = (kind: Kind) => outcomes.filter((outcome) => kindOf(outcome) === kind).length
-  return `${outcomes.length} results: ${count('valid')} valid, ${count('invalid')} not valid, ${count('unchecked')} cannot be checked.`
+  return summaryLines(summary).join('\n')
 }
 
 function kindOf(outcome: Outcome): Kind {

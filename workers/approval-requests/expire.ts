@@ -1,4 +1,4 @@
-// Tells of approval requests whose time is over: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
+// Tells of approval requests whose time is over, or whose policy version was retired: by the sweep, since nobody's request does it. That they do not count any more needs no sweep.
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { expireApprovalRequests, type ExpiredRequest } from '../../src/core/tables/approval-requests.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
@@ -35,14 +35,16 @@ function capabilityOf(body: string): string | undefined {
 }
 
 function eventOf(
-  { requestId, requestedBy, expiresAt, body }: ExpiredRequest,
+  { requestId, requestedBy, expiresAt, retired, body }: ExpiredRequest,
   key: SigningKey,
 ): AuditEventRow {
   return auditEvent(
     {
       type: 'approval_request.expired',
       route: 'service',
-      reason: 'The approval request was not used in its time.',
+      reason: retired
+        ? 'The policy version that the approval request is bound to was retired.'
+        : 'The approval request was not used in its time.',
       capability: capabilityOf(body),
       detail: { requestId, expiresAt, submittedBy: requestedBy },
     },

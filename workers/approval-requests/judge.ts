@@ -3,6 +3,7 @@ import { Check } from 'typebox/value'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { BusinessTransactionInput } from '../../src/core/schemas/business-transaction.ts'
 import { SignedApproval } from '../../src/core/schemas/approval.ts'
+import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import type { ThreadContext } from '../context.ts'
 import { evaluateVersion } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
@@ -13,7 +14,7 @@ import type { ScopedCaller } from '../in-flight.ts'
 export interface Approvable {
   readonly transaction: BusinessTransactionInput
   readonly policyContentHash: string
-  /** Over all signals that the policy verifies by approvals. */
+  /** Over the signals that it needs of those that the policy verifies by approvals. */
   readonly quorum: number
 }
 
@@ -44,16 +45,22 @@ export function judge(
   const granted = Object.fromEntries(approvals.map(({ signal }) => [signal, true]))
   const asGranted = { ...transaction, signals: { ...transaction.signals, ...granted } }
   const evaluation = evaluateVersion(version, asGranted, now)
-  if (evaluation.kind !== 'approved') return failures.notApprovable(sentence(evaluation.reason))
-  const unclaimed = approvals.find(({ signal }) => transaction.signals[signal] !== true)
-  const needsNone = unclaimed !== undefined && evaluateVersion(version, transaction, now).kind === 'approved'
+  // What waits for other state that the caller left out may yet be approved.
+  if (evaluation.kind === 'rejected' || evaluation.kind === 'denied')
+    return failures.notApprovable(sentence(evaluation.reason))
+  const unclaimed = approvals.find(({ signal }) => transaction.signals[signal] === false)
+  const claimed = approvals.some(({ signal }) => transaction.signals[signal] === true)
+  const none = Object.fromEntries(approvals.map(({ signal }) => [signal, false]))
+  const needsNone =
+    (unclaimed !== undefined || !claimed) &&
+    evaluateVersion(version, transaction, now, none).kind === 'approved'
   if (approvals.length === 0 || needsNone)
     return failures.notApprovable(
       `Policy '${policy.name}' version '${policy.version}' lets this through without one.`,
     )
   if (unclaimed !== undefined)
     return failures.invalidField(
-      `${path}.signals.${unclaimed.signal} must be true: it claims the approval that is asked for.`,
+      `${path}.signals.${unclaimed.signal} must be true or left out: it claims the approval that is asked for.`,
     )
   const { capability, target } = SignedApproval.properties.payload.properties
   if (!Check(capability, intent.action) || !Check(target, intent.target))
@@ -63,8 +70,45 @@ export function judge(
   return {
     transaction,
     policyContentHash: version.contentHash,
-    quorum: approvals.reduce((sum, verifier) => sum + verifier.quorum, 0),
+    quorum: fewest(approvals, transaction, (signals) => {
+      const filled = { ...nothingBefore(version.policy), ...signals }
+      return evaluateVersion(version, transaction, now, filled).kind === 'approved'
+    }),
   }
+}
+
+/** Limits as the first execution of all finds them: what they are at the execution is known then. */
+function nothingBefore({ verify }: CompiledPolicy): Record<string, number> {
+  return Object.fromEntries(verify.flatMap(({ signal, by }) => (by === 'history' ? [[signal, 0]] : [])))
+}
+
+/** Sets of more signals than these are not looked through: their number doubles with each. */
+const CHOICES_MAX = 6
+
+/**
+ * How many approvals let it through, at the least: those that it declares and, of the signals that it leaves out, the cheapest set with which
+ * the rules approve; all of them where none is known to. One approval stands for one signal.
+ */
+function fewest(
+  approvals: readonly { readonly signal: string; readonly quorum: number }[],
+  { signals }: { readonly signals: Readonly<Record<string, unknown>> },
+  approves: (granted: Readonly<Record<string, boolean>>) => boolean,
+): number {
+  const sumOf = (some: typeof approvals) => some.reduce((sum, { quorum }) => sum + quorum, 0)
+  const leftOut = approvals.filter(({ signal }) => !Object.hasOwn(signals, signal))
+  const declared = sumOf(approvals) - sumOf(leftOut)
+  if (leftOut.length > CHOICES_MAX) return declared + sumOf(leftOut)
+  const sets = Array.from({ length: 2 ** leftOut.length }, (_, bits) =>
+    leftOut.filter((_one, i) => (bits >> i) & 1),
+  )
+    .filter((some) => some.length > 0 || declared > 0)
+    .toSorted((a, b) => sumOf(a) - sumOf(b))
+  const enough = sets.find((some) =>
+    approves(
+      Object.fromEntries(leftOut.map(({ signal }) => [signal, some.some((one) => one.signal === signal)])),
+    ),
+  )
+  return declared + sumOf(enough ?? leftOut)
 }
 
 /** As a decision states it, a reason may begin in lower case. */

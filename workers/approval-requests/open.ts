@@ -95,8 +95,18 @@ async function postedOf(
   // Of one's own, also for humans and auditors: the request is for an execution by whoever asks.
   const refused = await readRefusedTransaction(sql, fromRefusal, callerId)
   if (refused === null) return failures.refusalNotFound()
-  const { mismatches } = JSON.parse(refused.refusal) as { mismatches: { source: string }[] }
-  return mismatches.some(({ source }) => source === 'approval')
+  const { decision, mismatches } = JSON.parse(refused.refusal) as {
+    decision: { signals: object; verifiedSignals: Record<string, { by: string; value: unknown }> }
+    mismatches: { source: string }[]
+  }
+  // Claimed and not there, or left to the service, which found none.
+  const lacked =
+    mismatches.some(({ source }) => source === 'approval') ||
+    Object.entries(decision.verifiedSignals).some(
+      ([signal, { by, value }]) =>
+        by === 'approval' && value === false && !Object.hasOwn(decision.signals, signal),
+    )
+  return lacked
     ? { transaction: JSON.parse(refused.transaction) as unknown, path: 'fromRefusal' }
     : failures.notApprovable('The execution was not refused for want of approvals.')
 }
@@ -165,6 +175,7 @@ async function store(
     requestedBy,
     principalId,
     quorum,
+    policy: content.policy,
     createdAt,
     expiresAt,
     ...sealed,

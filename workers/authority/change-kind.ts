@@ -34,7 +34,10 @@ export interface ChangeKind<P> {
    * Compares the proposal with the current state, in the transaction that stores it. Returns `proposed` in full, where the body left
    * something to the current state, or a 409 where it contradicts it.
    */
-  readonly examine: (proposal: ReadProposal<P>, sql: Sql) => Promise<(Advice & { proposed: P }) | Failure>
+  readonly examine: (
+    proposal: ReadProposal<P> & { readonly proposedBy: string },
+    sql: Sql,
+  ) => Promise<(Advice & { proposed: P }) | Failure>
   /**
    * Puts it in effect, in the transaction that approves it. Reads the current state again for an exact message; the statement decides,
    * since another change may be applied between the two. Returns a 409 where the state has changed since the proposal.

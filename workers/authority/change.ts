@@ -4,6 +4,7 @@ import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { changeStreams } from '../../src/core/log/change-streams.ts'
 import type { ChangeKindName, ChangeStatus } from '../../src/core/schemas/governance.ts'
+import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
@@ -31,6 +32,8 @@ export interface Change extends Proposal {
   readonly resolvedAt?: string
   readonly rejectionReason?: string
   readonly stepUpAuthorization?: Json
+  /** What the human saw whose step-up covers its hash. */
+  readonly impactReport?: ImpactReport
 }
 
 export function openChange(
@@ -101,6 +104,11 @@ const ROUTES = {
     proposed: 'POST /event-endpoints/changes',
     approved: 'POST /event-endpoints/changes/{id}/approve',
     rejected: 'POST /event-endpoints/changes/{id}/reject',
+  },
+  'caller-key': {
+    proposed: 'POST /caller-keys/changes',
+    approved: 'POST /caller-keys/changes/{id}/approve',
+    rejected: 'POST /caller-keys/changes/{id}/reject',
   },
 } as const satisfies Record<ChangeKindName, Record<string, RoutePattern>>
 

@@ -33,13 +33,13 @@ const ENDPOINTS_MAX = 100
 const proposalOf = bodyOf(EventEndpointProposal)
 
 /**
- * @param rule.callerIds those that are configured
+ * @param rule.callerIds those with a key in effect
  * @param rule.logged whether the evidence log is on, which the feed is made of
  * @param rule.lookup resolves host names in place of the system
  */
 export function eventEndpointChanges(rule: {
   production: boolean
-  callerIds: readonly string[]
+  callerIds: () => readonly string[]
   logged: boolean
   lookup?: Lookup
 }): ChangeKind<Register | Revoke> {
@@ -103,11 +103,11 @@ async function newestCursor(sql: Sql): Promise<string | null> {
 
 function warningsOf(
   { url, withParameters, callerIds = [] }: Register,
-  known: { readonly callerIds: readonly string[]; readonly logged: boolean },
+  known: { readonly callerIds: () => readonly string[]; readonly logged: boolean },
 ): string[] {
   const warnings = callerIds
-    .filter((callerId) => !known.callerIds.includes(callerId))
-    .map((callerId) => `No caller ${callerId} is configured.`)
+    .filter((callerId) => !known.callerIds().includes(callerId))
+    .map((callerId) => `No caller ${callerId} has a key.`)
   if (withParameters) warnings.push('The parameters of executions are sent to the endpoint.')
   if (!known.logged) warnings.push('Nothing is sent: the evidence log is off (LOG=off).')
   if (reachOf(url) === 'any')

@@ -1,7 +1,9 @@
 // THE list of what humans change together: another kind is a file beside this one and a row here (decisions §7).
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
+import type { Caller } from '../../src/core/callers.ts'
 import { approverChanges } from './approver.ts'
+import { callerKeyChanges } from './caller-key.ts'
 import type { ChangeKind } from './change-kind.ts'
 import { eventEndpointChanges } from './event-endpoint.ts'
 import { externalConnectorChanges } from './external-connector.ts'
@@ -15,20 +17,23 @@ export type ChangeKinds = Readonly<Record<ChangeKindName, ChangeKind<Json>>>
  * @param options.approverPasskeys which passkeys may be enrolled
  * @param options.production refuses an endpoint on the service's own machine
  * @param options.providers those whose deliveries are taken
- * @param options.callerIds those that are configured
+ * @param options.configuredCallers the entries of SERVICE_API_KEYS
+ * @param options.callerIds those with a key in effect
  * @param options.logged whether the evidence log is on
  */
 export function openChangeKinds({
   ownKeys,
   approverPasskeys,
   providers,
+  configuredCallers,
   ...rule
 }: {
   ownKeys: () => readonly string[]
   approverPasskeys: 'any' | 'device-bound'
   production: boolean
   providers: readonly string[]
-  callerIds: readonly string[]
+  configuredCallers: readonly Caller[]
+  callerIds: () => readonly string[]
   logged: boolean
 }): ChangeKinds {
   const kinds: Readonly<Record<ChangeKindName, unknown>> = {
@@ -37,6 +42,7 @@ export function openChangeKinds({
     'external-connector': externalConnectorChanges(rule),
     'webhook-rules': webhookRuleChanges({ hasSecret: (provider) => providers.includes(provider) }),
     'event-endpoint': eventEndpointChanges(rule),
+    'caller-key': callerKeyChanges(configuredCallers),
   }
   // A kind is handed back what its own `read` or `examine` has made: kept as signed JSON, which is checked before it is read.
   return kinds as ChangeKinds

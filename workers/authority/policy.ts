@@ -1,40 +1,71 @@
-// Changes of policies (decisions §6, §7): a version that is proposed with its content, or one that an upgrade has loaded.
+// Changes of policies (decisions §6, §7, §12): a version that is proposed with its content, one that an upgrade has loaded, and the end of
+// versions that were approved.
 import { canonicalize } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { diffPolicies } from '../../src/core/policy/diff.ts'
-import { byApproval } from '../../src/core/policy/order.ts'
+import { byApproval, byNameAndVersion } from '../../src/core/policy/order.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
+import { standingOf } from '../../src/core/policy/standing.ts'
 import { documentOf } from '../../src/core/policy/stored.ts'
 import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/core/schemas/policy.ts'
 import { PolicyProposalRead } from '../../src/core/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
+import type { Sql } from '../../src/core/tables/sql.ts'
 import {
   approvePolicyVersion,
   readPolicyVersions,
+  retirePolicyVersions,
   type StoredPolicyVersion,
 } from '../../src/core/tables/policy-versions.ts'
-import type { Advice, ChangeKind } from './change-kind.ts'
+import type { ChangeKind } from './change-kind.ts'
 
 /** Names of our own paths below /policies: a policy of such a name could not be told from them. */
 const RESERVED = ['pending-changes', 'in-effect', 'validate']
 
+interface Retirement {
+  readonly action: 'retire'
+  readonly policyId: string
+  readonly policyVersion: string
+}
+
+interface Retiring {
+  /** Versions that end by the same change; left out where none do. */
+  readonly retires?: readonly string[]
+}
+
+/** As a checker is shown it: the document whole, beside it what ends with it. A document has no member `retires` or `action`. */
+type Approval = PolicyDocument & Retiring
+
+/** As it is read where the content is the loaded one, until that is known to stand. */
+type LoadedApproval = Retiring & { readonly action: 'approve the loaded content' }
+
+type PolicyChange = Approval | LoadedApproval | Retirement
+
 const proposalOf = bodyOf(PolicyProposalRead)
 
-/** Null: the content that is loaded, until it is known to stand. */
-export const policyChanges: ChangeKind<PolicyDocument | null> = {
+export const policyChanges: ChangeKind<PolicyChange> = {
   read(body, { name = '', version = '' }) {
     const proposal = proposalOf(body)
     if (proposal instanceof Failure) return proposal
-    const { reason, proposedContent } = proposal
+    const { action, reason, proposedContent, retires } = proposal
     if (RESERVED.includes(name))
       return failures.invalidField(`policyId must not be ${name}: the name is reserved.`)
     const target = `${name}/${version}`
-    if (proposedContent === undefined) {
-      // What is no name could be read as another version's target, and no PostgreSQL text holds a NUL.
-      if (!isPolicyName(name) || !isPolicyVersion(version)) return failures.policyNotFound({ name, version })
-      return { target, proposed: null, reason }
+    const isNamed = isPolicyName(name) && isPolicyVersion(version)
+    // What is no name could be read as another version's target, and no PostgreSQL text holds a NUL.
+    if (proposedContent === undefined && !isNamed) return failures.policyNotFound({ name, version })
+    if (action === 'retire') {
+      for (const [member, value] of Object.entries({ proposedContent, retires }))
+        if (value !== undefined)
+          return failures.invalidField(`${member} must be left out where action is retire.`)
+      return { target, proposed: { action, policyId: name, policyVersion: version }, reason }
     }
+    if (retires?.includes(version))
+      return failures.invalidField(`retires must not name ${version}, which is the version that is proposed.`)
+    const retiring = retires === undefined ? {} : { retires }
+    if (proposedContent === undefined)
+      return { target, proposed: { action: 'approve the loaded content', ...retiring }, reason }
     const named = { policyId: name, policyVersion: version }
     for (const [member, value] of Object.entries(named)) {
       if (proposedContent[member] !== value)
@@ -42,29 +73,50 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
     }
     const compiled = compiledOr400(proposedContent, 'proposedContent')
     if (compiled instanceof Failure) return compiled
-    return { target, proposed: compiled.document, reason, warnings: compiled.warnings }
+    const { document, warnings } = compiled
+    return { target, proposed: { ...document, ...retiring }, reason, warnings }
   },
 
   async examine({ target, proposed, warnings }, sql) {
+    const all = await readPolicyVersions(sql)
     const [name = '', version = ''] = target.split('/')
-    const versions = (await readPolicyVersions(sql)).filter((row) => row.name === name)
+    const versions = all.filter((row) => row.name === name)
     const stored = versions.find((row) => row.version === version)
-    if (stored === undefined && proposed === null) return failures.policyNotFound({ name, version })
-    if (stored !== undefined && stored.approvedBy !== null)
-      return failures.conflict(`Policy '${name}' version '${version}' is approved and never changes.`)
-    const content = proposed === null ? (stored?.content ?? '') : canonicalize(proposed)
+    if ('action' in proposed && proposed.action === 'retire')
+      return (
+        unretirable(versions, { name, version }) ?? { proposed, warnings: ungoverned(all, name, [version]) }
+      )
+    if (stored === undefined && 'action' in proposed) return failures.policyNotFound({ name, version })
+    if (stored !== undefined && standingOf(stored) !== 'LOADED') return unchangeable(stored)
+    const { retires = [], ...rest } = proposed
+    for (const one of retires) {
+      const refused = unretirable(versions, { name, version: one })
+      if (refused !== undefined) return refused
+    }
+    const content = 'action' in rest ? (stored?.content ?? '') : canonicalize(rest)
     if (stored !== undefined && stored.content !== content) return otherContent(name, version)
-    if (proposed !== null && warnings !== undefined)
-      return { proposed, warnings, ...changeFromNewest(proposed, versions) }
-    const compiled = compiledOr400(JSON.parse(content), 'proposedContent')
+    // A document that was posted has been compiled, outside of this transaction.
+    const compiled =
+      warnings === undefined ? compiledOr400(JSON.parse(content), 'proposedContent') : undefined
     if (compiled instanceof Failure) return compiled
-    const { document, warnings: found } = compiled
-    return { proposed: document, warnings: found, ...changeFromNewest(document, versions) }
+    const document = compiled?.document ?? (rest as PolicyDocument)
+    return {
+      proposed: retires.length === 0 ? document : { ...document, retires },
+      warnings: [
+        ...(compiled?.warnings ?? warnings ?? []),
+        ...staying(versions, retires),
+        ...ungoverned(all, name, retires, document),
+      ],
+      ...changeFromNewest(document, versions),
+    }
   },
 
   async apply({ target, proposed, changeId, resolvedBy, resolvedAt }, sql) {
     const [name = '', version = ''] = target.split('/')
-    const content = canonicalize(proposed)
+    const ending = { name, retiredBy: resolvedBy, retiredAt: resolvedAt, retiredByChange: changeId }
+    if ('action' in proposed) return retire(sql, { ...ending, versions: [version] })
+    const { retires = [], ...document } = proposed
+    const content = canonicalize(document)
     const approved = await approvePolicyVersion(sql, {
       name,
       version,
@@ -74,8 +126,45 @@ export const policyChanges: ChangeKind<PolicyDocument | null> = {
       approvedAt: resolvedAt,
       approvedByChange: changeId,
     })
-    return approved ? undefined : otherContent(name, version)
+    if (!approved) return otherContent(name, version)
+    return retire(sql, { ...ending, versions: retires })
   },
+}
+
+/** Ends versions, all or none of them: a 409 undoes the approval of their successor too. */
+async function retire(
+  sql: Sql,
+  row: Parameters<typeof retirePolicyVersions>[1],
+): Promise<Failure | undefined> {
+  const { name, versions } = row
+  if (versions.length === 0 || (await retirePolicyVersions(sql, row)) === versions.length) return undefined
+  // Those that this transaction has just retired are no contradiction.
+  const stored = (await readPolicyVersions(sql)).filter((one) => one.name === name)
+  const own = stored
+    .filter((one) => one.retiredByChange === row.retiredByChange)
+    .map(({ version }) => version)
+  return versions
+    .filter((version) => !own.includes(version))
+    .map((version) => unretirable(stored, { name, version }))
+    .find((failure) => failure !== undefined)
+}
+
+/** Why a version cannot be retired: it is not known, not approved, or retired already. */
+function unretirable(
+  versions: readonly StoredPolicyVersion[],
+  { name, version }: { readonly name: string; readonly version: string },
+): Failure | undefined {
+  const stored = versions.find((row) => row.version === version)
+  if (stored === undefined) return failures.policyNotFound({ name, version })
+  const named = `Policy '${name}' version '${version}'`
+  const standing = standingOf(stored)
+  if (standing === 'LOADED') return failures.conflict(`${named} is not approved, so it cannot be retired.`)
+  return standing === 'RETIRED' ? failures.conflict(`${named} is retired already.`) : undefined
+}
+
+function unchangeable(row: StoredPolicyVersion): Failure {
+  const standing = standingOf(row) === 'RETIRED' ? 'retired' : 'approved'
+  return failures.conflict(`Policy '${row.name}' version '${row.version}' is ${standing} and never changes.`)
 }
 
 /** Shipped and proposed content would differ from the first day: the file has to change, or the version's number. */
@@ -85,12 +174,40 @@ function otherContent(name: string, version: string): Failure {
   )
 }
 
-/** Compares with the version that was approved last. */
-function changeFromNewest(
-  document: PolicyDocument,
-  versions: readonly StoredPolicyVersion[],
-): Pick<Advice, 'diff'> {
-  const [newest] = versions.filter(({ approvedBy }) => approvedBy !== null).toSorted(byApproval)
+/** A stricter version binds nobody while callers may name an older one. */
+function staying(versions: readonly StoredPolicyVersion[], retires: readonly string[]): string[] {
+  const others = versions
+    .filter((row) => standingOf(row) === 'APPROVED' && !retires.includes(row.version))
+    .toSorted(byNameAndVersion)
+    .map(({ version }) => version)
+  if (others.length === 0) return []
+  return [
+    `Callers may go on naming ${others.join(', ')}, which stay${others.length === 1 ? 's' : ''} in effect: \`retires\` ends versions in the same change.`,
+  ]
+}
+
+/** Actions that no version of any policy lets through any more. */
+function ungoverned(
+  all: readonly StoredPolicyVersion[],
+  name: string,
+  retires: readonly string[],
+  successor?: PolicyDocument,
+): string[] {
+  const isEnding = (row: StoredPolicyVersion) => row.name === name && retires.includes(row.version)
+  const ending = all.filter(isEnding).flatMap((row) => documentOf(row).capabilities)
+  const others = all
+    .filter((row) => standingOf(row) === 'APPROVED' && !isEnding(row))
+    .flatMap((row) => documentOf(row).capabilities)
+  const left = new Set([...others, ...(successor?.capabilities ?? [])])
+  return [...new Set(ending)]
+    .filter((capability) => !left.has(capability))
+    .map((capability) => `No version in effect governs ${capability} any more.`)
+}
+
+/** Compares with the version in effect that was approved last. */
+function changeFromNewest(document: PolicyDocument, versions: readonly StoredPolicyVersion[]) {
+  const approved = versions.filter((row) => standingOf(row) !== 'LOADED').toSorted(byApproval)
+  const newest = approved.find((row) => standingOf(row) === 'APPROVED') ?? approved[0]
   if (newest === undefined) return {}
   return { diff: { against: newest.version, ...diffPolicies(documentOf(newest), document) } }
 }

@@ -29,11 +29,12 @@ async function propose(
   const proposal = kind.read(request.body, request.params)
   if (proposal instanceof Failure) return proposal
   const { target, reason } = proposal
+  const proposedBy = request.caller.callerId
   const refused = await kind.check?.(proposal.proposed)
   if (refused !== undefined) return refused
 
   return allOrNothing(pool, async (sql) => {
-    const examined = await kind.examine(proposal, sql)
+    const examined = await kind.examine({ ...proposal, proposedBy }, sql)
     if (examined instanceof Failure) return examined
     const { proposed, ...advice } = examined
     const change = openChange({
@@ -41,7 +42,7 @@ async function propose(
       target,
       proposed,
       reason,
-      proposedBy: request.caller.callerId,
+      proposedBy,
       proposedAt: new Date().toISOString(),
     })
     const stored = { ...signChange(change, key), advice: canonicalize({ ...advice }) }

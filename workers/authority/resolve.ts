@@ -1,6 +1,7 @@
 // Resolves a change of any kind (decisions §7), its checks in their order: body → 404 → same actor → step-up → state.
 import { Failure, failures } from '../../src/core/errors.ts'
 import { ChangeApprovalRead, ChangeRejectionRead } from '../../src/core/schemas/governance.ts'
+import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { changeText } from '../../src/core/sealed.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
@@ -30,6 +31,12 @@ interface ResolveWith extends Pick<
 
 type Action = 'approve' | 'reject'
 
+interface ResolutionBody {
+  readonly stepUpAuthorization?: unknown
+  readonly rejectionReason?: string
+  readonly impactReport?: ImpactReport
+}
+
 const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
 
 export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): Promise<Finished[]> {
@@ -41,8 +48,9 @@ async function resolve(
   { pool, key, crypto, startLogBatch, existingStreams: existing, changeKinds }: ResolveWith,
 ) {
   const action = params['action'] as Action
-  const given: { stepUpAuthorization?: unknown; rejectionReason?: string } | Failure = bodies[action](body)
+  const given: ResolutionBody | Failure = bodies[action](body)
   if (given instanceof Failure) return given
+  const { impactReport, rejectionReason } = given
 
   const kindName = params['kind'] as ChangeKindName
   const id = params['id']
@@ -55,6 +63,7 @@ async function resolve(
   const stepUp = checkStepUp(given.stepUpAuthorization, {
     change,
     action,
+    impactReport,
     publicKeyPem: caller.stepUpPublicKey,
     passkey: caller.stepUpPasskey,
     now,
@@ -81,13 +90,13 @@ async function resolve(
       if (moved !== undefined) return moved
       await advanceEpoch(sql)
     }
-    const { rejectionReason } = given
     const resolved: Change = {
       ...change,
       ...resolution,
       status: action === 'approve' ? 'APPROVED' : 'REJECTED',
       ...(rejectionReason === undefined ? {} : { rejectionReason }),
       stepUpAuthorization: stepUp,
+      ...(impactReport === undefined ? {} : { impactReport }),
     }
     const sealed = signChange(resolved, key)
     const log = startLogBatch()

@@ -3,9 +3,12 @@ import { canonicalize } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { isStepUpAuthorization, type StepUpAuthorization } from '../../src/core/schemas/governance.ts'
 import type { StepUpPasskey } from '../../src/core/callers.ts'
+import type { ImpactReport } from '../../src/core/schemas/impact-report.ts'
 import { humanSignatureProblem, readHumanKey } from '../../src/core/signing/human-key.ts'
 import { isPasskeyAlgorithm } from '../../src/core/webauthn/assertion.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
+import type { Change } from './change.ts'
+import { impactProblem } from './impact.ts'
 
 const LIFETIME_MAX_MS = 120_000
 /** How far a human's clock may be ahead of ours. */
@@ -14,8 +17,9 @@ const CLOCK_TOLERANCE_MS = 5_000
 const KEY_ID = 'step-up'
 
 interface StepUpFor {
-  readonly change: { readonly changeId: string; readonly changeHash: string }
+  readonly change: Pick<Change, 'kind' | 'changeId' | 'changeHash'>
   readonly action: 'approve' | 'reject'
+  readonly impactReport?: ImpactReport | undefined
   /** PEM; undefined: the key that was called with has none. */
   readonly publicKeyPem: string | undefined
   readonly passkey?: StepUpPasskey | undefined
@@ -34,7 +38,7 @@ export function checkStepUp(given: unknown, due: StepUpFor): StepUpAuthorization
 
 function whatIsWrong(
   { payload, algorithm, signature, webauthn }: StepUpAuthorization,
-  { change, action, publicKeyPem, passkey, now }: StepUpFor,
+  { change, action, impactReport: report, publicKeyPem, passkey, now }: StepUpFor,
 ): string | undefined {
   const byPasskey = isPasskeyAlgorithm(algorithm)
   const pem = byPasskey ? passkey?.publicKeyPem : publicKeyPem
@@ -42,6 +46,8 @@ function whatIsWrong(
   if (payload.changeId !== change.changeId) return 'it is for another change'
   if (payload.changeHash !== change.changeHash) return 'its changeHash is not that of the change'
   if (payload.action !== action) return `it is not for the action ${action}`
+  const unfit = impactProblem({ change, impactHash: payload.impactHash, report })
+  if (unfit !== undefined) return unfit
   if (pem === undefined) return "its signature is not by the caller's step-up key"
   const signed = { algorithm, value: signature, webauthn }
   const key = readHumanKey(KEY_ID, pem, byPasskey ? passkey : undefined)

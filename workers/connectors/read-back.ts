@@ -14,7 +14,7 @@ const QUESTION_HEADER = 'countersign-question'
 const CLOCKS_DIFFER_MS = 60_000
 
 /** A question, ready to be sent. */
-export interface SignedQuestion {
+interface SignedQuestion {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }

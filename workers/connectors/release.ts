@@ -1,6 +1,6 @@
 // What an external connector receives, signed: the release, which says what to do, once, on whose authority, until when (decisions §8); and
 // the question what became of one (docs/handbook/executions.md).
-import type { Artifact } from '../../src/core/signing/dsse.ts'
+import type { SignedKind } from '../../src/core/signing/dsse.ts'
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
@@ -70,7 +70,7 @@ export function signQuestion(
 const expiryMs = (now: Date, timeoutMs: number) => now.getTime() + timeoutMs + GRACE_MS
 
 function signed(
-  artifact: Artifact,
+  artifact: SignedKind,
   member: 'release' | 'question',
   { text, key }: { text: string; key: SigningKey },
 ): string {

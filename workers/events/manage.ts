@@ -41,7 +41,7 @@ const actions = {
   },
 } as const
 
-export type EndpointAction = keyof typeof actions
+type EndpointAction = keyof typeof actions
 
 export function manageEndpoints(
   batch: readonly InFlight[],

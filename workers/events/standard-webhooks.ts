@@ -3,7 +3,7 @@ import {
   hmacSignature,
   signedBytes,
   timestampOf,
-  type SignedDelivery,
+  type DeliveryToSign,
 } from '../../src/core/outbound/standard-webhooks.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 
@@ -19,7 +19,7 @@ export function secretText(secret: Buffer): string {
  * @param given.key Ed25519
  */
 export function signDelivery(
-  delivery: SignedDelivery,
+  delivery: DeliveryToSign,
   { secrets, key }: { readonly secrets: readonly Buffer[]; readonly key: SigningKey },
 ): Readonly<Record<string, string>> {
   const message = signedBytes(delivery)

@@ -5,7 +5,7 @@ import { failureOf } from '../../src/core/failure-of.ts'
 import type { Step } from '../../src/core/tables/statement-batch.ts'
 import { claimTransactions } from '../../src/core/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
-import { insertHistoryEntries } from '../../src/core/tables/history-entries.ts'
+import { insertHistoryEntries, insertHistoryGroups } from '../../src/core/tables/history-entries.ts'
 import { insertRefusals } from '../../src/core/tables/refusal-records.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import type { Authorized, Decided } from './authorize.ts'
@@ -125,6 +125,15 @@ function released(claimed: readonly Decided[], { now, startLogBatch, existingStr
           policy: item.transaction.policy.name,
           releasedAt: now.toISOString(),
         })),
+    ),
+    ...insertHistoryGroups(
+      authorized.flatMap(({ groups, transaction }) =>
+        groups.map((groupHash) => ({
+          businessTransactionId: transaction.businessTransactionId,
+          groupHash,
+          releasedAt: now.toISOString(),
+        })),
+      ),
     ),
     ...insertRefusals(
       refused.map((item) => ({

@@ -2,12 +2,14 @@
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
 import type { Json } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
+import { groupsOf } from '../../src/core/policy/counting.ts'
 import { evaluate, rejected, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import { describeAuthorization, type UnsignedAuthorization } from './authorization.ts'
+import { countable } from './countable.ts'
 import { describeDecision, type Decision } from './decision.ts'
 import { refuse, type Refusal } from './refuse.ts'
 import type { Accepted } from './validate.ts'
@@ -22,6 +24,8 @@ export interface Approved extends Accepted {
   readonly approvedBy: readonly string[]
   /** Listed for velocity limits to count: some version of its policy has one. */
   readonly counted: boolean
+  /** SHA-256 of the groups that those limits count it in which have `per` or `where`. */
+  readonly groups: readonly string[]
 }
 
 /** Rejected or denied: a signed Refusal Record, and the failure that the caller gets. */
@@ -39,7 +43,10 @@ export interface Unexecutable extends Accepted {
 
 export type Concluded = Approved | Refused | Unexecutable
 
-/** Approved by the rules of a policy that verifies state. `proveAndAdmit` compares its signals with that state and decides. */
+/**
+ * Approved by the rules of a policy that verifies state, or waiting for the value of a signal that was left out. `proveAndAdmit` reads the
+ * state and decides.
+ */
 export interface StateUnverified extends Accepted {
   readonly outcome: 'state unverified'
   readonly version: LoadedPolicy
@@ -71,6 +78,8 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
   readonly version: LoadedPolicy
   readonly verifiedSignals?: Readonly<Record<string, Json>>
   readonly approvedBy?: readonly string[]
+  /** Rejected, and approvals that the caller did not claim would let it through. */
+  readonly lacksApprovals?: boolean
 }
 
 /** Writes a decision down: what releases it, or the signed record of its refusal. */
@@ -81,7 +90,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
     ...tools,
     policyContentHash: version.contentHash,
   })
-  const failure = failureOfEvaluation(evaluation, businessTransactionId)
+  const failure = failureOfEvaluation(evaluation, businessTransactionId, tools.lacksApprovals)
   if (failure !== undefined) {
     const refusal = refuse(accepted, { decision, mismatches: evaluation.mismatches, key, now })
     return { ...accepted, outcome: 'refused', failure, refusal }
@@ -91,27 +100,38 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
   const authorization = describeAuthorization(accepted, { decision, now })
   const counted = version.limitedSince !== undefined
-  return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted }
+  const groups = groupsOf(version.groupings, countable(accepted), now)
+  return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted, groups }
 }
 
-/** What a version says of a transaction. One that nobody has approved rejects everything. */
+/** What a version says of a transaction, with the verified values (`filled`) of signals that were left out. One that nobody has approved, or that was retired, rejects everything. */
 export function evaluateVersion(
-  { policy, approved }: LoadedPolicy,
+  { policy, standing }: LoadedPolicy,
   subject: PolicySubject,
   now: Date,
+  filled?: Readonly<Record<string, boolean | number>>,
 ): Evaluation {
-  if (approved) return evaluate(policy, subject, now)
-  return rejected(`Policy '${policy.name}' version '${policy.version}' is not approved.`)
+  if (standing === 'APPROVED') return evaluate(policy, subject, now, filled)
+  return rejected(outOfEffect(policy, standing))
 }
 
-/** Undefined: approved. */
+/** Why a version decides nothing; a sentence. */
+export function outOfEffect(
+  { name, version }: { readonly name: string; readonly version: string },
+  standing: 'LOADED' | 'RETIRED',
+): string {
+  return `Policy '${name}' version '${version}' is ${standing === 'RETIRED' ? 'retired' : 'not approved'}.`
+}
+
+/** Undefined: approved, or not known before state is read. */
 export function failureOfEvaluation(
   { kind, reason, mismatches }: Evaluation,
   businessTransactionId: string,
+  lacksApprovals = false,
 ): Failure | undefined {
-  if (kind === 'approved') return undefined
-  const approvals = mismatches.some(({ source }) => source === 'approval')
+  if (kind === 'approved' || kind === 'unfilled') return undefined
+  const approvals = lacksApprovals || mismatches.some(({ source }) => source === 'approval')
   return kind === 'denied'
     ? failures.policyDenied(reason, businessTransactionId, { approvals })
-    : failures.executionRejected(reason, businessTransactionId)
+    : failures.executionRejected(reason, businessTransactionId, { approvals })
 }

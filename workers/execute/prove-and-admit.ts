@@ -80,7 +80,9 @@ async function admitOne(
   await takeLocks(sql, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
   const now = new Date()
-  const { concluded, consumes } = await prove(item, observed, { ...thread, now })
+  // Content never changes, but the version may have been retired while the lock was waited for.
+  const version = thread.policies.find(item.transaction.policy) ?? item.version
+  const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, now })
   const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction

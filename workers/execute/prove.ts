@@ -1,12 +1,15 @@
-// Between the rules and the claim, for policies that verify state (decisions §6): what a signal was declared to be must be what is
-// independently known, and what that knowledge rests on is claimed with the execution. Everything else never comes here.
+// Between the rules and the claim, for policies that verify state (decisions §6, §12): a declared signal must be what is independently known,
+// one that was left out gets that value before a rule reads it, and what that knowledge rests on is claimed with the execution. Everything
+// else never comes here.
 import { randomUUID } from 'node:crypto'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
-import { denied, type Evaluation, type Mismatch } from '../../src/core/policy/evaluate.ts'
+import { denied, rejected, type Evaluation, type Mismatch } from '../../src/core/policy/evaluate.ts'
 import type { AdvisoryLock, Sql } from '../../src/core/tables/sql.ts'
 import { verifierOf } from '../verifiers/index.ts'
 import type { SignalCheck, ConsumedApproval, Verified, VerifyWith } from '../verifiers/verifier.ts'
+import type { LoadedPolicy } from '../policies.ts'
+import type { Accepted } from './validate.ts'
 import { conclude, evaluateVersion, type Concluded, type StateUnverified } from './decide.ts'
 
 /** What was seen outside before the claim, by signal; and the decision whose id stands in what was signed for it. */
@@ -28,12 +31,8 @@ export function looksOutside({ version }: StateUnverified): boolean {
  * @returns what they observed, or 503 where one of them cannot read its state
  */
 export async function observe(item: StateUnverified, tools: ProveWith): Promise<Observed | Failure> {
-  const { policy, contentHash, limitedSince } = item.version
-  const decision = { decisionId: randomUUID(), policyContentHash: contentHash }
-  const checks = policy.verify.map(({ signal, ...verifier }): SignalCheck => {
-    const declared = item.transaction.signals[signal] as boolean | number
-    return { signal, declared, verifier, accepted: item, decision, limitedSince, now: tools.now }
-  })
+  const decision = { decisionId: randomUUID(), policyContentHash: item.version.contentHash }
+  const checks = checksOf(item, { decision, now: tools.now })
   const observed = await Promise.all(
     checks.map(async (one) => {
       const verifier = verifierOf(one.verifier)
@@ -47,6 +46,24 @@ export async function observe(item: StateUnverified, tools: ProveWith): Promise<
     if (seen !== undefined) verified.set(signal, seen)
   }
   return { decision, checks, verified }
+}
+
+/** The signals that its policy verifies, in the order of their names. */
+export function checksOf(
+  item: Accepted & { readonly version: LoadedPolicy },
+  given: { readonly decision: SignalCheck['decision']; readonly now: Date },
+): SignalCheck[] {
+  const { version } = item
+  const { policy } = version
+  return policy.verify.map(({ signal, ...verifier }) => ({
+    signal,
+    declared: item.transaction.signals[signal],
+    type: policy.signals.get(signal)!,
+    verifier,
+    accepted: item,
+    version,
+    ...given,
+  }))
 }
 
 /** What has to be locked before `prove` reads, in any order. */
@@ -64,7 +81,8 @@ interface ConcludedOnState {
 }
 
 /**
- * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by what is read under the locks.
+ * Decides in the transaction of the claim: by the rules once more, which may look at the time, and by what is read under the locks. A signal
+ * that was left out is read when the first rule needs it, so that an approval which no rule asks for is not used up.
  * @param tools.now taken under the locks: approvals must be valid and windows begin relative to it
  */
 export async function prove(
@@ -72,36 +90,77 @@ export async function prove(
   observed: Observed,
   { sql, ...tools }: ProveWith & { sql: Sql },
 ): Promise<ConcludedOnState> {
-  const concludeWith = { ...tools, ...observed.decision, version: item.version }
-  const evaluation = evaluateVersion(item.version, item.transaction, tools.now)
-  if (evaluation.kind !== 'approved')
-    return { concluded: conclude(item, evaluation, concludeWith), consumes: [] }
-
-  const verified = new Map(observed.verified)
+  const verified = new Map<string, Verified>()
   const consumes: ConsumedApproval[] = []
-  for (const one of observed.checks) {
-    const verifier = verifierOf(one.verifier)
-    if (verifier.when === 'before the claim') continue
-    // One approval stands for one signal.
-    const taken = new Set(consumes.map(({ approvalId }) => approvalId))
-    const found = await verifier.read({ ...one, now: tools.now }, { ...tools, sql, taken })
-    consumes.push(...(found.consumes ?? []))
-    verified.set(one.signal, found)
+  const readAll = async (signals: readonly { readonly signal: string }[]) => {
+    for (const { signal } of signals) {
+      const one = observed.checks.find((check) => check.signal === signal)!
+      const verifier = verifierOf(one.verifier)
+      if (verifier.when === 'before the claim') {
+        verified.set(signal, observed.verified.get(signal)!)
+        continue
+      }
+      // One approval stands for one signal.
+      const taken = new Set(consumes.map(({ approvalId }) => approvalId))
+      const found = await verifier.read({ ...one, now: tools.now }, { ...tools, sql, taken })
+      consumes.push(...(found.consumes ?? []))
+      verified.set(signal, found)
+    }
   }
-  const concluded = conclude(item, judged(evaluation, observed.checks, verified), {
-    ...concludeWith,
+
+  const filled: Record<string, boolean | number> = {}
+  const evaluateAgain = () => evaluateVersion(item.version, item.transaction, tools.now, filled)
+  let evaluation = evaluateAgain()
+  while (evaluation.kind === 'unfilled') {
+    await readAll(evaluation.verify)
+    const missing = evaluation.verify.find(({ signal }) => verified.get(signal)!.value === null)
+    for (const { signal } of evaluation.verify) filled[signal] = verified.get(signal)!.value ?? false
+    evaluation =
+      missing === undefined
+        ? evaluateAgain()
+        : rejected(`Signal '${missing.signal}' is missing, and ${missing.by} has no value for it.`)
+  }
+  if (evaluation.kind === 'approved') {
+    await readAll(evaluation.verify)
+    evaluation = judged(evaluation, observed.checks, verified)
+  }
+  const concluded = conclude(item, evaluation, {
+    ...tools,
+    ...observed.decision,
+    version: item.version,
     verifiedSignals: shown(observed.checks, verified),
     approvedBy: [...new Set(consumes.map(({ approverId }) => approverId))],
+    lacksApprovals:
+      evaluation.kind === 'rejected' && approvalsWouldHelp(item, observed.checks, filled, tools.now),
   })
   return { concluded, consumes: concluded.outcome === 'approved' ? consumes : [] }
 }
 
+/** Whether the rules would let it through if humans approved what they have not, and the caller did not claim. */
+function approvalsWouldHelp(
+  { version, transaction }: StateUnverified,
+  checks: readonly SignalCheck[],
+  filled: Readonly<Record<string, boolean | number>>,
+  now: Date,
+): boolean {
+  const lacking = checks.filter(
+    ({ signal, verifier }) => verifier.by === 'approval' && filled[signal] === false,
+  )
+  if (lacking.length === 0) return false
+  const granted = Object.fromEntries(lacking.map(({ signal }) => [signal, true]))
+  return ['approved', 'unfilled'].includes(
+    evaluateVersion(version, transaction, now, { ...filled, ...granted }).kind,
+  )
+}
+
+/** Compares what was declared; what was filled in is what was verified. */
 function judged(
   evaluation: Evaluation,
   checks: readonly SignalCheck[],
   verified: ReadonlyMap<string, Verified>,
 ): Evaluation {
   const mismatches = checks.flatMap(({ signal, declared, verifier }): Mismatch[] => {
+    if (declared === undefined) return []
     const value = verified.get(signal)?.value ?? null
     return value === declared ? [] : [{ signal, declared, verified: value, source: verifier.by }]
   })

@@ -1,12 +1,14 @@
 // Closing an intent that is in doubt, by hand (decisions §8): its end, the signed transition and the audit event in one commit.
+// Where two humans must say the same, what the first one says and its audit event.
 import { Failure, failures } from '../../src/core/errors.ts'
 import { readIntentText } from '../../src/core/intents/shown.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { endIntents, lockIntent, type LockedIntent } from '../../src/core/tables/execution-intents.ts'
-import { forget } from '../../src/core/tables/in-doubt-intents.ts'
+import { forget, noteFirstWord, type FirstWord } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransitions } from '../../src/core/tables/intent-transitions.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Transaction } from '../../src/core/tables/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
@@ -14,24 +16,31 @@ import type { ThreadContext } from '../context.ts'
 import type { WorkerRequest } from '../in-flight.ts'
 import { signTransition, type End } from './transition.ts'
 
-/** The route by which a human closes an intent, by the type of its audit event. */
+/** The route by which a human says how an intent ends, by the type of its audit event. */
 const ROUTES = {
+  'intent.first_word': 'POST /execution-intents/{id}/resolve',
   'intent.resolved': 'POST /execution-intents/{id}/resolve',
   'intent.finalized': 'POST /execution-intents/{id}/finalize',
 } as const
 
-/** Why it is to end so, or why it must not; decided while the intent is locked. */
-type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Failure>
+/** What the first of two humans says: it ends nothing yet. */
+interface Waits {
+  readonly firstWord: Pick<FirstWord, 'resolution' | 'note'>
+}
+
+/** How it is to end, that it waits for a second human, or why it must not end; decided while the intent is locked. */
+type EndOf = (id: string, locked: LockedIntent, sql: Sql) => Promise<End | Waits | Failure>
 
 /**
- * Closes the intent that the path names.
- * @returns the closed intent; 404 where there is none, 409 where it is not in doubt, or the failure of `endOf`, which all change nothing
+ * Closes the intent that the path names, or notes what the first of two humans says of it.
+ * @returns the intent, as 202 where it waits for a second human; 404 where there is none, 409 where it is not in doubt, or the failure of
+ *   `endOf`, which all change nothing
  */
 export async function closeIntent(
   request: WorkerRequest,
   { pool, key, startLogBatch }: ThreadContext,
-  { type, endOf }: { type: keyof typeof ROUTES; endOf: EndOf },
-): Promise<{ body: string } | Failure> {
+  { type, endOf }: { type: 'intent.resolved' | 'intent.finalized'; endOf: EndOf },
+): Promise<{ body: string; status: number } | Failure> {
   const id = request.params['id']?.toLowerCase()
   if (!isUuid(id)) return failures.intentNotFound()
   return allOrNothing(pool, async (sql) => {
@@ -43,37 +52,79 @@ export async function closeIntent(
       return failures.conflict('The execution intent is RELEASED, and its deadline has not passed.')
     const end = await endOf(id, locked, sql)
     if (end instanceof Failure) return end
-    const by = request.caller.callerId
-    const at = new Date().toISOString()
-    const transition = signTransition({ id, from: locked.state, end, by, at }, key)
-    const closed = { id, state: end.state, resolution: end.resolution ?? null, closedAt: at }
-    if ((await sql.run(endIntents([closed]))).length !== 1)
-      throw new Error('a locked intent was closed by somebody else')
-    const log = startLogBatch()
-    const position = log.add(() => ({
-      ...artifactEntry.intentTransition(transition.body, sha256Hex),
-      id: transition.transitionId,
-      streams: {},
-      ...(locked.callerId === null ? {} : { owner: locked.callerId }),
-    }))
-    await sql.run(insertTransitions([{ ...transition, ...position }]))
-    await forget(sql, [id])
+    const closing: Closing = {
+      sql,
+      id,
+      locked,
+      by: request.caller.callerId,
+      at: new Date().toISOString(),
+      key,
+      log: startLogBatch(),
+    }
+    const done = 'firstWord' in end ? await wait(end, closing) : await close(end, type, closing)
+    if (done instanceof Failure) return done
     const body = await readIntentText(sql, id, null)
     // Released by the gateway for a direct caller: no transaction of ours says what it was.
     if (body === null) throw new Error('the intent has no transaction')
-    const event = auditEvent(
-      {
-        type,
-        route: ROUTES[type],
-        by,
-        at,
-        reason: `The execution intent is ${end.state}${end.resolution === undefined ? '' : `: ${end.resolution}`}.`,
-        capability: (JSON.parse(body) as { action: string }).action,
-        detail: { businessTransactionId: id, transitionId: transition.transitionId },
-      },
-      key,
-    )
+    const { action: capability } = JSON.parse(body) as { action: string }
+    const { by, at, log } = closing
+    const event = auditEvent({ ...done, route: ROUTES[done.type], by, at, capability }, key)
     await sql.run([...storeAuditEvents([event], log), ...log.steps()])
-    return { body }
+    return { body, status: done.type === 'intent.first_word' ? 202 : 200 }
   })
+}
+
+/** A locked intent that somebody says something of. */
+interface Closing extends Pick<ThreadContext, 'key'> {
+  readonly sql: Transaction
+  readonly id: string
+  readonly locked: LockedIntent
+  /** callerId of the human. */
+  readonly by: string
+  /** ISO 8601. */
+  readonly at: string
+  readonly log: ReturnType<ThreadContext['startLogBatch']>
+}
+
+/** What was done, for its audit event. */
+interface Done {
+  readonly type: keyof typeof ROUTES
+  readonly reason: string
+  readonly detail: { readonly [name: string]: string }
+}
+
+async function wait({ firstWord }: Waits, { sql, id, by, at }: Closing): Promise<Done | Failure> {
+  if (!(await noteFirstWord(sql, id, { ...firstWord, by, at })))
+    return failures.conflict('The execution intent came into doubt at this moment. Try again.')
+  const { resolution, note } = firstWord
+  return {
+    type: 'intent.first_word',
+    reason: `A human says that it ended as ${resolution}; a second one must say the same.`,
+    detail: { businessTransactionId: id, resolution, note },
+  }
+}
+
+async function close(
+  end: End,
+  type: Done['type'],
+  { sql, id, locked, by, at, key, log }: Closing,
+): Promise<Done> {
+  const { state, resolution } = end
+  const transition = signTransition({ id, from: locked.state, end, by, at }, key)
+  const closed = { id, state, resolution: resolution ?? null, closedAt: at }
+  if ((await sql.run(endIntents([closed]))).length !== 1)
+    throw new Error('a locked intent was closed by somebody else')
+  const position = log.add(() => ({
+    ...artifactEntry.intentTransition(transition.body, sha256Hex),
+    id: transition.transitionId,
+    streams: {},
+    ...(locked.callerId === null ? {} : { owner: locked.callerId }),
+  }))
+  await sql.run(insertTransitions([{ ...transition, ...position }]))
+  await forget(sql, [id])
+  return {
+    type,
+    reason: `The execution intent is ${state}${resolution === undefined ? '' : `: ${resolution}`}.`,
+    detail: { businessTransactionId: id, transitionId: transition.transitionId },
+  }
 }

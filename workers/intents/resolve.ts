@@ -1,8 +1,10 @@
-// POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of.
+// POST /execution-intents/{id}/resolve (decisions §8): a human says how an execution ended that nothing else tells of, or two
+// say the same (INTENT_CLOSE_QUORUM=2, or `closeQuorum: 2` of the policy that released it).
 import { Failure, failures } from '../../src/core/errors.ts'
 import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { answerEach } from '../answer-each.ts'
+import { readFirstWord } from '../../src/core/tables/in-doubt-intents.ts'
 import type { ThreadContext } from '../context.ts'
 import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
 import { closeIntent } from './close.ts'
@@ -17,14 +19,33 @@ export function resolveIntents(batch: readonly InFlight[], thread: ThreadContext
 async function resolve(request: WorkerRequest, thread: ThreadContext) {
   const resolution = resolutionOf(request.body)
   if (resolution instanceof Failure) return resolution
+  const { callerId: by } = request.caller
   return closeIntent(request, thread, {
     type: 'intent.resolved',
-    async endOf(id, { nonce }, sql) {
+    async endOf(id, { nonce, body }, sql) {
       // No word stands against a stored record that holds, be it the same word.
       const proof = await proofOf({ id, nonce }, { sql, crypto: thread.crypto })
       if (proof.kind === 'proven')
         return failures.conflict('A stored Execution Trust Record proves the outcome: finalize the intent.')
-      return { state: 'RESOLVED', ...resolution }
+      if (quorumOf(body, thread) === 1) return { state: 'RESOLVED', ...resolution }
+      const first = await readFirstWord(sql, id)
+      // Whoever spoke first may say otherwise, and is still one human.
+      if (first === undefined || first.by === by) return { firstWord: resolution }
+      if (first.resolution === resolution.resolution)
+        return { state: 'RESOLVED', ...resolution, agreedWith: first.by }
+      return failures.conflict(
+        `${first.by} says ${first.resolution}: two humans must say the same. Whoever is wrong says otherwise.`,
+      )
     },
   })
+}
+
+/**
+ * A version that this release cannot read may ask for two.
+ * @param body of the transaction; null where the gateway was called directly
+ */
+function quorumOf(body: string | null, { intentCloseQuorum, policies }: ThreadContext): number {
+  if (body === null) return intentCloseQuorum
+  const { policy } = JSON.parse(body) as { policy: { name: string; version: string } }
+  return Math.max(intentCloseQuorum, policies.find(policy)?.policy.closeQuorum ?? 2)
 }

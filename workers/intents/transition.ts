@@ -19,6 +19,8 @@ export interface End {
   readonly note?: string
   /** Of the confirmation by which a provider closes it. */
   readonly confirmationId?: string
+  /** The human who said the same before, where it takes two. */
+  readonly agreedWith?: string
   /** The hash of the stored record that proves it. */
   readonly trustRecordHash?: string
 }

@@ -1,13 +1,28 @@
-// POST /sandbox/evaluate (decisions §9): the decision a transaction would get, why, and everything that is wrong with it. Stores
-// nothing, consumes nothing, calls nothing, signs nothing.
+// POST /sandbox/evaluate (decisions §9, §12): the decision a transaction would get, why, and everything that is wrong with it; and what the
+// signals are now that the database verifies. Stores nothing, consumes nothing, calls nothing, signs nothing.
 import { isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
-import { capabilityProblem, type Evaluation, type PolicySubject } from '../../src/core/policy/evaluate.ts'
+import { failureOf } from '../../src/core/failure-of.ts'
+import { traceRules } from '../../src/core/policy/trace.ts'
+import {
+  capabilityProblem,
+  isLeftOut,
+  type Evaluation,
+  type PolicySubject,
+} from '../../src/core/policy/evaluate.ts'
 import type { Connectors } from '../connectors/index.ts'
+import type { ThreadContext } from '../context.ts'
 import { failureOfEvaluation, evaluateVersion } from '../execute/decide.ts'
 import { problemsOf } from '../execute/problems.ts'
-import { finishWithText, runStep, type Finished, type ScopedCaller, type InFlight } from '../in-flight.ts'
-import { rebuild } from '../execute/validate.ts'
+import {
+  Finished,
+  finishWithText,
+  runStep,
+  type InFlight,
+  type ScopedCaller,
+  type WorkerRequest,
+} from '../in-flight.ts'
+import { rebuild, validate } from '../execute/validate.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
 import {
   mismatchFinding,
@@ -17,29 +32,58 @@ import {
   warningsOf,
   type Finding,
 } from './findings.ts'
-import { traceRules } from './trace.ts'
+import { readPresent, type PresentState, type Stateful } from './present.ts'
 
 interface SandboxWith {
   readonly policies: Policies
   readonly connectors: Connectors
 }
 
-export function evaluateInSandbox(batch: readonly InFlight[], tools: SandboxWith): Finished[] {
-  const now = new Date()
+export async function evaluateInSandbox(
+  batch: readonly InFlight[],
+  thread: ThreadContext,
+): Promise<Finished[]> {
+  const tools = { ...thread, now: new Date() }
+  const read = runStep(batch, ({ request }) => {
+    const body = parseBody(request.body)
+    return body instanceof Failure ? body : { request, body, stateful: statefulOf(request, body, tools) }
+  })
+  const looked = []
+  // One after the other: a batch takes one connection.
+  for (const item of read) {
+    if (item instanceof Finished) looked.push(item)
+    else {
+      const state = item.stateful && (await readPresent(item.stateful, tools).catch(failureOf))
+      looked.push(
+        state instanceof Failure ? new Finished(item.request, state) : { ...item, state: state ?? {} },
+      )
+    }
+  }
   return finishWithText(
-    runStep(batch, ({ request }) => {
-      const body = parseBody(request.body)
-      if (body instanceof Failure) return body
-      return { request, text: JSON.stringify(look(body, request.caller, { ...tools, now })) }
-    }),
+    runStep(looked, ({ request, body, state }) => ({
+      request,
+      text: JSON.stringify(look(body, request.caller, { ...tools, state })),
+    })),
   )
 }
+
+/** A transaction without a mistake under a policy in effect that verifies state; undefined: there is nothing to read. */
+function statefulOf(request: WorkerRequest, body: unknown, { policies, now }: Looking): Stateful | undefined {
+  const { name, version } = named(rebuild(body))
+  const loaded = name === undefined || version === undefined ? undefined : policies.find({ name, version })
+  if (loaded === undefined || loaded.standing !== 'APPROVED' || loaded.policy.verify.length === 0)
+    return undefined
+  const accepted = validate({ request }, now.toISOString())
+  return accepted instanceof Failure ? undefined : { ...accepted, version: loaded }
+}
+
+type Looking = SandboxWith & { readonly now: Date }
 
 /** `body` is JSON of any shape. */
 function look(
   body: unknown,
   caller: ScopedCaller,
-  { policies, connectors, now }: SandboxWith & { now: Date },
+  { policies, connectors, now, state }: Looking & { state: PresentState },
 ) {
   const rebuilt = rebuild(body)
   const rest = problemsOf(body, rebuilt, caller)
@@ -48,7 +92,7 @@ function look(
   const loaded = name === undefined || version === undefined ? undefined : policies.find({ name, version })
   const subject = action === undefined ? undefined : subjectOf(rebuilt, action, caller)
   const connector = action === undefined ? undefined : connectors.find(action, name)
-  const decided = loaded && subject && decide(loaded, subject, now)
+  const decided = loaded && subject && decide(loaded, subject, { now, state })
 
   function* problems(): Generator<Finding> {
     if (first !== undefined) yield first
@@ -103,9 +147,18 @@ function subjectOf(rebuilt: Fields, action: string, caller: ScopedCaller): Polic
   }
 }
 
-function decide(loaded: LoadedPolicy, subject: PolicySubject, now: Date) {
-  const { policy, contentHash, approved } = loaded
-  const evaluation = evaluateVersion(loaded, subject, now)
+function decide(
+  loaded: LoadedPolicy,
+  subject: PolicySubject,
+  { now, state }: { now: Date; state: PresentState },
+) {
+  const { policy, contentHash, standing, successor } = loaded
+  const filled = Object.fromEntries(
+    Object.entries(state).flatMap(([signal, { value }]) =>
+      value !== null && isLeftOut(signal, policy, subject.signals) ? [[signal, value]] : [],
+    ),
+  )
+  const evaluation = evaluateVersion(loaded, subject, now, filled)
   const mismatches = readableMismatches(policy, subject)
   const notGoverned = capabilityProblem(policy, subject.intent.action)
   return {
@@ -116,15 +169,23 @@ function decide(loaded: LoadedPolicy, subject: PolicySubject, now: Date) {
       policyContentHash: contentHash,
       matchedRuleId: evaluation.matchedRuleId,
       evaluatedRules: evaluation.evaluatedRules,
-      rules: traceRules(policy, subject, now),
+      rules: traceRules(policy, { ...subject, signals: { ...subject.signals, ...filled } }, now),
       mismatches,
-      pendingVerification: evaluation.verify.map((verifier) => ({
-        ...verifier,
-        declared: subject.signals[verifier.signal],
-      })),
+      pendingVerification: evaluation.verify.flatMap((verifier) => {
+        const { [verifier.signal]: declared } = subject.signals
+        return declared === undefined ? [] : [{ ...verifier, declared }]
+      }),
+      presentState: state,
     },
     *findings(): Generator<Finding> {
-      if (!approved) yield { path: 'policy.version', message: evaluation.reason }
+      if (standing !== 'APPROVED')
+        yield {
+          path: 'policy.version',
+          message:
+            successor === undefined
+              ? evaluation.reason
+              : `${evaluation.reason} Version '${successor}' took its place.`,
+        }
       if (notGoverned !== undefined) yield { path: 'intent.action', message: notGoverned }
       yield* signalFindings(policy, subject.signals)
       yield* mismatches.map(mismatchFinding)
@@ -132,12 +193,14 @@ function decide(loaded: LoadedPolicy, subject: PolicySubject, now: Date) {
   }
 }
 
-const OUTCOMES = { approved: 'APPROVED', rejected: 'REJECTED', denied: 'DENIED' } as const satisfies Record<
-  Evaluation['kind'],
-  string
->
+const OUTCOMES = {
+  approved: 'APPROVED',
+  rejected: 'REJECTED',
+  denied: 'DENIED',
+  unfilled: 'UNDECIDED',
+} as const satisfies Record<Evaluation['kind'], string>
 
-/** As far as it is known without looking at stored state: no duplicate, no verified signal, no connector's answer. */
+/** As far as it is known: whether the id is taken, a declared signal is true and how the connector answers is not looked at. */
 function answerOf(failure: Failure | undefined) {
   if (failure === undefined) return { status: 200 }
   const { status, message: error, code } = failure

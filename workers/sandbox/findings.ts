@@ -5,6 +5,7 @@ import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import {
   bindingMismatches,
   describeMismatches,
+  isLeftOut,
   signalProblem,
   type Mismatch,
   type PolicySubject,
@@ -37,6 +38,7 @@ export function shown(findings: Iterable<Finding>): Finding[] {
 /** Declared signals that the policy cannot read. */
 export function* signalFindings(policy: CompiledPolicy, signals: Fields): Generator<Finding> {
   for (const name of policy.signals.keys()) {
+    if (isLeftOut(name, policy, signals)) continue
     const message = signalProblem(name, policy, signals)
     if (message !== undefined) yield { path: `signals.${name}`, message }
   }

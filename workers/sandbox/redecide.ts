@@ -25,24 +25,64 @@ export interface Flip {
 /** A Decision's outcomes (decisions §4): a denial is REJECTED, with mismatches. */
 type Outcome = 'APPROVED' | 'REJECTED'
 
+/** Approved then, under a version that would be retired: refused as it was sent. */
+export interface Refused {
+  readonly businessTransactionId: string
+  readonly createdAt: string
+  readonly version: string
+}
+
+/** What is simulated of a policy: the decisions of a document, the end of versions, or both. */
+export interface Simulated {
+  readonly name: string
+  /** Undefined: nothing is decided again. */
+  readonly policy: CompiledPolicy | undefined
+  readonly retires: ReadonlySet<string>
+}
+
 /** `other`: of another policy. `undecided`: nothing says how it was decided, as where there was no connector. */
-type Redecided = 'other' | 'undecided' | 'unchanged' | Flip
+type Redecided = 'other' | 'undecided' | { readonly flip?: Flip; readonly refused?: Refused }
 
 interface Past {
   readonly outcome: Outcome
   readonly reason?: string
   readonly mismatches: readonly Mismatch[]
+  /** Values of the signals that were verified then. */
+  readonly verified: Readonly<Record<string, boolean | number>>
 }
 
-export function redecide(row: PastDecision, policy: CompiledPolicy): Redecided {
+export function redecide(
+  row: PastDecision & { readonly record?: string | undefined },
+  { name, policy, retires }: Simulated,
+): Redecided {
   if (row.body === null) return 'other'
   const transaction = JSON.parse(row.body) as Transaction
-  if (transaction.policy.name !== policy.name) return 'other'
+  if (transaction.policy.name !== name) return 'other'
   const past = pastOf(row)
   if (past === undefined) return 'undecided'
-  const evaluation = asVerifiedThen(evaluate(policy, transaction, new Date(row.createdAt)), past)
+  const { version } = transaction.policy
+  const flip = policy && flipOf(row, { transaction, policy, past })
+  if (flip === 'unknown') return 'undecided'
+  return {
+    ...(flip === undefined ? {} : { flip }),
+    ...(past.outcome === 'APPROVED' && retires.has(version)
+      ? { refused: { businessTransactionId: row.id, createdAt: row.createdAt, version } }
+      : {}),
+  }
+}
+
+/** Undefined: decided as it was. `unknown`: it left a signal out whose value of then is not known. */
+function flipOf(
+  row: PastDecision,
+  { transaction, policy, past }: { transaction: Transaction; policy: CompiledPolicy; past: Past },
+): Flip | 'unknown' | undefined {
+  const evaluation = asVerifiedThen(
+    evaluate(policy, transaction, new Date(row.createdAt), past.verified),
+    past,
+  )
+  if (evaluation.kind === 'unfilled') return 'unknown'
   const outcome = evaluation.kind === 'approved' ? 'APPROVED' : 'REJECTED'
-  if (outcome === past.outcome) return 'unchanged'
+  if (outcome === past.outcome) return undefined
   const unverified = evaluation.verify.map(({ signal }) => signal)
   return {
     businessTransactionId: row.id,
@@ -58,17 +98,33 @@ export function redecide(row: PastDecision, policy: CompiledPolicy): Redecided {
 }
 
 interface Transaction extends PolicySubject {
-  readonly policy: { readonly name: string }
+  readonly policy: { readonly name: string; readonly version: string }
 }
 
-function pastOf({ released, refusal }: PastDecision): Past | undefined {
-  if (released) return { outcome: 'APPROVED', mismatches: [] }
+interface PastDecisionText {
+  readonly reason: string
+  readonly verifiedSignals: Readonly<Record<string, { readonly value: boolean | number }>>
+}
+
+function pastOf({ released, refusal, record }: Parameters<typeof redecide>[0]): Past | undefined {
+  if (released) {
+    const { executions: [execution] = [] } = JSON.parse(record ?? '{}') as {
+      executions?: { decision: PastDecisionText }[]
+    }
+    return { outcome: 'APPROVED', mismatches: [], verified: verifiedIn(execution?.decision) }
+  }
   if (refusal === null) return undefined
   const { decision, mismatches } = JSON.parse(refusal) as {
-    decision: { reason: string }
+    decision: PastDecisionText
     mismatches: readonly Mismatch[]
   }
-  return { outcome: 'REJECTED', reason: decision.reason, mismatches }
+  return { outcome: 'REJECTED', reason: decision.reason, mismatches, verified: verifiedIn(decision) }
+}
+
+function verifiedIn(decision: PastDecisionText | undefined): Past['verified'] {
+  return Object.fromEntries(
+    Object.entries(decision?.verifiedSignals ?? {}).map(([signal, { value }]) => [signal, value]),
+  )
 }
 
 /**

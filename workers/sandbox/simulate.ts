@@ -1,11 +1,13 @@
-// POST /sandbox/policies/simulate (decisions §9): which past decisions a policy document would flip, one bounded chunk a request.
+// POST /sandbox/policies/simulate (decisions §9): which past decisions a policy document would flip, and which ones the end of versions would
+// have refused, one bounded chunk a request.
 // Nothing is stored and nothing is kept between chunks; a client that goes on sending the cursor sees the whole range.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
+import { readRecordBodies } from '../../src/core/tables/trust-records.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
 import { Finished, runStep, type InFlight } from '../in-flight.ts'
-import { redecide, type Flip } from './redecide.ts'
+import { redecide, type Flip, type Refused } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
 
 /** One chunk examines at most this many. */
@@ -38,12 +40,13 @@ export async function simulate(batch: readonly InFlight[], { pool }: { pool: Poo
 
 async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; workMs: number }) {
   const pace = openPace()
-  const { policy, cursor, request } = simulation
+  const { name, policy, retires, cursor, request } = simulation
   const callerId = request.caller.reads
   const range = cursor ?? (await rangeOf(simulation, pool))
   let below: Position = cursor?.below ?? { createdAt: range.until, id: LEAST_UUID }
-  const counts = { examined: 0, unchanged: 0, undecided: 0 }
+  const counts = { examined: 0, decided: 0, unchanged: 0, undecided: 0 }
   const flips: Flip[] = []
+  const refused: Refused[] = []
   const mayGoOn = () => counts.examined === 0 || (counts.examined < EXAMINED_MAX && pace.workedMs() < workMs)
   let complete = false
 
@@ -52,18 +55,28 @@ async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; wor
     // One more than is looked at: it says whether there is a next chunk, and the last one is never empty.
     const rows = await listPastDecisions(pool, {
       callerId,
-      policy: policy.name,
+      policy: name,
       since: range.since,
       below,
       limit: limit + 1,
     })
+    // What was filled in then stands in the records alone.
+    const verifying = policy !== undefined && policy.verify.length > 0
+    const ids = rows.filter((row) => verifying && row.released && row.body !== null).map(({ id }) => id)
+    const records = ids.length === 0 ? undefined : await readRecordBodies(pool, ids)
     pace.start()
     let looked = 0
     for (const row of rows.slice(0, limit)) {
       if (!mayGoOn()) break
-      const redecided = redecide(row, policy)
-      if (typeof redecided === 'object') flips.push(redecided)
-      else if (redecided !== 'other') counts[redecided]++
+      const redecided = redecide({ ...row, record: records?.get(row.id) }, simulation)
+      if (redecided === 'undecided') counts.undecided++
+      else if (redecided !== 'other') {
+        counts.decided++
+        if (redecided.flip !== undefined) flips.push(redecided.flip)
+        if (redecided.refused !== undefined) refused.push(redecided.refused)
+        const isChanged = policy === undefined ? redecided.refused : redecided.flip
+        if (isChanged === undefined) counts.unchanged++
+      }
       counts.examined++
       looked++
       below = row
@@ -79,13 +92,15 @@ async function chunk(simulation: Simulation, { pool, workMs }: { pool: Pool; wor
     complete,
     progress: {
       examined: counts.examined,
-      decided: counts.unchanged + flips.length,
+      decided: counts.decided,
       until,
       share: complete ? 1 : shareOf(range, until),
     },
     flips,
+    ...(retires.size === 0 ? {} : { retired: refused }),
     unchanged: counts.unchanged,
     skipped: counts.undecided,
+    range: { since: range.since, until: range.until },
     ...(complete ? {} : { next: cursorOf(range, below) }),
   }
 }

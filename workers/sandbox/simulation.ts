@@ -1,11 +1,12 @@
-// The body of POST /sandbox/policies/simulate: a policy document, a time range, and where an earlier chunk ended (decisions §9).
-import { otherMembers, parseBody, requiredField, type Fields } from '../../src/core/json/body.ts'
+// The body of POST /sandbox/policies/simulate: a policy document, versions that end, a time range, and where an earlier chunk ended (decisions §9).
+import { isObject, otherMembers, parseBody, requiredField, type Fields } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
-import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
+import { isPolicyName, isPolicyVersion } from '../../src/core/schemas/policy.ts'
 import { isTimestamp, storedInstant } from '../../src/core/schemas/primitives.ts'
 import { cursorText, readCursor, type Position } from '../../src/core/tables/position.ts'
 import type { InFlight } from '../in-flight.ts'
+import type { Simulated } from './redecide.ts'
 
 /** The part of the past that is looked at, fixed by the first chunk: ISO 8601, milliseconds, `until` excluded. */
 export interface Range {
@@ -13,8 +14,7 @@ export interface Range {
   readonly until: string
 }
 
-export interface Simulation extends InFlight {
-  readonly policy: CompiledPolicy
+export interface Simulation extends InFlight, Simulated {
   /** As asked for. */
   readonly since: string | null
   readonly until: string | null
@@ -26,20 +26,41 @@ export interface Simulation extends InFlight {
 export function readSimulation({ request }: InFlight): Simulation | Failure {
   const body = parseBody(request.body)
   if (body instanceof Failure) return body
-  const document = requiredField(body, 'policy')
-  if (document instanceof Failure) return document
+  const isRetirement = isObject(body) && body['policyId'] !== undefined
+  const required = requiredField(body, isRetirement ? 'retires' : 'policy')
+  if (required instanceof Failure) return required
   const fields = body as Fields
-  const unknown = otherMembers(fields, ['policy', 'since', 'until', 'cursor'])
+  const unknown = otherMembers(fields, ['policy', 'policyId', 'retires', 'since', 'until', 'cursor'])
   if (unknown !== undefined) return unknown
+  const retires = readVersions(fields['retires'])
+  if (retires instanceof Failure) return retires
   const since = readInstant(fields, 'since')
   if (since instanceof Failure) return since
   const until = readInstant(fields, 'until')
   if (until instanceof Failure) return until
   const cursor = readRange(fields['cursor'])
   if (cursor instanceof Failure) return cursor
-  const compiled = compiledOr400(document.value, 'policy')
+  const given = { request, retires, since, until, cursor }
+  if (isRetirement) {
+    const { policyId: name, policy } = fields
+    if (policy !== undefined) return failures.invalidField('policyId must be left out where policy is given.')
+    return isPolicyName(name)
+      ? { ...given, name, policy }
+      : failures.invalidField('policyId must be the name of a policy.')
+  }
+  const compiled = compiledOr400(required.value, 'policy')
   if (compiled instanceof Failure) return compiled
-  return { request, policy: compiled.policy, since, until, cursor }
+  const { policy } = compiled
+  return { ...given, name: policy.name, policy }
+}
+
+const VERSIONS_MAX = 100
+
+function readVersions(value: unknown): ReadonlySet<string> | Failure {
+  if (value === undefined) return new Set()
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= VERSIONS_MAX
+  if (isList && value.every(isPolicyVersion)) return new Set(value)
+  return failures.invalidField(`retires must be 1 to ${VERSIONS_MAX} versions such as 1.0.0.`)
 }
 
 function readInstant(body: Fields, name: 'since' | 'until'): string | null | Failure {

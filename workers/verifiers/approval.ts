@@ -20,7 +20,7 @@ export const approval: StateVerifier<Approval> = {
 
   async read(check, { sql, taken, approvers }) {
     // Declared false: it claims no approval, so it uses none up.
-    if (check.declared !== true) return { value: false }
+    if (check.declared === false) return { value: false }
     const { intent } = check.accepted.transaction
     const usable = await readUsableApprovals(sql, {
       capability: intent.action,
@@ -104,7 +104,7 @@ function isRequested(body: string, { accepted, decision, now }: SignalCheck<Appr
     target: intent.target,
     parameters: intent.parameters,
     signals,
-    // What was asked for is what is declared: nothing is filled in here.
+    // What was asked for is what is declared: what is filled in stands beside it.
     verified: [],
     policy: { name: policy.name, version: policy.version, contentHash: decision.policyContentHash },
     principalId: authority.principalId,

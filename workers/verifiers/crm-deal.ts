@@ -15,7 +15,7 @@ const ACTION = 'hubspot:deal-fetch'
 
 export const crmDeal: StateVerifier<CrmDeal> = {
   when: 'before the claim',
-  async observe({ accepted, verifier, declared, decision, now }, { connectors, key, findKey }) {
+  async observe({ accepted, verifier, type, decision, now }, { connectors, key, findKey }) {
     const connector = connectors.find(ACTION)
     if (connector === undefined) return failures.stateUnavailable(`no connector is registered for ${ACTION}`)
     const { businessTransactionId, intent, policy } = accepted.transaction
@@ -45,7 +45,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const unread = unreadCause(outcome)
     if (unread !== undefined) return failures.stateUnavailable(`${ACTION}: ${unread}`)
     return {
-      value: valueOf(outcome, verifier.property, typeof declared),
+      value: valueOf(outcome, verifier.property, type),
       evidence: { authorization: authorization.text, observedAt: new Date().toISOString() },
     }
   },
@@ -58,7 +58,11 @@ function unreadCause(outcome: ConnectorOutcome): string | undefined {
 }
 
 /** The CRM holds every property as text. Text that is not exactly such a value verifies nothing. */
-function valueOf(outcome: ConnectorOutcome, property: string, type: string): boolean | number | null {
+function valueOf(
+  outcome: ConnectorOutcome,
+  property: string,
+  type: 'boolean' | 'number',
+): boolean | number | null {
   if (outcome.kind !== 'completed') return null
   const { properties } = outcome.result as { properties: Readonly<Record<string, unknown>> }
   const text = Object.hasOwn(properties, property) ? properties[property] : undefined

@@ -1,7 +1,8 @@
-// `{ by: history, window, sum? }`: how many executions the caller had under this policy within the window before now, or the total of
-// a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
-import { sumOfExecutions } from '../../src/core/tables/history-entries.ts'
+// `{ by: history, window, sum?, per?, where? }`: how many executions there were under this policy within the window before now, or the total
+// of a parameter over them: velocity limits (decisions §6). Released ones count before they have ended: an effect may come of them.
+import { sumOfExecutions, sumOfGroup } from '../../src/core/tables/history-entries.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
+import { countable } from '../execute/countable.ts'
 import type { StateVerifier } from './verifier.ts'
 
 type History = Extract<SignalVerifier, { by: 'history' }>
@@ -10,19 +11,35 @@ const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 
 export const history: StateVerifier<History> = {
   when: 'with the claim',
-  // Executions of one caller under one policy are admitted one after the other: each sees those before it.
-  locks: ({ accepted: { request, transaction } }) => [
-    { key: JSON.stringify(['history', request.caller.callerId, transaction.policy.name]) },
-  ],
+  // Executions that any limit of the policy counts together are admitted one after the other: each sees those before it. One that a group
+  // does not count only waits for those that it does.
+  locks({ accepted, version, now }) {
+    const { request, transaction } = accepted
+    const all = JSON.stringify(['history', request.caller.callerId, transaction.policy.name])
+    const execution = countable(accepted)
+    return [
+      ...(version.limitedSince === undefined ? [] : [{ key: all }]),
+      ...version.groupings.map(({ groupOf, counts }) => ({
+        key: groupOf(execution),
+        ...(counts(execution, now) ? {} : { shared: true as const }),
+      })),
+    ]
+  },
 
-  async read({ verifier, accepted, limitedSince, now }, { sql }) {
+  async read({ signal, verifier, accepted, version, now }, { sql }) {
     const { window, sum } = verifier
-    const value = await sumOfExecutions(sql, {
-      callerId: accepted.request.caller.callerId,
-      policy: accepted.transaction.policy.name,
-      unlisted: new Date(Date.parse(limitedSince ?? now.toISOString()) + UNLISTED_MS).toISOString(),
+    const grouping = version.policy.groupings.get(signal)
+    const filter = {
       since: new Date(now.getTime() - windowMs(window)).toISOString(),
       ...(sum === undefined ? {} : { parameter: sum.split('.').slice(2) }),
+    }
+    if (grouping !== undefined)
+      return { value: await sumOfGroup(sql, { ...filter, groupHash: grouping.groupOf(countable(accepted)) }) }
+    const value = await sumOfExecutions(sql, {
+      ...filter,
+      callerId: accepted.request.caller.callerId,
+      policy: accepted.transaction.policy.name,
+      unlisted: new Date(Date.parse(version.limitedSince ?? now.toISOString()) + UNLISTED_MS).toISOString(),
     })
     return { value }
   },

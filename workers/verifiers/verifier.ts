@@ -6,17 +6,19 @@ import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
 import type { AdvisoryLock, Sql } from '../../src/core/tables/sql.ts'
 import type { Approvers } from '../approvers.ts'
 import type { Connectors } from '../connectors/index.ts'
+import type { LoadedPolicy } from '../policies.ts'
 import type { Accepted } from '../execute/validate.ts'
 
-/** One signal of one execution, as it was declared and is to be verified. */
+/** One signal of one execution, as it was declared, or left out, and is to be verified. */
 export interface SignalCheck<V extends SignalVerifier = SignalVerifier> {
   readonly signal: string
-  readonly declared: boolean | number
+  /** Undefined: left out, so the verified value is filled in. */
+  readonly declared: boolean | number | undefined
+  readonly type: 'boolean' | 'number'
   readonly verifier: V
   readonly accepted: Accepted
   readonly decision: { readonly decisionId: string; readonly policyContentHash: string }
-  /** Since when a version of its policy has a velocity limit, ISO 8601. */
-  readonly limitedSince: string | undefined
+  readonly version: LoadedPolicy
   readonly now: Date
 }
 

@@ -16,12 +16,18 @@ export interface WebhookRules {
   replace(rows: readonly WebhookRulesRow[]): void
 }
 
+/** Compiles when rules are first looked for: most threads apply none. */
 export function openWebhookRules(rows: readonly WebhookRulesRow[]): WebhookRules {
-  let byProvider = load(rows, new Map())
+  let newest = rows
+  let loaded: { readonly rows: readonly WebhookRulesRow[]; readonly byProvider: ByProvider } | undefined
   return {
-    find: (provider) => byProvider.get(provider),
+    find(provider) {
+      if (loaded?.rows !== newest)
+        loaded = { rows: newest, byProvider: load(newest, loaded?.byProvider ?? new Map()) }
+      return loaded.byProvider.get(provider)
+    },
     replace(newRows) {
-      byProvider = load(newRows, byProvider)
+      newest = newRows
     },
   }
 }

@@ -63,8 +63,12 @@ def _require_signal(
     given: Given,
 ) -> None:
     value, by = member_of(verified, "value"), verified.get("by")
-    if canonicalize(member_of(object_of(decision, "signals"), signal)) != canonicalize(value):
+    # One that was left out is decided on as it is verified.
+    declared = object_of(decision, "signals")
+    if signal in declared and canonicalize(declared[signal]) != canonicalize(value):
         raise Unreadable(f"signal {signal} is verified to be another value than was declared")
+    if signal not in declared and not isinstance(value, (bool, int, float)):
+        raise Unreadable(f"signal {signal} was left out, and what is filled in is no value of a signal")
     approvals = approvals_of(verified)
     if by == "approval" and value is True:
         if not approvals:

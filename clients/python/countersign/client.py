@@ -125,6 +125,10 @@ class Client:
         """GET /.well-known/jwks.json: save it, it is what offline verification stands on."""
         return self._read("/.well-known/jwks.json", open_route=True).value()
 
+    def approver_key_set(self) -> shapes.KeySet:
+        """GET /.well-known/approver-keys.json: the keys of approvers, revoked ones with ``revokedAt``; verifies approvals offline."""
+        return self._read("/.well-known/approver-keys.json", open_route=True).value()
+
     def caller_identity(self) -> shapes.CallerIdentity:
         """GET /callers/me"""
         return self._read("/callers/me").value()
@@ -160,6 +164,10 @@ class Client:
     def verifier_command(self) -> bytes:
         """GET /verifier/countersign-verify.mjs: a program for Node, in one file."""
         return self._read("/verifier/countersign-verify.mjs", open_route=True).content
+
+    def signer_page(self) -> str:
+        """GET /signer: the offline signer, in one file."""
+        return self._read("/signer", open_route=True).text()
 
     # Execution and transactions, interface §4.2
 
@@ -267,10 +275,10 @@ class Client:
         return self._caller_id
 
     def transactions(
-        self, *, page: Optional[int] = None, page_size: Optional[int] = None
+        self, *, page: Optional[int] = None, page_size: Optional[int] = None, caller_id: Optional[str] = None
     ) -> List[shapes.BusinessTransaction]:
         """GET /transactions: newest first."""
-        return self._page("/transactions", {"page": page, "pageSize": page_size})
+        return self._page("/transactions", {"page": page, "pageSize": page_size, "callerId": caller_id})
 
     def transaction(self, business_transaction_id: str) -> shapes.BusinessTransaction:
         """GET /transactions/{id}"""
@@ -314,16 +322,23 @@ class Client:
         since: Optional[str] = None,
         until: Optional[str] = None,
         cursor: Optional[str] = None,
+        caller_id: Optional[str] = None,
     ) -> List[shapes.ExecutionTrustRecord]:
         """GET /trust-records: one page, newest first."""
-        query = {"page": page, "pageSize": page_size, "since": since, "until": until, "cursor": cursor}
-        return self._page("/trust-records", query)
+        within = {"since": since, "until": until, "cursor": cursor, "callerId": caller_id}
+        return self._page("/trust-records", {"page": page, "pageSize": page_size, **within})
 
     def export_trust_records(
-        self, *, page_size: int = 100, since: Optional[str] = None, until: Optional[str] = None
+        self,
+        *,
+        page_size: int = 100,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        caller_id: Optional[str] = None,
     ) -> Iterator[shapes.ExecutionTrustRecord]:
         """Every record, newest first, a page at a time by the ``Link`` header's next page."""
-        return self._every("/trust-records", {"pageSize": page_size, "since": since, "until": until})
+        query = {"pageSize": page_size, "since": since, "until": until, "callerId": caller_id}
+        return self._every("/trust-records", query)
 
     def trust_record(self, business_transaction_id: str) -> shapes.ExecutionTrustRecord:
         """GET /trust-records/{id}"""
@@ -379,10 +394,24 @@ class Client:
     # A step-up holds once, so a resolution is not repeated after a lost connection: look at the change.
 
     def propose_policy_change(
-        self, name: str, version: str, *, reason: str, proposed_content: Optional[Mapping[str, Any]] = None
+        self,
+        name: str,
+        version: str,
+        *,
+        reason: str,
+        proposed_content: Optional[Mapping[str, Any]] = None,
+        retires: Optional[Sequence[str]] = None,
     ) -> shapes.Change:
-        """POST /policies/{name}/{version}/pending-changes: of the loaded version where no content is given."""
-        body = _given({"reason": reason, "proposedContent": proposed_content})
+        """
+        POST /policies/{name}/{version}/pending-changes: of the loaded version where no content is given. The versions that it ``retires``
+        end in the moment in which it takes effect.
+        """
+        body = _given({"reason": reason, "proposedContent": proposed_content, "retires": retires and list(retires)})
+        return self._create(f"/policies/{_part(name)}/{_part(version)}/pending-changes", body).value()
+
+    def propose_policy_retirement(self, name: str, version: str, *, reason: str) -> shapes.Change:
+        """POST /policies/{name}/{version}/pending-changes: ends an approved version, which then rejects every execution."""
+        body = {"action": "retire", "reason": reason}
         return self._create(f"/policies/{_part(name)}/{_part(version)}/pending-changes", body).value()
 
     def policy_changes(
@@ -395,15 +424,25 @@ class Client:
         """GET /policies/pending-changes/{id}"""
         return self._read(f"/policies/pending-changes/{_part(change_id)}").value()
 
-    def approve_policy_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
-        """POST /policies/pending-changes/{id}/approve: by another human than who proposed it."""
-        return self._approve("/policies/pending-changes", change_id, step_up)
+    def approve_policy_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, impact_report: Optional[shapes.ImpactReport] = None
+    ) -> shapes.Change:
+        """POST /policies/pending-changes/{id}/approve: by another human than who proposed it.
+
+        impact_report  the one whose hash the step-up covers (``impactHash``)
+        """
+        return self._approve("/policies/pending-changes", change_id, step_up, impact_report)
 
     def reject_policy_change(
-        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+        self,
+        change_id: str,
+        step_up: shapes.StepUpAuthorization,
+        *,
+        rejection_reason: str,
+        impact_report: Optional[shapes.ImpactReport] = None,
     ) -> shapes.Change:
         """POST /policies/pending-changes/{id}/reject"""
-        return self._reject("/policies/pending-changes", change_id, step_up, rejection_reason)
+        return self._reject("/policies/pending-changes", change_id, step_up, rejection_reason, impact_report)
 
     def approvers(self) -> List[shapes.Approver]:
         """GET /approvers: every key, revoked ones included."""
@@ -490,6 +529,34 @@ class Client:
     ) -> shapes.Change:
         """POST /webhook-rules/changes/{id}/reject"""
         return self._reject("/webhook-rules/changes", change_id, step_up, rejection_reason)
+
+    def caller_keys(self) -> List[shapes.CallerKey]:
+        """GET /caller-keys: every key, revoked and configured ones included; of humans and auditors."""
+        return list(self._every("/caller-keys", {}, "callerKeys"))
+
+    def propose_caller_key_change(self, proposal: Mapping[str, Any]) -> shapes.Change:
+        """POST /caller-keys/changes: ``{action, callerId, keyHash, allowedCapabilities, reason}``; of a key only its SHA-256 is sent."""
+        return self._create("/caller-keys/changes", proposal).value()
+
+    def caller_key_changes(
+        self, *, status: Optional[str] = None, page: Optional[int] = None, page_size: Optional[int] = None
+    ) -> List[shapes.Change]:
+        """GET /caller-keys/changes: newest first."""
+        return self._changes("/caller-keys/changes", status, page, page_size)
+
+    def caller_key_change(self, change_id: str) -> shapes.Change:
+        """GET /caller-keys/changes/{id}"""
+        return self._read(f"/caller-keys/changes/{_part(change_id)}").value()
+
+    def approve_caller_key_change(self, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
+        """POST /caller-keys/changes/{id}/approve"""
+        return self._approve("/caller-keys/changes", change_id, step_up)
+
+    def reject_caller_key_change(
+        self, change_id: str, step_up: shapes.StepUpAuthorization, *, rejection_reason: str
+    ) -> shapes.Change:
+        """POST /caller-keys/changes/{id}/reject"""
+        return self._reject("/caller-keys/changes", change_id, step_up, rejection_reason)
 
     def event_endpoints(self) -> List[shapes.EventEndpoint]:
         """GET /event-endpoints: what is in effect, and how far each endpoint has been served."""
@@ -637,7 +704,10 @@ class Client:
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/finalize", {}).value()
 
     def resolve_intent(self, business_transaction_id: str, *, resolution: str, note: str) -> shapes.ExecutionIntent:
-        """POST /execution-intents/{id}/resolve: closes by a human's word, ``EXECUTED`` or ``NOT_EXECUTED``."""
+        """POST /execution-intents/{id}/resolve: closes by a human's word, ``EXECUTED`` or ``NOT_EXECUTED``.
+
+        Where it takes two humans, the first word leaves it in doubt and is its ``firstWord``.
+        """
         body = {"resolution": resolution, "note": note}
         return self._write(f"/execution-intents/{_part(business_transaction_id)}/resolve", body).value()
 
@@ -738,14 +808,22 @@ class Client:
 
     def simulate_policy(
         self,
-        policy: Mapping[str, Any],
+        policy: Optional[Mapping[str, Any]] = None,
         *,
+        policy_id: Optional[str] = None,
+        retires: Optional[Sequence[str]] = None,
         since: Optional[str] = None,
         until: Optional[str] = None,
         cursor: Optional[str] = None,
     ) -> Mapping[str, Any]:
-        """POST /sandbox/policies/simulate: a chunk; ``next`` is the cursor of the one after, until it is ``complete``."""
-        body = _given({"policy": policy, "since": since, "until": until, "cursor": cursor})
+        """
+        POST /sandbox/policies/simulate: a chunk; ``next`` is the cursor of the one after, until it is ``complete``.
+
+        With ``retires``, ``retired`` lists the executions that the end of these versions would have refused; ``policy_id`` takes the place
+        of a document where nothing else changes.
+        """
+        asked = {"policy": policy, "policyId": policy_id, "retires": retires and list(retires)}
+        body = _given({**asked, "since": since, "until": until, "cursor": cursor})
         return self._ask("/sandbox/policies/simulate", body).value()
 
     # Refusals and audit, decisions §9
@@ -795,13 +873,25 @@ class Client:
     ) -> List[shapes.Change]:
         return self._page(path, {"status": status, "page": page, "pageSize": page_size}, "changes")
 
-    def _approve(self, path: str, change_id: str, step_up: shapes.StepUpAuthorization) -> shapes.Change:
-        return self._write(f"{path}/{_part(change_id)}/approve", {"stepUpAuthorization": step_up}).value()
+    def _approve(
+        self,
+        path: str,
+        change_id: str,
+        step_up: shapes.StepUpAuthorization,
+        impact_report: Optional[shapes.ImpactReport] = None,
+    ) -> shapes.Change:
+        body = _given({"stepUpAuthorization": step_up, "impactReport": impact_report})
+        return self._write(f"{path}/{_part(change_id)}/approve", body).value()
 
     def _reject(
-        self, path: str, change_id: str, step_up: shapes.StepUpAuthorization, rejection_reason: str
+        self,
+        path: str,
+        change_id: str,
+        step_up: shapes.StepUpAuthorization,
+        rejection_reason: str,
+        impact_report: Optional[shapes.ImpactReport] = None,
     ) -> shapes.Change:
-        body = {"rejectionReason": rejection_reason, "stepUpAuthorization": step_up}
+        body = _given({"rejectionReason": rejection_reason, "stepUpAuthorization": step_up, "impactReport": impact_report})
         return self._write(f"{path}/{_part(change_id)}/reject", body).value()
 
     # Lists: a page ends early where its bytes reach 4 MiB, and its Link leads on

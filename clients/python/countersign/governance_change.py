@@ -55,7 +55,29 @@ def check_governance_change(evidence: Any, keys: Keys) -> List[Check]:
             keys,
             lambda given: _is_stepped_up(change, given),
         ),
+        *_impact_checks(change),
     ]
+
+
+def _impact_checks(change: Mapping[str, Any]) -> List[Check]:
+    """None for a change whose resolution says nothing of its impact."""
+    step_up = change.get("stepUpAuthorization")
+    payload = step_up.get("payload") if isinstance(step_up, dict) else None
+    impact_hash = payload.get("impactHash") if isinstance(payload, dict) else None
+    is_covered = isinstance(payload, dict) and "impactHash" in payload
+    if "impactReport" not in change and not is_covered:
+        return []
+
+    def holds() -> bool:
+        report = object_of(change, "impactReport")
+        return (
+            change.get("kind") == "policy"
+            and string_of(report, "changeId") == change.get("changeId")
+            and string_of(report, "changeHash") == change.get("changeHash")
+            and sha256_hex(canonicalize(report)) == impact_hash
+        )
+
+    return [checked("impact report", "The impact report is not the one that the step-up covers", holds)]
 
 
 def signed_members_of(change: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -39,8 +39,13 @@ def _is_legal(transition: Mapping[str, Any]) -> bool:
         if "confirmationId" in transition
         else True
     )
+    # Two humans, and not the same one twice.
+    is_agreed = (
+        after == "RESOLVED" and string_of(transition, "agreedWith") not in ("", by) if "agreedWith" in transition else True
+    )
     return (
         is_confirmed
+        and is_agreed
         and after in _FOLLOWING.get(before, ())
         and by != ""
         and (is_closed if after == "RESOLVED" else "resolution" not in transition)

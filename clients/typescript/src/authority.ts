@@ -13,6 +13,7 @@ type Listed =
   | '/external-connectors/changes'
   | '/webhook-rules/changes'
   | '/event-endpoints/changes'
+  | '/caller-keys/changes'
   | '/approvals'
   | '/execution-intents/unfinalized'
   | '/webhook-events'
@@ -49,12 +50,23 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     policy: (version: Version) =>
       read(() => http.GET('/policies/{name}/{version}', { params: { path: version } })),
 
-    /** POST /policies/{name}/{version}/pending-changes: of the loaded version where `proposedContent` is left out. */
+    /**
+     * POST /policies/{name}/{version}/pending-changes: of the loaded version where `proposedContent` is left out. The versions that it
+     * `retires` end in the moment in which it takes effect.
+     */
     proposePolicyChange: (version: Version, proposal: Schemas['PolicyProposal']) =>
       change(() =>
         http.POST('/policies/{name}/{version}/pending-changes', {
           params: { path: version },
           body: proposal,
+        }),
+      ),
+    /** The same route: ends an approved version, which then rejects every execution. */
+    proposePolicyRetirement: (version: Version, reason: string) =>
+      change(() =>
+        http.POST('/policies/{name}/{version}/pending-changes', {
+          params: { path: version },
+          body: { action: 'retire', reason },
         }),
       ),
     policyChanges: (query: Query<'/policies/pending-changes'> = {}) =>
@@ -175,6 +187,36 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     rejectWebhookRulesChange: (id: string, rejection: Schemas['ChangeRejection']) =>
       change(() => http.POST('/webhook-rules/changes/{id}/reject', { ...of(id), body: rejection })),
 
+    /** GET /caller-keys: every key, revoked and configured ones included; of humans and auditors. */
+    callerKeys: async () => ({
+      callerKeys: await allItems<
+        Cursor,
+        Schemas['CallerKeyList'],
+        Schemas['CallerKeyList']['callerKeys'][number]
+      >(
+        {},
+        {
+          get: (query) => http.GET('/caller-keys', { params: { query } }),
+          itemsOf: (page) => page.callerKeys,
+          read,
+        },
+      ),
+    }),
+    /** POST /caller-keys/changes: of a key only its SHA-256 is sent, and the key is made where its holder is. */
+    proposeCallerKeyChange: (proposal: Schemas['CallerKeyProposal']) =>
+      change(() => http.POST('/caller-keys/changes', { body: proposal })),
+    callerKeyChanges: (query: Query<'/caller-keys/changes'> = {}) =>
+      wholePage(query, {
+        get: (asked) => http.GET('/caller-keys/changes', { params: { query: asked } }),
+        itemsOf: ({ changes }) => changes,
+        read,
+      }).then((changes) => ({ changes })),
+    callerKeyChange: (id: string) => read(() => http.GET('/caller-keys/changes/{id}', of(id))),
+    approveCallerKeyChange: (id: string, approval: Schemas['ChangeApproval']) =>
+      change(() => http.POST('/caller-keys/changes/{id}/approve', { ...of(id), body: approval })),
+    rejectCallerKeyChange: (id: string, rejection: Schemas['ChangeRejection']) =>
+      change(() => http.POST('/caller-keys/changes/{id}/reject', { ...of(id), body: rejection })),
+
     /** GET /event-endpoints: what is in effect, how far each endpoint has been served, and the keys of `v1a` signatures. */
     eventEndpoints: async () => {
       let publicKeys: readonly string[] = []
@@ -233,14 +275,17 @@ export function authorityMethods(http: Client<paths>, { read, change }: Sending)
     /** POST /execution-intents/{id}/finalize: closes by the evidence that is stored. */
     finalizeIntent: (id: string) =>
       change(() => http.POST('/execution-intents/{id}/finalize', { ...of(id), body: {} })),
-    /** POST /execution-intents/{id}/resolve: closes by a human's word. */
+    /** POST /execution-intents/{id}/resolve: closes by a human's word; where it takes two, the first one is noted as `firstWord`. */
     resolveIntent: (id: string, resolution: Schemas['IntentResolution']) =>
       change(() => http.POST('/execution-intents/{id}/resolve', { ...of(id), body: resolution })),
 
     /** POST /sandbox/evaluate: what `execute` would answer and why, without executing. */
     evaluate: (transaction: Schemas['SubmittedTransaction']) =>
       read(() => http.POST('/sandbox/evaluate', { body: transaction })),
-    /** POST /sandbox/policies/simulate: what a document would have decided; a chunk at a time, until `complete`. */
+    /**
+     * POST /sandbox/policies/simulate: what a document would have decided, and what the end of versions (`retires`) would have refused; a
+     * chunk at a time, until `complete`.
+     */
     simulatePolicy: (simulation: Schemas['SimulationRequest']) =>
       read(() => http.POST('/sandbox/policies/simulate', { body: simulation })),
   }

@@ -156,7 +156,11 @@ export function createCountersign(options: Options) {
       everyItem<Query<'/trust-records'>, Schemas['ExecutionTrustRecord'][], Schemas['ExecutionTrustRecord']>(
         filter,
         {
-          get: (query) => http.GET('/trust-records', { params: { query } }),
+          // Pages are JSON: NDJSON is answered only where it is accepted.
+          get: (query) =>
+            http.GET('/trust-records', { params: { query } }) as ReturnType<
+              Call<Schemas['ExecutionTrustRecord'][]>
+            >,
           itemsOf: (page) => page,
           read,
         },
@@ -236,7 +240,8 @@ export function createCountersign(options: Options) {
     /** GET /refusals: all of them, newest first, a page at a time. */
     refusals: (filter: Omit<Query<'/refusals'>, 'page' | 'cursor'> = {}) =>
       everyItem<Query<'/refusals'>, Schemas['RefusalPage'], Schemas['RefusalRecord']>(filter, {
-        get: (query) => http.GET('/refusals', { params: { query } }),
+        get: (query) =>
+          http.GET('/refusals', { params: { query } }) as ReturnType<Call<Schemas['RefusalPage']>>,
         itemsOf: (page) => page.refusals,
         read,
       }),
@@ -254,6 +259,7 @@ export function createCountersign(options: Options) {
 
     key: (keyId: string) => read(() => http.GET('/keys/{keyId}', { params: { path: { keyId } } })),
     keySet: () => read(() => http.GET('/.well-known/jwks.json')),
+    approverKeySet: () => read(() => http.GET('/.well-known/approver-keys.json')),
     callerIdentity,
     version: () => read(() => http.GET('/version')),
     /** GET /ready: NOT_READY is an answer too, with its `reason`. */

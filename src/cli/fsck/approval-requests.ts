@@ -1,7 +1,7 @@
 // approval_requests and approval_request_closes (docs/handbook/approving.md): what was asked, and how it ended.
 import { canonicalize } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
+import { members, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
 
@@ -11,6 +11,8 @@ interface RequestRow {
   readonly askedHash: string
   /** The columns that repeat members of the body. */
   readonly columns: Readonly<Record<string, string | number>>
+  /** Null in a request of a release that did not store them. */
+  readonly policy: { readonly name: string | null; readonly version: string | null }
   readonly createdAt: Date
   readonly expiresAt: Date
   readonly status: string
@@ -31,7 +33,7 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
   text: `
     SELECT r.request_id AS key, r.request_hash AS "requestHash", r.asked_hash AS "askedHash",
       json_build_object('requestId', r.request_id, 'requestedBy', r.requested_by, 'principalId', r.principal_id,
-        'quorum', r.quorum) AS columns,
+        'quorum', r.quorum) AS columns, json_build_object('name', r.policy_name, 'version', r.policy_version) AS policy,
       r.created_at AS "createdAt", r.expires_at AS "expiresAt", r.status, r.body, r.seal,
       EXISTS (SELECT FROM audit_events AS e WHERE e.type = 'approval_request.opened' AND e.occurred_at = r.created_at
         AND strpos(e.body, r.request_id::text) > 0) AS audited,
@@ -46,10 +48,13 @@ export const approvalRequests = tableCheck<RequestRow, RequestItem>({
         ['does not verify', ({ body, seal }, tools) => isSigned('approval-request', { body, seal }, tools)],
         [
           'columns differ from the body',
-          ({ columns, requestHash, askedHash, createdAt, expiresAt, body, signed }) => {
+          ({ columns, policy, requestHash, askedHash, createdAt, expiresAt, body, signed }) => {
             const { requestId: _id, createdAt: signedAt, expiresAt: end, ...asked } = signed()
+            const { name, version } = members(asked['policy'])
             return (
-              Object.entries(columns).every(([name, value]) => signed()[name] === value) &&
+              Object.entries(columns).every(([column, value]) => signed()[column] === value) &&
+              (policy.name ?? name) === name &&
+              (policy.version ?? version) === version &&
               requestHash === sha256Hex(body) &&
               askedHash === sha256Hex(canonicalize(asked)) &&
               sameTime(createdAt, signedAt) &&

@@ -1,9 +1,9 @@
-// What humans have put in effect (decisions §6, §7): policies, webhook rules, approvers, external connectors and event endpoints, each as
-// its signed change says.
+// What humans have put in effect (decisions §6, §7): policies, webhook rules, approvers, external connectors, event endpoints and callers'
+// keys, each as its signed change says.
 import { createPublicKey } from 'node:crypto'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
-import { isMembers, type Members } from '../../core/verifier/evidence.ts'
+import { isMembers, list, members, string, type Members } from '../../core/verifier/evidence.ts'
 import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
 /** A document that a change has approved, or genesis. */
@@ -21,7 +21,11 @@ interface DocumentRow {
   readonly change: string | null
 }
 
-function documentRules(kind: string): Rule<DocumentRow>[] {
+/** @param contentOf what of `proposed` became the content */
+function documentRules(
+  kind: string,
+  contentOf: (proposed: Members) => Members = (proposed) => proposed,
+): Rule<DocumentRow>[] {
   return [
     ['content does not match its hash', ({ content, contentHash }) => sha256Hex(content) === contentHash],
     [
@@ -39,7 +43,7 @@ function documentRules(kind: string): Rule<DocumentRow>[] {
       ({ target, content, approvedBy, approvedAt, byChange, change }) => {
         if (byChange === null) return true
         const { proposed, resolvedBy, resolvedAt } = approvedChange(change, kind, target)
-        const isSame = canonicalize(proposed as Json) === content && resolvedBy === approvedBy
+        const isSame = canonicalize(contentOf(members(proposed))) === content && resolvedBy === approvedBy
         return isSame && approvedAt !== null && sameTime(approvedAt, resolvedAt)
       },
     ],
@@ -49,20 +53,41 @@ function documentRules(kind: string): Rule<DocumentRow>[] {
 interface PolicyRow extends DocumentRow {
   readonly name: string
   readonly version: string
+  readonly retiredBy: string | null
+  readonly retiredAt: Date | null
+  readonly retiredByChange: string | null
+  readonly retirement: string | null
 }
 
 export const policyVersions = tableCheck<PolicyRow, PolicyRow & { document: () => Members }>({
   text: `
     SELECT p.name || '/' || p.version AS key, p.name || '/' || p.version AS target, p.name, p.version, p.content,
       p.content_hash AS "contentHash", p.loaded_at AS "loadedAt", p.approved_by AS "approvedBy",
-      p.approved_at AS "approvedAt", p.approved_by_change AS "byChange", c.resolved_body AS change
-    FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change`,
+      p.approved_at AS "approvedAt", p.approved_by_change AS "byChange", c.resolved_body AS change,
+      p.retired_by AS "retiredBy", p.retired_at AS "retiredAt", p.retired_by_change AS "retiredByChange",
+      r.resolved_body AS retirement
+    FROM $table AS p LEFT JOIN pending_changes AS c ON c.change_id = p.approved_by_change
+    LEFT JOIN pending_changes AS r ON r.change_id = p.retired_by_change`,
   read: (row) => ({ ...row, document: lazyMembers(row.content, 'policy_versions', 'content') }),
   groups: [
     {
       table: 'policy_versions',
       rules: [
-        ...documentRules('policy'),
+        ...documentRules('policy', withoutRetirement),
+        [
+          'retirement differs from what the changes say',
+          ({ name, version, retiredBy, retiredAt, retiredByChange, retirement }) => {
+            if (retiredAt === null || retiredByChange === null)
+              return retiredBy === null && retiredAt === null
+            const { target, proposed, resolvedBy, resolvedAt } = approvedChange(retirement, 'policy')
+            const { action, retires = [] } = members(proposed)
+            const isNamed =
+              action === 'retire'
+                ? target === `${name}/${version}`
+                : string(target).startsWith(`${name}/`) && list(retires).includes(version)
+            return isNamed && resolvedBy === retiredBy && sameTime(retiredAt, resolvedAt)
+          },
+        ],
         [
           'content is of another policy',
           ({ name, version, document }) => {
@@ -266,6 +291,73 @@ export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
   ],
 })
 
+/** What ends with a version stands in the change alone. */
+function withoutRetirement(proposed: Members): Members {
+  const { retires: _, ...document } = proposed
+  return document
+}
+
+interface CallerKeyRow {
+  readonly key: string
+  readonly callerId: string
+  readonly keyHash: string
+  /** JSON. */
+  readonly scope: string | null
+  readonly expiresAt: Date | null
+  readonly issuedAt: Date | null
+  readonly issuedByChange: string | null
+  readonly revokedAt: Date | null
+  readonly revokedByChange: string | null
+  readonly change: string | null
+  readonly revocation: string | null
+}
+
+export const callerKeys = tableCheck<CallerKeyRow, CallerKeyRow>({
+  text: `
+    SELECT k.caller_id || ':' || left(k.key_hash, 16) AS key, k.caller_id AS "callerId", k.key_hash AS "keyHash", k.scope,
+      k.expires_at AS "expiresAt", k.issued_at AS "issuedAt", k.issued_by_change AS "issuedByChange",
+      k.revoked_at AS "revokedAt", k.revoked_by_change AS "revokedByChange",
+      c.resolved_body AS change, r.resolved_body AS revocation
+    FROM $table AS k LEFT JOIN pending_changes AS c ON c.change_id = k.issued_by_change
+    LEFT JOIN pending_changes AS r ON r.change_id = k.revoked_by_change`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'caller_keys',
+      rules: [
+        [
+          'differs from what the change issued',
+          ({ key, callerId, keyHash, scope, expiresAt, issuedAt, issuedByChange, change }) => {
+            if (issuedByChange === null || scope === null || issuedAt === null)
+              return [issuedByChange, scope, issuedAt, expiresAt].every((value) => value === null)
+            const { proposed, resolvedAt } = approvedChange(change, 'caller-key', key)
+            const due = {
+              ...lazyMembers(scope, 'caller_keys', 'scope')(),
+              action: 'issue',
+              callerId,
+              keyHash,
+              ...(expiresAt === null ? {} : { expiresAt: expiresAt.toISOString() }),
+            }
+            return canonicalize(proposed as Json) === canonicalize(due) && sameTime(issuedAt, resolvedAt)
+          },
+        ],
+        [
+          'revocation differs from what the changes say',
+          ({ key, callerId, keyHash, revokedAt, revokedByChange, revocation }) => {
+            if (revokedAt === null || revokedByChange === null)
+              return revokedAt === null && revokedByChange === null
+            const { proposed, resolvedAt } = approvedChange(revocation, 'caller-key', key)
+            const said = proposed as Members
+            const isSame =
+              said['action'] === 'revoke' && said['callerId'] === callerId && said['keyHash'] === keyHash
+            return isSame && sameTime(revokedAt, resolvedAt)
+          },
+        ],
+      ],
+    },
+  ],
+})
+
 /** The proof of a passkey stands in the change alone. */
 function withoutProof({ passkey, ...proposed }: Members): Members {
   if (!isMembers(passkey)) return passkey === undefined ? proposed : { ...proposed, passkey }
@@ -273,11 +365,12 @@ function withoutProof({ passkey, ...proposed }: Members): Members {
   return { ...proposed, passkey: enrolled }
 }
 
-/** The approved change of this kind and target; throws where there is none. Its own check verifies its signature. */
-function approvedChange(text: string | null, kind: string, target: string): Members {
+/** The approved change of this kind and, if one is given, target; throws where there is none. Its own check verifies its signature. */
+function approvedChange(text: string | null, kind: string, target?: string): Members {
   if (text === null) throw new Error('change is missing or not resolved')
   const change = lazyMembers(text, 'pending_changes', 'resolved_body')()
-  if (change['status'] !== 'APPROVED' || change['kind'] !== kind || change['target'] !== target)
+  const isOther = target !== undefined && change['target'] !== target
+  if (change['status'] !== 'APPROVED' || change['kind'] !== kind || isOther)
     throw new Error('change is about something else, or was not approved')
   return change
 }

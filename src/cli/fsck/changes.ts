@@ -1,7 +1,7 @@
 // pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
 import { canonicalize } from '../../core/json/canonical.ts'
 import { sealedText } from '../../core/sealed.ts'
-import { members, string, type Members } from '../../core/verifier/evidence.ts'
+import { list, members, string, type Members } from '../../core/verifier/evidence.ts'
 import { checkGovernanceChange } from '../../core/verifier/governance-change.ts'
 import { lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
 import type { Tools } from './tools.ts'
@@ -64,12 +64,20 @@ const CHANGES: readonly Rule<Change>[] = [
     ),
   ),
   ['is APPROVED, but nothing took effect', ({ status, effects }) => status !== 'APPROVED' || effects > 0],
+  [
+    'is APPROVED, but a version that it retires is in effect',
+    ({ kind, status, effects, proposed }) => {
+      if (kind !== 'policy' || status !== 'APPROVED' || effects === 0) return true
+      const { retires = [] } = members(proposed()['proposed'])
+      return effects === 1 + list(retires).length
+    },
+  ],
   ['is in effect, but not APPROVED', ({ status, effects }) => status === 'APPROVED' || effects === 0],
   ['audit event governance.proposed is missing', ({ proposalAudited }) => proposalAudited],
   resolved('audit event of the resolution is missing', ({ resolutionAudited }) => resolutionAudited),
 ]
 
-/** The step-up's own signature is not checked: the key of a human is in SERVICE_API_KEYS, not in the database. */
+/** The step-up's own signature is not checked: the key of a human may be in SERVICE_API_KEYS alone, and gone. */
 function verifies(body: string, seal: string, { crypto }: Tools): true {
   const signed = lazyMembers(body, 'pending_changes')()
   const beside = lazyMembers(seal, 'pending_changes', 'seal')()
@@ -87,11 +95,12 @@ export const pendingChanges = tableCheck<ChangeRow, Change>({
     SELECT c.change_id AS key, c.kind, c.target, c.proposed_at AS "proposedAt", c.status, c.body, c.seal,
       c.resolved_body AS "resolvedBody", c.resolved_seal AS "resolvedSeal",
       ARRAY(SELECT n.nonce FROM step_up_nonces AS n WHERE n.change_id = c.change_id) AS nonces,
-      ((SELECT count(*) FROM policy_versions AS p WHERE p.approved_by_change = c.change_id)
+      ((SELECT count(*) FROM policy_versions AS p WHERE c.change_id IN (p.approved_by_change, p.retired_by_change))
         + (SELECT count(*) FROM webhook_rules AS w WHERE w.approved_by_change = c.change_id)
         + (SELECT count(*) FROM approvers AS k WHERE c.change_id IN (k.enrolled_by_change, k.revoked_by_change))
         + (SELECT count(*) FROM external_connectors AS e WHERE c.change_id IN (e.change_id, e.revoked_by_change))
-        + (SELECT count(*) FROM event_endpoints AS e WHERE c.change_id IN (e.endpoint_id, e.revoked_by_change)))::integer AS effects,
+        + (SELECT count(*) FROM event_endpoints AS e WHERE c.change_id IN (e.endpoint_id, e.revoked_by_change))
+        + (SELECT count(*) FROM caller_keys AS k WHERE c.change_id IN (k.issued_by_change, k.revoked_by_change)))::integer AS effects,
       ${audited(`'governance.proposed'`)} AS "proposalAudited",
       ${audited(`'governance.approved', 'governance.rejected'`)} AS "resolutionAudited"
     FROM $table AS c`,

@@ -1,5 +1,6 @@
 // business_transactions with what stands beside each: its intent and its trust record (interface §2.1, §2.2; decisions §4, §8).
 import { withSharedSignatures } from '../../core/tables/batch-signatures.ts'
+import { groupsOf, type Countable } from '../../core/policy/counting.ts'
 import { intentStates } from '../../core/intents/states.ts'
 import { checkTrustRecord } from '../../core/verifier/trust-record.ts'
 import { members, string, type Members } from '../../core/verifier/evidence.ts'
@@ -25,6 +26,8 @@ interface Selected {
   readonly recordCreatedAt: Date | null
   readonly refused: boolean
   readonly listed: boolean
+  /** Hashes of the groups that limits count it in. */
+  readonly groups: readonly string[]
   /** How many there are, and how many there should be by their numbers. */
   readonly verifications: string
   readonly verificationsDue: number
@@ -49,6 +52,7 @@ const text = `
     i.nonce, i.state, i.resolution, i.closed_at AS "closedAt", isfinite(i.deadline) AS "hasDeadline",
     r.body AS "recordBody", r.seal AS "recordSeal", r.caller_id AS "recordCallerId", r.created_at AS "recordCreatedAt",
     f.business_transaction_id IS NOT NULL AS refused, h.business_transaction_id IS NOT NULL AS listed,
+    ARRAY(SELECT group_hash FROM history_groups AS g WHERE g.business_transaction_id = t.business_transaction_id) AS groups,
     verifications.count AS verifications, verifications.due AS "verificationsDue",
     receipts.count AS receipts, receipts.due AS "receiptsDue"
   FROM $table AS t
@@ -164,9 +168,23 @@ const OF_TRANSACTIONS: readonly Rule<Item>[] = [
     'was released under a velocity limit, but its history entry is missing',
     (item, tools) => policyOf(item, tools)?.limited !== true || item.listed,
   ),
+  released(
+    'was released under a velocity limit with per or where, but is missing in a group that it counts',
+    isInGroups,
+  ),
   released('was released, but its execution intent is missing', ({ state }) => state !== null),
   released('was released, but has a refusal record', ({ refused }) => !refused),
 ]
+
+/** Of the limits of its own version. Other versions may have been added since. */
+function isInGroups(item: Item, tools: Tools): boolean {
+  const { callerId, groups, transaction, signedAuthorization } = item
+  const { policyName, authorizedAt } = payloadOf(signedAuthorization)
+  const execution = { ...(transaction() as unknown as Countable), callerId, name: string(policyName) }
+  return groupsOf(policyOf(item, tools)?.groupings ?? [], execution, new Date(string(authorizedAt))).every(
+    (hash) => groups.includes(hash),
+  )
+}
 
 function policyOf({ signedAuthorization }: Item, { policies }: Tools) {
   const { policyName, policyVersion } = payloadOf(signedAuthorization)

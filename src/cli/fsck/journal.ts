@@ -4,7 +4,7 @@ import { readRecordBodies } from '../../core/tables/trust-records.ts'
 import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
 import { members, type Members } from '../../core/verifier/evidence.ts'
 import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'
-import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
 import type { Tools } from './tools.ts'
 import { missingSubjects } from './subjects.ts'
 
@@ -81,6 +81,8 @@ interface TransitionRow extends SelectedTransition {
   readonly confirmations: ReadonlySet<string>
   /** Since when there were external connectors that can be asked, by capability; the first of each. */
   readonly askable: ReadonlyMap<string, Date>
+  /** Bodies of the audit events of who spoke first, where it took two humans. */
+  readonly firstWords: readonly string[]
 }
 
 interface IntentEnded {
@@ -114,6 +116,15 @@ async function withIntents(
     text: `
       SELECT capability, min(registered_at) AS since FROM external_connectors WHERE read_back GROUP BY capability`,
   })
+  const said = await sql.query<{ id: string; body: string }>({
+    text: `
+      SELECT one.id, a.body FROM unnest($1::text[]) AS one (id)
+      JOIN audit_events AS a ON a.type = 'intent.first_word' AND strpos(a.body, one.id) > 0`,
+    values: [
+      rows.filter(({ body }) => body.includes('"agreedWith"')).map(({ transactionId }) => transactionId),
+    ],
+  })
+  const firstWords = Map.groupBy(said.rows, ({ id }) => id)
   const askable = new Map(registered.rows.map(({ capability, since }) => [capability, since]))
   return rows.map((row) => {
     const record = records.get(row.transactionId)
@@ -125,6 +136,7 @@ async function withIntents(
         confirmations.get(row.transactionId)?.map(({ confirmationId }) => confirmationId),
       ),
       askable,
+      firstWords: firstWords.get(row.transactionId)?.map(({ body }) => body) ?? [],
     }
   })
 }
@@ -192,6 +204,21 @@ export const intentTransitions = tableCheck<SelectedTransition, TransitionRow & 
             return since !== undefined && since.getTime() <= at.getTime()
           },
         ],
+        [
+          'names a human who did not say the same',
+          ({ transactionId, firstWords, signed }) => {
+            const { agreedWith, resolution } = signed()
+            if (agreedWith === undefined) return true
+            return firstWords
+              .map((body) => lazyMembers(body, 'audit_events')())
+              .some(({ callerId, detail }) => {
+                const { businessTransactionId, resolution: first } = members(detail)
+                return (
+                  callerId === agreedWith && businessTransactionId === transactionId && first === resolution
+                )
+              })
+          },
+        ],
         ['audit event is missing', ({ audited }) => audited],
       ],
     },
@@ -257,6 +284,13 @@ interface HistoryRow {
   readonly authorization: string | null
 }
 
+/** By its time a velocity limit counts it. */
+const releasedWhenAuthorized: Rule<Pick<HistoryRow, 'releasedAt' | 'authorization'>> = [
+  'time differs from the execution authorization',
+  ({ releasedAt, authorization }) =>
+    authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
+]
+
 export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
   text: `
     SELECT h.business_transaction_id AS key, h.caller_id AS "callerId", h.policy, h.released_at AS "releasedAt",
@@ -274,13 +308,24 @@ export const historyEntries = tableCheck<HistoryRow, HistoryRow>({
             (callerId === transactionCallerId &&
               members(lazyMembers(body, 'business_transactions')()['policy'])['name'] === policy),
         ],
-        [
-          // By it a velocity limit counts.
-          'time differs from the execution authorization',
-          ({ releasedAt, authorization }) =>
-            authorization === null || sameTime(releasedAt, authorizedAt(authorization)),
-        ],
+        releasedWhenAuthorized,
       ],
+    },
+  ],
+})
+
+type HistoryGroupRow = Pick<HistoryRow, 'key' | 'releasedAt' | 'authorization'>
+
+export const historyGroups = tableCheck<HistoryGroupRow, HistoryGroupRow>({
+  text: `
+    SELECT g.business_transaction_id || ' ' || left(g.group_hash, 16) AS key, g.released_at AS "releasedAt",
+      t.execution_authorization AS "authorization"
+    FROM $table AS g LEFT JOIN business_transactions AS t USING (business_transaction_id)`,
+  read: (row) => row,
+  groups: [
+    {
+      table: 'history_groups',
+      rules: [releasedWhenAuthorized],
     },
   ],
 })

@@ -40,6 +40,7 @@ const byChange = (table: string, key: string, column: string): Reference => ({
 })
 
 const APPROVER = `c.approver_id || ':' || c.key_id`
+const CALLER_KEY = `c.caller_id || ':' || left(c.key_hash, 16)`
 const POLICY = `c.name || '/' || c.version`
 const RULES = `c.provider || '/' || c.version_id`
 
@@ -50,14 +51,21 @@ const REFERENCES: readonly Reference[] = [
   appended('receipts'),
   ofTransaction('refusal_records', 'business_transactions', 'transaction'),
   ofTransaction('history_entries', 'execution_intents', 'execution intent'),
+  {
+    ...ofTransaction('history_groups', 'execution_intents', 'execution intent'),
+    key: `c.business_transaction_id || ' ' || left(c.group_hash, 16)`,
+  },
   ofTransaction('in_doubt_intents', 'execution_intents', 'execution intent'),
   byChange('step_up_nonces', 'c.nonce', 'change_id'),
   byChange('policy_versions', POLICY, 'approved_by_change'),
+  byChange('policy_versions', POLICY, 'retired_by_change'),
   byChange('webhook_rules', RULES, 'approved_by_change'),
   byChange('approvers', APPROVER, 'enrolled_by_change'),
   byChange('approvers', APPROVER, 'revoked_by_change'),
   byChange('external_connectors', 'c.change_id', 'change_id'),
   byChange('external_connectors', 'c.change_id', 'revoked_by_change'),
+  byChange('caller_keys', CALLER_KEY, 'issued_by_change'),
+  byChange('caller_keys', CALLER_KEY, 'revoked_by_change'),
   byChange('event_endpoints', 'c.endpoint_id', 'endpoint_id'),
   byChange('event_endpoints', 'c.endpoint_id', 'revoked_by_change'),
   {

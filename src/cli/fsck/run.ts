@@ -4,14 +4,21 @@ import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
-import { approvers, eventEndpoints, externalConnectors, policyVersions, webhookRules } from './authority.ts'
+import {
+  approvers,
+  callerKeys,
+  eventEndpoints,
+  externalConnectors,
+  policyVersions,
+  webhookRules,
+} from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
 import { providerConfirmations } from './confirmations.ts'
 import { executions } from './executions.ts'
-import { auditEvents, historyEntries, intentTransitions, webhookEvents } from './journal.ts'
+import { auditEvents, historyEntries, historyGroups, intentTransitions, webhookEvents } from './journal.ts'
 import { loggedChecks } from './logged.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
 import { referenceChecks } from './references.ts'
@@ -27,6 +34,7 @@ export const CHECKS: readonly Check[] = [
   approvers,
   externalConnectors,
   eventEndpoints,
+  callerKeys,
   executions,
   verifications,
   receipts,
@@ -39,6 +47,7 @@ export const CHECKS: readonly Check[] = [
   intentTransitions,
   providerConfirmations,
   historyEntries,
+  historyGroups,
   webhookEvents,
   ...loggedChecks(),
 ]

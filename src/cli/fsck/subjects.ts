@@ -16,7 +16,13 @@ interface Subject {
 
 const SUBJECTS: readonly Subject[] = [
   {
-    types: ['intent.in_doubt', 'intent.resolved', 'intent.finalized', 'intent.late_evidence'],
+    types: [
+      'intent.in_doubt',
+      'intent.first_word',
+      'intent.resolved',
+      'intent.finalized',
+      'intent.late_evidence',
+    ],
     member: 'businessTransactionId',
     standing: `SELECT business_transaction_id AS id FROM execution_intents WHERE business_transaction_id = ANY($1::uuid[])`,
     what: 'intent',

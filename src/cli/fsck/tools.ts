@@ -1,5 +1,7 @@
 // What the checks of fsck stand on: the published keys from their folder, and from the snapshot the approvers' keys and the policies.
 import { approverKeys, type ApproverKey } from '../../core/signing/approver-keys.ts'
+import type { Grouping } from '../../core/policy/counting.ts'
+import { compileStored } from '../../core/policy/stored.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
 import { openCrypto } from '../../core/signing/crypto.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
@@ -25,8 +27,10 @@ export interface Tools {
 interface KnownPolicy {
   readonly contentHash: string
   readonly approved: boolean
-  /** It has a velocity limit: what it released is listed. */
+  /** It has a velocity limit without `per` and `where`: what it released is listed. */
   readonly limited: boolean
+  /** Of its limits with `per` or `where`: what it released is in their groups. */
+  readonly groupings: readonly Grouping[]
 }
 
 /** @param keys by keyId */
@@ -39,7 +43,12 @@ export async function openTools(sql: Sql, keys: ReadonlyMap<string, PublicKey>):
   })
   const policies = versions.map((row): [string, KnownPolicy] => [
     `${row.name}/${row.version}`,
-    { contentHash: row.contentHash, approved: row.approvedBy !== null, limited: isLimited(row) },
+    {
+      contentHash: row.contentHash,
+      approved: row.approvedBy !== null,
+      limited: isLimited(row),
+      groupings: groupingsOf(row),
+    },
   ])
   return {
     sql,
@@ -70,9 +79,22 @@ function readable(row: ApproverRow): [string, ApproverKey][] {
 
 function isLimited({ content }: StoredPolicyVersion): boolean {
   try {
-    const { verify } = JSON.parse(content) as { verify?: Readonly<Record<string, { by?: unknown }>> }
-    return Object.values(verify ?? {}).some(({ by }) => by === 'history')
+    const { verify } = JSON.parse(content) as {
+      verify?: Readonly<Record<string, { by?: unknown; per?: unknown; where?: unknown }>>
+    }
+    return Object.values(verify ?? {}).some(
+      ({ by, per, where }) => by === 'history' && per === undefined && where === undefined,
+    )
   } catch {
     return false
+  }
+}
+
+/** None of content that was damaged, which the check of its own row says. */
+function groupingsOf(row: StoredPolicyVersion): Grouping[] {
+  try {
+    return [...(compileStored(row)?.groupings.values() ?? [])]
+  } catch {
+    return []
   }
 }

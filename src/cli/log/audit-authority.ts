@@ -16,6 +16,8 @@ const AUTHORITY = `
       'came into effect' AS act, p.approved_by_change AS change_id
     FROM policy_versions AS p
     UNION ALL
+    SELECT 'policy_versions', p.name || '/' || p.version, NULL, 'was retired', p.retired_by_change FROM policy_versions AS p
+    UNION ALL
     SELECT 'webhook_rules', w.provider || '/' || w.version_id,
       CASE WHEN ${FIRST_RULES} THEN 'rules ' || w.provider || '/' || w.rules_hash END, 'came into effect', w.approved_by_change
     FROM webhook_rules AS w
@@ -32,6 +34,10 @@ const AUTHORITY = `
     FROM external_connectors AS x
     UNION ALL
     SELECT 'event_endpoints', e.endpoint_id::text, NULL, 'came into effect', e.endpoint_id FROM event_endpoints AS e
+    UNION ALL
+    SELECT 'caller_keys', k.caller_id || ':' || left(k.key_hash, 16), NULL, 'came into effect', k.issued_by_change FROM caller_keys AS k
+    UNION ALL
+    SELECT 'caller_keys', k.caller_id || ':' || left(k.key_hash, 16), NULL, 'was revoked', k.revoked_by_change FROM caller_keys AS k
   ) AS a LEFT JOIN pending_changes AS c ON c.change_id = a.change_id
   WHERE a.change_id IS NOT NULL`
 

@@ -7,6 +7,27 @@ import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
 
 const ANSWER_BYTES_MAX = 1024 * 1024
 
+interface Registered {
+  readonly capability: string
+  readonly policy: string
+  readonly allowedParameters: readonly string[]
+  readonly reason: string
+}
+
+export const PAYMENTS: Registered = {
+  capability: 'vendor:pay',
+  policy: 'vendor-payment',
+  allowedParameters: ['amount', 'invoice'],
+  reason: 'Payments of this trial go to the example receiver.',
+}
+
+export const TOOLS: Registered = {
+  capability: 'llm:call-tool',
+  policy: 'llm-tool-call',
+  allowedParameters: ['cost', 'query', 'document', 'expression', 'title', 'text', 'to', 'subject'],
+  reason: 'Tools that a model of this trial asks for are run by the example.',
+}
+
 interface TwoHumans {
   readonly proposer: Person
   readonly checker: Person
@@ -31,17 +52,10 @@ export function enrolApprover(url: string, given: TwoHumans & { readonly folder:
 
 export function registerConnector(
   url: string,
-  given: TwoHumans & { readonly endpointUrl: string },
+  given: TwoHumans & { readonly endpointUrl: string; readonly what: Registered },
 ): Promise<void> {
-  const { endpointUrl } = given
-  return decide(url, '/external-connectors/changes', given, {
-    action: 'register',
-    capability: 'vendor:pay',
-    endpointUrl,
-    policy: 'vendor-payment',
-    allowedParameters: ['amount', 'invoice'],
-    reason: 'Payments of this trial go to the example receiver.',
-  })
+  const { endpointUrl, what } = given
+  return decide(url, '/external-connectors/changes', given, { action: 'register', endpointUrl, ...what })
 }
 
 async function decide(

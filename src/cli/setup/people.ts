@@ -52,7 +52,7 @@ export function makeHumans(folder: string, url: string): [Person, Person, Caller
   const dana = makeCaller(about)
   const key = APPROVER_KEY.replace('.public.', '.private.')
   save(folder, 'dana', { url, apiKey: dana.rawKey, approver: { approverId, keyId, key } })
-  const paying = { callerId: AGENT, allowedCapabilities: ['vendor:pay'] }
+  const paying = { callerId: AGENT, allowedCapabilities: ['vendor:pay', 'llm:call-tool'] }
   const agent = makeCaller(paying)
   save(folder, 'agent', { url, apiKey: agent.rawKey })
   return [alice, bob, dana, agent]

@@ -77,7 +77,17 @@ const GOOD = [
   'confirmed',
   'FINALIZED',
 ]
-const BAD = ['DECLINED', 'REJECTED', 'FAILED', 'REVOKED', 'disabled', 'contradicted', 'ERRORED', 'WARNING']
+const BAD = [
+  'DECLINED',
+  'REJECTED',
+  'FAILED',
+  'REVOKED',
+  'RETIRED',
+  'disabled',
+  'contradicted',
+  'ERRORED',
+  'WARNING',
+]
 
 /** A status. Its word says it; the colour only helps. */
 export function Badge({ status }: { readonly status: string }) {

@@ -1,7 +1,8 @@
 // Changes that one human proposes and another resolves, of every kind.
 import { useEffect, useState } from 'preact/hooks'
+import type { ImpactReport } from '../../core/schemas/impact-report.ts'
 import { get, isAborted, problemText } from '../api.ts'
-import type { Loaded } from '../hooks.ts'
+import { whileSeen, type Loaded } from '../hooks.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 
@@ -19,6 +20,8 @@ export interface ChangeRow {
   readonly resolvedBy?: string
   readonly resolvedAt?: string
   readonly rejectionReason?: string
+  readonly stepUpAuthorization?: { readonly payload: { readonly impactHash?: string } }
+  readonly impactReport?: ImpactReport
   readonly warnings: readonly string[]
   readonly diff?: object
 }
@@ -30,41 +33,25 @@ export const changePaths: Readonly<Record<string, string>> = {
   'external-connector': '/external-connectors/changes',
   'webhook-rules': '/webhook-rules/changes',
   'event-endpoint': '/event-endpoints/changes',
+  'caller-key': '/caller-keys/changes',
 }
 
-/**
- * Those of every kind that are open.
- * @param everyMs how often they are loaded again; undefined: they are not loaded
- */
-export function useOpenChanges(everyMs: number | undefined): Loaded<readonly ChangeRow[]> {
+/** Those of every kind that are open, loaded again every so often. */
+export function useOpenChanges(everyMs: number): Loaded<readonly ChangeRow[]> {
   const [state, setState] = useState<{ data?: readonly ChangeRow[]; problem?: string }>({})
-  useEffect(() => {
-    if (everyMs === undefined) return undefined
-    const leaving = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const load = async () => {
-      if (document.visibilityState === 'visible') await loadAll()
-      if (leaving.signal.aborted) return
-      timer = setTimeout(() => void load(), everyMs)
+  const load = async (signal: AbortSignal) => {
+    try {
+      const pages = await Promise.all(
+        Object.values(changePaths).map((path) =>
+          get<{ changes: ChangeRow[] }>(`${path}?status=PENDING_APPROVAL`, { signal }),
+        ),
+      )
+      setState({ data: pages.flatMap(({ data }) => data.changes) })
+    } catch (error) {
+      if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
     }
-    const loadAll = async () => {
-      try {
-        const pages = await Promise.all(
-          Object.values(changePaths).map((path) =>
-            get<{ changes: ChangeRow[] }>(`${path}?status=PENDING_APPROVAL`, { signal: leaving.signal }),
-          ),
-        )
-        setState({ data: pages.flatMap(({ data }) => data.changes) })
-      } catch (error) {
-        if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
-      }
-    }
-    void load()
-    return () => {
-      leaving.abort()
-      clearTimeout(timer)
-    }
-  }, [everyMs])
+  }
+  useEffect(() => whileSeen(load, everyMs), [everyMs])
   return { data: state.data, problem: state.problem, next: undefined, reload: () => undefined }
 }
 

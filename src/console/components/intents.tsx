@@ -12,8 +12,16 @@ export interface IntentRow {
   readonly target: string
   readonly releasedAt: string
   readonly deadline: string
+  readonly authorization: { readonly payload: { readonly authorizationId: string } }
   readonly closedAt?: string
   readonly resolution?: string
+  /** What the first of two humans said. */
+  readonly firstWord?: {
+    readonly resolution: string
+    readonly note: string
+    readonly by: string
+    readonly at: string
+  }
   readonly transitions: readonly {
     readonly transition: {
       readonly transitionId: string
@@ -22,6 +30,7 @@ export interface IntentRow {
       readonly resolution?: string
       readonly note?: string
       readonly by: string
+      readonly agreedWith?: string
       readonly at: string
     }
   }[]

@@ -1,4 +1,4 @@
-// Whose signatures count, and which keys the service signs with.
+// Whose signatures count, whose keys open what, and which keys the service signs with.
 import { Badge, Hash, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, Table } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
@@ -13,6 +13,22 @@ interface ApproverKey {
   readonly revokedAt?: string
 }
 
+interface CallerKeyRow {
+  readonly callerId: string
+  readonly keyId: string
+  readonly source: string
+  readonly status: string
+  readonly credentialHolderType?: string
+  readonly readAll?: boolean
+  readonly allowedCapabilities?: readonly string[]
+  readonly allowedPrincipalIds?: readonly string[]
+  readonly issuedBy?: string
+  readonly issuedByChange?: string
+  readonly revokedBy?: string
+  readonly revokedByChange?: string
+  readonly expiresAt?: string
+}
+
 interface ServiceKey {
   readonly keyId: string
   readonly algorithm: string
@@ -21,49 +37,69 @@ interface ServiceKey {
 }
 
 export function Approvers({ me }: PageProps) {
-  const approvers = useLoaded<{ approvers: ApproverKey[] }>(
-    me.credentialHolderType === 'USER' ? '/approvers' : undefined,
-    30_000,
-  )
+  const approvers = useLoaded<{ approvers: ApproverKey[] }>('/approvers', 30_000)
+  const callerKeys = useLoaded<{ callerKeys: CallerKeyRow[] }>('/caller-keys', 30_000)
   const own = useLoaded<{ keys: ServiceKey[] }>('/.well-known/jwks.json', 30_000)
   return (
     <>
       <h1>Approvers and keys</h1>
-      {me.credentialHolderType === 'USER' && (
-        <Panel title="Approvers">
-          <Listed
-            loaded={approvers}
-            rowsOf={(reply) => reply.approvers}
-            empty="Nobody can approve yet. The handbook's chapter Governing enrols the first approver."
-          >
-            {(rows) => (
-              <Table
-                caption="Keys of approvers"
-                rows={rows}
-                keyOf={({ approverId, keyId }) => `${approverId}:${keyId}`}
-                columns={[
-                  { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
-                  { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
-                  {
-                    title: 'Signs as',
-                    cell: ({ passkey }) => (passkey === undefined ? 'raw key' : 'passkey'),
-                  },
-                  {
-                    title: 'Status',
-                    cell: ({ revokedAt }) => (
-                      <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />
-                    ),
-                  },
-                  { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
-                ]}
-              />
-            )}
-          </Listed>
+      <Panel title="Approvers">
+        <Listed
+          loaded={approvers}
+          rowsOf={(reply) => reply.approvers}
+          empty="Nobody can approve yet. The handbook's chapter Governing enrols the first approver."
+        >
+          {(rows) => (
+            <Table
+              caption="Keys of approvers"
+              rows={rows}
+              keyOf={({ approverId, keyId }) => `${approverId}:${keyId}`}
+              columns={[
+                { title: 'Approver', cell: ({ approverId }) => <Said text={approverId} /> },
+                { title: 'Key', cell: ({ keyId }) => <Said text={keyId} /> },
+                {
+                  title: 'Signs as',
+                  cell: ({ passkey }) => (passkey === undefined ? 'raw key' : 'passkey'),
+                },
+                {
+                  title: 'Status',
+                  cell: ({ revokedAt }) => (
+                    <Badge status={revokedAt === undefined ? 'IN_EFFECT' : 'REVOKED'} />
+                  ),
+                },
+                { title: 'Enrolled', minor: true, cell: ({ enrolledAt }) => <Time at={enrolledAt} /> },
+              ]}
+            />
+          )}
+        </Listed>
+        {me.credentialHolderType === 'USER' && (
           <p>
             <a href="/console/passkey">Make a passkey</a> that approves, or that resolves changes.
           </p>
-        </Panel>
-      )}
+        )}
+      </Panel>
+      <Panel title="Keys of callers">
+        <p>
+          <a href="/console/changes?kind=caller-key">Changes of these keys</a>. The handbook's chapter Callers
+          and keys says how a key is issued, and what to do when one has leaked.
+        </p>
+        <Listed loaded={callerKeys} rowsOf={(reply) => reply.callerKeys} empty="Nobody has a key.">
+          {(rows) => (
+            <Table
+              caption="Keys of callers"
+              rows={rows}
+              keyOf={({ callerId, keyId }) => `${callerId}:${keyId}`}
+              columns={[
+                { title: 'Caller', cell: ({ callerId }) => <Said text={callerId} /> },
+                { title: 'Key', cell: ({ keyId }) => <Hash value={keyId} whole /> },
+                { title: 'Status', cell: ({ status }) => <Badge status={status} /> },
+                { title: 'May', cell: (row) => <Said text={scopeText(row)} /> },
+                { title: 'From', minor: true, cell: (row) => <ByWhom row={row} /> },
+              ]}
+            />
+          )}
+        </Listed>
+      </Panel>
       <Panel title="Keys of the service">
         <p class="quiet">
           Evidence is checked by these. Compare their text with what you saved when you first trusted this
@@ -84,5 +120,35 @@ export function Approvers({ me }: PageProps) {
         </Listed>
       </Panel>
     </>
+  )
+}
+
+function scopeText({
+  credentialHolderType,
+  readAll,
+  allowedCapabilities = [],
+  ...row
+}: CallerKeyRow): string {
+  const { callerId, allowedPrincipalIds = [], expiresAt } = row
+  const others = allowedPrincipalIds.filter((id) => id !== callerId)
+  return [
+    ...(credentialHolderType === 'USER' ? ['govern (a human)'] : []),
+    ...(readAll === true ? ['read everything'] : []),
+    ...(allowedCapabilities.length === 0 ? [] : [allowedCapabilities.join(', ')]),
+    ...(others.length === 0 ? [] : [`as ${others.join(', ')}`]),
+    ...(expiresAt === undefined ? [] : [`until ${expiresAt}`]),
+  ].join('; ')
+}
+
+/** Who approved what last happened to it. */
+function ByWhom({ row }: { readonly row: CallerKeyRow }) {
+  const { source, issuedBy, issuedByChange, revokedBy, revokedByChange } = row
+  const changeId = revokedByChange ?? issuedByChange
+  if (changeId === undefined) return <>{source}</>
+  const by = revokedBy === undefined ? `issued by ${issuedBy ?? ''}` : `revoked by ${revokedBy}`
+  return (
+    <a href={`/console/changes/caller-key/${changeId}`}>
+      <Said text={by} />
+    </a>
   )
 }

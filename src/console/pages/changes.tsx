@@ -1,10 +1,13 @@
 // What governs the service, as humans change it: one proposes, another resolves with their own step-up key.
 import { useState } from 'preact/hooks'
-import { isAborted, post, problemText, type Me } from '../api.ts'
+import { post, type Me } from '../api.ts'
 import { Badge, Command, Empty, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { changePaths, ChangeTable, type ChangeRow } from '../components/changes.tsx'
+import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { canonicalize } from '../../core/json/canonical.ts'
+import type { ProposedPolicy } from '../../core/impact-report.ts'
+import type { ImpactReport } from '../../core/schemas/impact-report.ts'
 import { shownOf } from '../../core/verifier/governance-change.ts'
 import type { Members as JsonMembers } from '../../core/verifier/evidence.ts'
 import { fieldOf } from '../forms.ts'
@@ -12,7 +15,7 @@ import { sha256Hex } from '../hashing.ts'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { algorithmOfPem, stepUpBy } from '../passkey.ts'
 import { useSigning } from '../signing.ts'
-import { counted, oneLine } from '../text.ts'
+import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
 
 const STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED']
@@ -52,6 +55,9 @@ export function Change({ params, me }: PageProps) {
   const { kind = '', id = '' } = params
   const path = changePaths[kind]
   const { data, problem } = useLoaded<ChangeRow>(path && `${path}/${encodeURIComponent(id)}`, 5_000)
+  const [made, setReport] = useState<ImpactReport>()
+  // Another change may have come in the place of the one that it is of.
+  const report = made?.changeHash === data?.changeHash ? made : undefined
   useTitle(data === undefined ? 'Change' : oneLine(data.target))
   if (data === undefined)
     return (
@@ -110,8 +116,14 @@ export function Change({ params, me }: PageProps) {
               ))}
             </ul>
           </Panel>
-          {kind === 'policy' && data.status === 'PENDING_APPROVAL' && <Impact policy={data.proposed} />}
-          {data.status === 'PENDING_APPROVAL' && <Resolve change={data} me={me} />}
+          {kind === 'policy' && <Retires change={data} />}
+          {kind === 'policy' && data.status === 'PENDING_APPROVAL' && (
+            <Impact key={id} change={data} onReport={setReport} />
+          )}
+          {data.status === 'PENDING_APPROVAL' && me.credentialHolderType === 'USER' && (
+            <Resolve change={data} me={me} report={report} />
+          )}
+          <SeenImpact change={data} />
         </div>
         <div>
           {data.diff !== undefined && (
@@ -131,7 +143,27 @@ export function Change({ params, me }: PageProps) {
   )
 }
 
-function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }) {
+function Retires({ change }: { readonly change: ChangeRow }) {
+  const { action, policyVersion, retires = [] } = change.proposed as ProposedPolicy
+  const versions = action === 'retire' ? [policyVersion] : retires
+  if (versions.length === 0) return null
+  return (
+    <Panel title="What ends">
+      <p>
+        Version <Said text={versions.join(', ')} /> rejects every execution from the moment of approval.
+        Requests for approval under it end too.
+      </p>
+    </Panel>
+  )
+}
+
+interface ToResolve {
+  readonly change: ChangeRow
+  /** Of its impact, where the page has made one. */
+  readonly report: ImpactReport | undefined
+}
+
+function Resolve({ change, me, report }: ToResolve & { readonly me: Me }) {
   const { changeId, kind, proposedBy } = change
   const path = changePaths[kind] ?? ''
   if (proposedBy === me.callerId)
@@ -145,7 +177,13 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
   if (stepUpPasskey !== null)
     return (
       <Panel title="Resolve">
-        <ResolveBy key={changeId} own={stepUpPasskey} change={change} path={`${path}/${changeId}`} />
+        <ResolveBy
+          key={changeId}
+          own={stepUpPasskey}
+          change={change}
+          report={report}
+          path={`${path}/${changeId}`}
+        />
       </Panel>
     )
   return (
@@ -161,6 +199,17 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
       <p class="quiet">
         To reject it, sign with <code>--action reject</code> and post to <code>…/reject</code>.
       </p>
+      {kind === 'policy' && (
+        <>
+          <p>
+            To sign what the change would have changed too, make the report first, and add{' '}
+            <code>--impact mine/report.json</code> to the second command:
+          </p>
+          <Command
+            text={`bin/countersign simulate --change mine/change.json --url ${location.origin} --key "$KEY" --report mine/report.json`}
+          />
+        </>
+      )}
     </Panel>
   )
 }
@@ -169,18 +218,21 @@ function Resolve({ change, me }: { readonly change: ChangeRow; readonly me: Me }
 function ResolveBy({
   own,
   change,
+  report,
   path,
-}: {
+}: ToResolve & {
   readonly own: NonNullable<Me['stepUpPasskey']>
-  readonly change: ChangeRow
   readonly path: string
 }) {
+  const [isCovered, setCovered] = useState(true)
+  const impactReport = isCovered ? report : undefined
   const { waits, done, problem, run } = useSigning()
   const resolve = (action: 'approve' | 'reject', reason: { rejectionReason?: string } = {}) =>
     run(async () => {
       const by = { ...own, algorithm: algorithmOfPem(own.publicKeyPem) }
-      const stepUpAuthorization = await stepUpBy(by, change, action)
-      await post(`${path}/${action}`, { stepUpAuthorization, ...reason })
+      const impactHash = impactReport === undefined ? undefined : impactHashOf(impactReport)
+      const stepUpAuthorization = await stepUpBy(by, change, { action, impactHash })
+      await post(`${path}/${action}`, { stepUpAuthorization, impactReport, ...reason })
     })
   const reject = (event: SubmitEvent) => {
     event.preventDefault()
@@ -189,6 +241,21 @@ function ResolveBy({
   return (
     <>
       <p>Your signature is for exactly this change, and counts for two minutes.</p>
+      {report !== undefined && (
+        <>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isCovered}
+              onChange={({ currentTarget }) => setCovered(currentTarget.checked)}
+            />
+            My signature also covers the report above of what it would have changed.
+          </label>
+          <p class="quiet">
+            Hash of the report: <Hash value={impactHashOf(report)} />
+          </p>
+        </>
+      )}
       <div class="actions">
         <button type="button" class="primary" disabled={waits} onClick={() => void resolve('approve')}>
           Approve with your passkey…
@@ -208,84 +275,5 @@ function ResolveBy({
       <Problem text={problem} />
       {done && <p role="status">Signed. The change shows it in a moment.</p>}
     </>
-  )
-}
-
-interface Flip {
-  readonly businessTransactionId: string
-  readonly from?: unknown
-  readonly to?: unknown
-}
-
-interface Simulated {
-  readonly flips: readonly (Flip & Record<string, unknown>)[]
-  readonly unchanged: number
-  readonly skipped: number
-  readonly complete: boolean
-  readonly next?: string
-}
-
-/** What the proposed policy would have decided of what was executed and refused in the past. */
-function Impact({ policy }: { readonly policy: unknown }) {
-  const [state, setState] = useState({
-    flips: [] as Simulated['flips'],
-    unchanged: 0,
-    skipped: 0,
-    running: false,
-    done: false,
-  })
-  const [problem, setProblem] = useState<string>()
-  const run = async () => {
-    setProblem(undefined)
-    let all = { flips: [] as Simulated['flips'], unchanged: 0, skipped: 0, running: true, done: false }
-    setState(all)
-    try {
-      let cursor: string | undefined
-      do {
-        const chunk: Simulated = await post<Simulated>('/sandbox/policies/simulate', {
-          policy,
-          ...(cursor === undefined ? {} : { cursor }),
-        })
-        all = {
-          flips: [...all.flips, ...chunk.flips],
-          unchanged: all.unchanged + chunk.unchanged,
-          skipped: all.skipped + chunk.skipped,
-          running: !chunk.complete,
-          done: chunk.complete,
-        }
-        setState(all)
-        cursor = chunk.complete ? undefined : chunk.next
-      } while (cursor !== undefined)
-    } catch (error) {
-      if (!isAborted(error)) setProblem(problemText(error))
-      setState({ ...all, running: false })
-    }
-  }
-  const { flips, unchanged, skipped, running, done } = state
-  return (
-    <Panel title="What it would have changed">
-      <p>
-        Run the proposed policy on the decisions of the past. Nothing is executed.{' '}
-        <button type="button" onClick={() => void run()} disabled={running}>
-          {running ? 'Running…' : done ? 'Run again' : 'Run'}
-        </button>
-      </p>
-      <Problem text={problem} />
-      {(running || done) && (
-        <p role="status">
-          {counted(flips.length, 'decision')} would be another, {unchanged} the same, {skipped} left out.
-        </p>
-      )}
-      <ul class="plain">
-        {flips.slice(0, 100).map((flip) => (
-          <li key={flip.businessTransactionId}>
-            <a href={`/console/executions/${flip.businessTransactionId}`}>
-              <code>{flip.businessTransactionId}</code>
-            </a>
-            <Members of={flip} />
-          </li>
-        ))}
-      </ul>
-    </Panel>
   )
 }

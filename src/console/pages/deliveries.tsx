@@ -38,16 +38,12 @@ const OUTCOMES = [
   'contradicted',
 ]
 
-export function Deliveries({ query, me }: PageProps) {
+export function Deliveries({ query }: PageProps) {
   const deliveries = useLoaded<{ events: DeliveryRow[] }>(
     listPath('/webhook-events', query, ['provider', 'outcome', 'cursor']),
     5_000,
   )
-  const isHuman = me.credentialHolderType === 'USER'
-  const endpoints = useLoaded<{ eventEndpoints: EndpointRow[] }>(
-    isHuman ? '/event-endpoints' : undefined,
-    10_000,
-  )
+  const endpoints = useLoaded<{ eventEndpoints: EndpointRow[] }>('/event-endpoints', 10_000)
   return (
     <>
       <h1>Deliveries</h1>
@@ -84,37 +80,35 @@ export function Deliveries({ query, me }: PageProps) {
           )}
         </Listed>
       </Panel>
-      {isHuman && (
-        <Panel title="Events that are pushed">
-          <Listed
-            loaded={endpoints}
-            rowsOf={({ eventEndpoints }) => eventEndpoints}
-            empty="Events are pushed nowhere. The handbook's chapter Events pushed to you registers an endpoint."
-          >
-            {(rows) => (
-              <Table
-                caption="Event endpoints"
-                rows={rows}
-                keyOf={({ endpointId }) => endpointId}
-                columns={[
-                  { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
-                  { title: 'State', cell: ({ state }) => <Badge status={state} /> },
-                  {
-                    title: 'Last failure',
-                    minor: true,
-                    cell: ({ lastFailure = '' }) => <Said text={lastFailure} />,
-                  },
-                  {
-                    title: 'Last success',
-                    cell: ({ lastSuccessAt }) =>
-                      lastSuccessAt === undefined ? 'never' : <Time at={lastSuccessAt} />,
-                  },
-                ]}
-              />
-            )}
-          </Listed>
-        </Panel>
-      )}
+      <Panel title="Events that are pushed">
+        <Listed
+          loaded={endpoints}
+          rowsOf={({ eventEndpoints }) => eventEndpoints}
+          empty="Events are pushed nowhere. The handbook's chapter Events pushed to you registers an endpoint."
+        >
+          {(rows) => (
+            <Table
+              caption="Event endpoints"
+              rows={rows}
+              keyOf={({ endpointId }) => endpointId}
+              columns={[
+                { title: 'Endpoint', cell: ({ url }) => <Said text={url} /> },
+                { title: 'State', cell: ({ state }) => <Badge status={state} /> },
+                {
+                  title: 'Last failure',
+                  minor: true,
+                  cell: ({ lastFailure = '' }) => <Said text={lastFailure} />,
+                },
+                {
+                  title: 'Last success',
+                  cell: ({ lastSuccessAt }) =>
+                    lastSuccessAt === undefined ? 'never' : <Time at={lastSuccessAt} />,
+                },
+              ]}
+            />
+          )}
+        </Listed>
+      </Panel>
     </>
   )
 }

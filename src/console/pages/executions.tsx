@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Report } from '../../core/verifier/index.ts'
 import { ApiProblem, get, getText, isAborted, problemText } from '../api.ts'
 import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
-import type { IntentRow } from '../components/intents.tsx'
+import { Confirmations } from '../components/confirmations.tsx'
 import { Listed, listPath, Table, TextFilter } from '../components/list.tsx'
-import { fieldOf } from '../forms.ts'
+import { Step } from '../components/timeline.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
-import { navigate } from '../router.ts'
 import { oneLine } from '../text.ts'
 import type { PageProps } from '../page.ts'
+import { WithoutRecord } from './without-record.tsx'
 
 interface Transaction {
   readonly businessTransactionId: string
@@ -21,34 +21,25 @@ interface Transaction {
   readonly signals: object
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 export function Executions({ query }: PageProps) {
-  const loaded = useLoaded<Transaction[]>(listPath('/transactions', query, ['cursor']), 10_000)
   const wanted = (query.get('contains') ?? '').toLowerCase()
+  const path = listPath('/transactions', query, ['callerId', 'cursor'])
+  const loaded = useLoaded<Transaction[]>(wanted === '' ? path : largest(path), 10_000)
   return (
     <>
       <h1>Executions</h1>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const id = fieldOf(event.currentTarget, 'id')
-          if (UUID.test(id)) navigate(`/console/executions/${id}`)
-        }}
-      >
-        <label class="filter">
-          Open by id
-          <input name="id" placeholder="businessTransactionId" pattern={UUID.source} data-filter="id" />
-        </label>
-        <TextFilter label="On this page" name="contains" placeholder="action, target, caller, policy" />
-      </form>
+      <div class="filters">
+        <TextFilter label="Caller" name="callerId" />
+        <TextFilter label="On this page" name="contains" placeholder="action, target, policy" />
+      </div>
       <Listed
         loaded={loaded}
         rowsOf={(rows) => rows.filter((row) => textOf(row).includes(wanted))}
         empty={
           wanted === ''
-            ? 'Nothing was executed yet. The first start prints a curl line to paste.'
+            ? query.has('callerId')
+              ? 'This caller has submitted nothing.'
+              : 'Nothing was executed yet. The first start prints a curl line to paste.'
             : 'Nothing on this page fits the filter. Older ones are on the next pages.'
         }
       >
@@ -76,6 +67,11 @@ export function Executions({ query }: PageProps) {
       </Listed>
     </>
   )
+}
+
+/** A filter that the page applies itself looks through as much as one reply may hold. */
+function largest(path: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}pageSize=100`
 }
 
 function textOf({ intent, metadata, policy, businessTransactionId }: Transaction): string {
@@ -266,6 +262,7 @@ function Shown({
               ))}
             </ol>
           </Panel>
+          <Confirmations of={id} />
           <Verification
             text={text}
             approvals={approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)}
@@ -314,22 +311,6 @@ function Shown({
         </div>
       </div>
     </>
-  )
-}
-
-function Step({
-  name,
-  at,
-  children,
-}: {
-  readonly name: string
-  readonly at: string
-  readonly children?: preact.ComponentChildren
-}) {
-  return (
-    <li>
-      <strong>{name}</strong> {children} <Time at={at} />
-    </li>
   )
 }
 
@@ -389,79 +370,5 @@ function Verification({ text, approvals }: { readonly text: string; readonly app
         </>
       )}
     </Panel>
-  )
-}
-
-/** An execution that has no record: refused, in doubt, or none at all. */
-function WithoutRecord({ id }: { readonly id: string }) {
-  const intent = useLoaded<IntentRow>(`/execution-intents/${encodeURIComponent(id)}`, 5_000)
-  const refusal = useLoaded<object>(`/refusal/${encodeURIComponent(id)}`)
-  const { data } = intent
-  if (refusal.data !== undefined)
-    return (
-      <>
-        <h1>Refused</h1>
-        <p>
-          This transaction was refused. <a href={`/console/refusals/${id}`}>See the refusal</a>.
-        </p>
-      </>
-    )
-  if (data === undefined)
-    return (
-      <>
-        <h1>Execution</h1>
-        <Problem text={intent.problem && 'There is no execution with this id, or it is not yours to see.'} />
-      </>
-    )
-  return (
-    <>
-      <header class="heading">
-        <h1>
-          <Said text={data.action} />
-        </h1>
-        <Badge status={data.inDoubt ? 'IN_DOUBT' : data.state} />
-      </header>
-      <div class="columns">
-        <div>
-          <Panel title="What is known">
-            <p class="sentence">
-              <Said text={data.callerId} /> had <Said text={data.action} /> on <Said text={data.target} />{' '}
-              released <Time at={data.releasedAt} />. An answer was due <Time at={data.deadline} />.
-            </p>
-            <ol class="timeline">
-              {data.transitions.map(({ transition }) => (
-                <Step
-                  key={transition.transitionId}
-                  name={`${transition.from} → ${transition.to}`}
-                  at={transition.at}
-                >
-                  by <Said text={transition.by} />{' '}
-                  {transition.note !== undefined && <Said text={transition.note} />}
-                </Step>
-              ))}
-            </ol>
-          </Panel>
-          {data.inDoubt && (
-            <Panel title="Close it">
-              <p>
-                Look up at the system that carries the action out whether <Said text={data.target} /> was
-                acted on for this id. Then say what you found, with your key. Nothing is executed again.
-              </p>
-              <Command
-                text={`curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d '{"resolution": "EXECUTED", "note": "<what you found, and where>"}' \\\n  ${location.origin}/execution-intents/${id}/resolve`}
-              />
-              <p class="quiet">
-                <code>NOT_EXECUTED</code> where it did not happen.
-              </p>
-            </Panel>
-          )}
-        </div>
-        <div>
-          <Panel title="What was sent">
-            <Members of={data} />
-          </Panel>
-        </div>
-      </div>
-    </>
   )
 }

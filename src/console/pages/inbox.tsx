@@ -8,19 +8,18 @@ import { RequestTable } from '../components/requests.tsx'
 import { useLoaded } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
 
-/** Fifty open inboxes must cost next to nothing; who is to be told at once has a message (docs/handbook/approving.md "Be told"). */
+/**
+ * Fifty open inboxes must cost next to nothing. Whoever comes back to the page sees what is there now, and who is to be told at once has a
+ * message (docs/handbook/approving.md "Be told").
+ */
 const REQUESTS_EVERY_MS = 10_000
-const REST_EVERY_MS = 30_000
+const REST_EVERY_MS = 120_000
 
 export function Inbox({ me }: PageProps) {
-  const isHuman = me.credentialHolderType === 'USER'
   const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
   const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${mine}`, REQUESTS_EVERY_MS)
-  const changes = useOpenChanges(isHuman ? REST_EVERY_MS : undefined)
-  const inDoubt = useLoaded<{ intents: IntentRow[] }>(
-    isHuman ? '/execution-intents/unfinalized' : undefined,
-    REST_EVERY_MS,
-  )
+  const changes = useOpenChanges(REST_EVERY_MS)
+  const inDoubt = useLoaded<{ intents: IntentRow[] }>('/execution-intents/unfinalized', REST_EVERY_MS)
   return (
     <>
       <h1>Inbox</h1>
@@ -35,30 +34,24 @@ export function Inbox({ me }: PageProps) {
           {(rows) => <RequestTable caption="Approval requests that wait" requests={rows} />}
         </Listed>
       </Panel>
-      {isHuman && (
-        <>
-          <Panel title="Changes that another human must resolve">
-            <Listed
-              loaded={changes}
-              rowsOf={(rows: readonly ChangeRow[]) =>
-                rows.filter(({ proposedBy }) => proposedBy !== me.callerId)
-              }
-              empty="No change waits for you. What you propose yourself, somebody else resolves."
-            >
-              {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}
-            </Listed>
-          </Panel>
-          <Panel title="Executions in doubt">
-            <Listed
-              loaded={inDoubt}
-              rowsOf={(reply) => reply.intents.filter((intent) => intent.inDoubt)}
-              empty="No execution is in doubt."
-            >
-              {(rows) => <IntentTable caption="Executions in doubt" intents={rows} />}
-            </Listed>
-          </Panel>
-        </>
-      )}
+      <Panel title="Changes that another human must resolve">
+        <Listed
+          loaded={changes}
+          rowsOf={(rows: readonly ChangeRow[]) => rows.filter(({ proposedBy }) => proposedBy !== me.callerId)}
+          empty="No change waits for you. What you propose yourself, somebody else resolves."
+        >
+          {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}
+        </Listed>
+      </Panel>
+      <Panel title="Executions in doubt">
+        <Listed
+          loaded={inDoubt}
+          rowsOf={(reply) => reply.intents.filter((intent) => intent.inDoubt)}
+          empty="No execution is in doubt."
+        >
+          {(rows) => <IntentTable caption="Executions in doubt" intents={rows} />}
+        </Listed>
+      </Panel>
     </>
   )
 }

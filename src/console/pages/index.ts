@@ -13,6 +13,7 @@ import { MakePasskey } from './passkey.tsx'
 import { Policies, Policy } from './policies.tsx'
 import { Refusal, Refusals } from './refusals.tsx'
 import { Request, Requests } from './requests.tsx'
+import { Search } from './search.tsx'
 
 interface Page {
   /** With `{name}` for a parameter. */
@@ -41,5 +42,6 @@ export const pages: readonly Page[] = [
   { path: '/console/deliveries', title: 'Deliveries', nav: 'Deliveries', view: Deliveries },
   { path: '/console/deliveries/{id}', title: 'Delivery', view: Delivery },
   { path: '/console/audit', title: 'Audit', nav: 'Audit', view: Audit },
+  { path: '/console/search', title: 'Search', view: Search },
   { path: '/console/live', title: 'Live', nav: 'Live', view: Live },
 ]

@@ -13,6 +13,11 @@ interface PolicyRow {
   readonly approvedBy?: string
   readonly approvedAt?: string
   readonly approvedByChange?: string
+  readonly retiredBy?: string
+  readonly retiredAt?: string
+  readonly retiredByChange?: string
+  readonly replacedBy?: string
+  readonly replaces?: readonly string[]
   readonly description: string
   readonly capabilities: readonly string[]
 }
@@ -54,6 +59,11 @@ export function Policies({ query }: PageProps) {
                 minor: true,
                 cell: ({ approvedBy = '' }) => <Said text={approvedBy} />,
               },
+              {
+                title: 'In the place of',
+                minor: true,
+                cell: ({ replaces = [] }) => <Said text={replaces.join(', ')} />,
+              },
             ]}
           />
         )}
@@ -94,6 +104,7 @@ export function Policy({ params }: PageProps) {
       </>
     )
   const { document, approvedBy, approvedAt, approvedByChange } = data
+  const { retiredBy, retiredAt, retiredByChange, replacedBy } = data
   return (
     <>
       <header class="heading">
@@ -147,6 +158,19 @@ export function Policy({ params }: PageProps) {
                     , in <a href={`/console/changes/policy/${approvedByChange}`}>this change</a>
                   </>
                 )}
+              </p>
+            )}
+            {retiredBy !== undefined && (
+              <p>
+                Retired by <Said text={retiredBy} /> {retiredAt !== undefined && <Time at={retiredAt} />}, in{' '}
+                <a href={`/console/changes/policy/${retiredByChange}`}>this change</a>
+                {replacedBy !== undefined && (
+                  <>
+                    ; <a href={hrefOf({ name, version: replacedBy })}>version {oneLine(replacedBy)}</a> took
+                    its place
+                  </>
+                )}
+                . It rejects every execution.
               </p>
             )}
           </Panel>

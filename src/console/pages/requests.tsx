@@ -1,23 +1,23 @@
 // What callers ask humans to approve: the list, and one request as an approver must see it before they sign.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { actionCode } from '../../core/approval-requests/action-code.ts'
-import { requestHash } from '../../core/approval-requests/request-hash.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
-import { get, isAborted, post, problemText, type Me } from '../api.ts'
+import { ApiProblem, get, isAborted, post, problemText, type Me } from '../api.ts'
 import {
   Badge,
   Command,
   Copy,
   Countdown,
   Empty,
-  Hash,
   Members,
   Panel,
   Problem,
   Said,
   Time,
 } from '../components/basic.tsx'
+import { Covered, Wanted } from '../components/asked.tsx'
+import { Judgement } from '../components/judgement.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'
 import { fieldOf } from '../forms.ts'
@@ -105,7 +105,7 @@ export function Request({ params, me }: PageProps) {
         {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
       </>
     )
-  return <Shown asked={request} me={me} problem={problem} />
+  return <Shown key={id} asked={request} me={me} problem={problem} />
 }
 
 function Shown({
@@ -118,17 +118,21 @@ function Shown({
   readonly problem: string | undefined
 }) {
   const { request, status, expiresAt, approvals, eligible, missing } = asked
-  const hash = requestHash(request, sha256Hex)
+  const bytes = canonicalize(request as unknown as Json)
+  const hash = sha256Hex(bytes)
   const code = actionCode(request, sha256Hex)
-  const differs = hash !== asked.requestHash || code !== asked.actionCode
+  // What was read first is what is signed: a request never changes, whoever says so.
+  const first = useRef(hash).current
+  const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
   const isOpen = status === 'PENDING' || status === 'APPROVED'
   if (differs)
     return (
       <>
         <h1>Do not sign this</h1>
-        <Problem text="The service names another hash or action code than this page computes from what it was sent. Somebody changes what you see. Tell the operator, and keep this page." />
+        <Problem text="The service names another hash or action code than this page computes from what it was sent, or has sent another request than it did first. Somebody changes what you see. Tell the operator, and keep this page." />
         <Members
           of={{
+            first: { requestHash: first },
             named: { requestHash: asked.requestHash, actionCode: asked.actionCode },
             computed: { requestHash: hash, actionCode: code },
           }}
@@ -148,23 +152,14 @@ function Shown({
       <div class="columns">
         <div>
           <Panel title="What will happen">
-            <p class="sentence">
-              <Said text={request.requestedBy} /> asks to do <Said text={request.capability} /> on{' '}
-              <Said text={request.target} />
-              {request.principalId === request.requestedBy ? null : (
-                <>
-                  , in the name of <Said text={request.principalId} />
-                </>
-              )}
-              .
-            </p>
-            <Members of={request.parameters} />
+            <Wanted by={request} />
             {request.note !== '' && (
               <p>
                 Note by the requester, which nobody has checked: <Said text={request.note} />
               </p>
             )}
           </Panel>
+          <Judgement of={request} />
           <Panel title="Compare" action={<Copy text={code} />}>
             <p class="code">{code}</p>
             <p class="quiet">
@@ -200,36 +195,8 @@ function Shown({
           {isOpen && <Decide asked={asked} me={me} />}
         </div>
         <div>
-          <Panel
-            title="What a signature covers"
-            action={<Copy text={canonicalize(request as unknown as Json)} label="Copy the bytes" />}
-          >
-            <Members of={request} />
-            <details>
-              <summary>Canonical bytes (RFC 8785)</summary>
-              <pre class="bytes" tabIndex={0}>
-                {jsonText(request)}
-              </pre>
-            </details>
-            <p>
-              Their SHA-256, computed by this page: <Hash value={hash} whole />
-            </p>
-          </Panel>
-          <Panel title="Signals">
-            <p class="quiet">
-              The caller declares these on their own word. What the policy verifies is checked again when the
-              action is executed.
-            </p>
-            <p>
-              Policy{' '}
-              <a
-                href={`/console/policies/${encodeURIComponent(request.policy.name)}/${encodeURIComponent(request.policy.version)}`}
-              >
-                <Said text={`${request.policy.name} ${request.policy.version}`} />
-              </a>
-              , content <Hash value={request.policy.contentHash} />
-            </p>
-            <Members of={request.signals} />
+          <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
+            <Covered {...{ request, bytes, hash }} />
           </Panel>
           <Similar to={request} />
         </div>
@@ -271,21 +238,12 @@ function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: M
       {passkeys.map((key) => (
         <SignWith key={key.keyId} own={key} asked={asked} />
       ))}
-      <details open={passkeys.length === 0}>
-        <summary>Sign on your own machine, with a key in a file</summary>
-        <Command
-          text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${me.approverId ?? '<you>'} --key-id <key>`}
-        />
+      <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+      {mayDecide && passkeys.length === 0 && (
         <p class="quiet">
-          The command shows hash and action code too, and refuses a request that does not match them.
-          {mayDecide && passkeys.length === 0 && (
-            <>
-              {' '}
-              Or <a href="/console/passkey">make a passkey</a>, and sign here.
-            </>
-          )}
+          Or <a href="/console/passkey">make a passkey</a>, and sign here.
         </p>
-      </details>
+      )}
       <div class="actions">
         {mayDecide && (
           <button type="button" onClick={() => setClosing('decline')}>
@@ -302,6 +260,66 @@ function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: M
         <Close requestId={requestId} how={closing} onDone={() => setClosing(undefined)} />
       )}
     </Panel>
+  )
+}
+
+/** With a key in a file, on a machine or a saved page that this service does not control; what comes back is delivered here. */
+function Elsewhere({
+  requestId,
+  approverId,
+  open,
+}: {
+  readonly requestId: string
+  readonly approverId: string | null
+  readonly open: boolean
+}) {
+  const { waits, done, problem, run } = useSigning()
+  const deliver = (event: SubmitEvent) => {
+    event.preventDefault()
+    const text = fieldOf(event.currentTarget, 'approval')
+    void run(async () => {
+      let approval: unknown
+      try {
+        approval = JSON.parse(text)
+      } catch {
+        throw new ApiProblem(400, 'This is not the JSON text of an approval.')
+      }
+      return post('/approvals', approval)
+    })
+  }
+  return (
+    <>
+      <details open={open}>
+        <summary>Sign on your own machine, with a key in a file</summary>
+        <Command
+          text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId ?? '<you>'} --key-id <key>`}
+        />
+        <p class="quiet">
+          The command shows hash and action code too, and refuses a request that does not match them.
+        </p>
+        <p>
+          Or in the <a href="/signer">offline signer</a>, a page that you save once:{' '}
+          <a href={`/approval-requests/${requestId}`} download={`request-${requestId}.json`}>
+            save the request
+          </a>{' '}
+          for it, or let it read the QR code.
+        </p>
+      </details>
+      <details>
+        <summary>Deliver a signature that was made elsewhere</summary>
+        <form onSubmit={deliver}>
+          <label>
+            The approval, as the offline signer or the command made it
+            <textarea name="approval" rows={5} required spellcheck={false} autocomplete="off" />
+          </label>
+          <button type="submit" disabled={waits}>
+            Deliver
+          </button>
+          <Problem text={problem} />
+          {done && <p role="status">Delivered. The request changes in a moment.</p>}
+        </form>
+      </details>
+    </>
   )
 }
 
@@ -376,28 +394,70 @@ function Close({
 interface Past {
   readonly businessTransactionId: string
   readonly createdAt: string
-  readonly metadata: { readonly submittedBy: string }
-  readonly intent: { readonly action: string; readonly target: string; readonly parameters: object }
+  readonly transaction: {
+    readonly intent: {
+      readonly action: string
+      readonly target: string
+      readonly parameters: Readonly<Record<string, unknown>>
+    }
+  }
+  readonly executions: readonly { readonly status: string }[]
 }
 
-/** Of the newest transactions those of the same capability, whatever became of them. */
+/** How many of the caller's executions are looked through. */
+const PAST = 50
+const SHOWN = 5
+
+/** What the same caller has executed of the same capability. What was refused is left out: anybody can make a target look well known by trying. */
 function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
-  const { data = [] } = useLoaded<Past[]>('/transactions?pageSize=100')
-  const similar = data.filter(({ intent }) => intent.action === to.capability).slice(0, 5)
+  const { requestedBy, capability, target } = to
+  const query = new URLSearchParams({ callerId: requestedBy, pageSize: String(PAST) }).toString()
+  const { data, problem } = useLoaded<Past[]>(`/trust-records?${query}`)
+  const similar = (data ?? []).filter(({ transaction }) => transaction.intent.action === capability)
+  const same = similar.filter(({ transaction }) => transaction.intent.target === target)
   return (
-    <Panel title="Submitted lately, of this capability">
-      {similar.length === 0 ? <Empty>None of the newest hundred transactions.</Empty> : null}
+    <Panel title="Executed before, by this caller">
+      <Problem text={problem} />
+      {data !== undefined && (
+        <p>
+          {similar.length} of its newest {counted(data.length, 'execution')} did <Said text={capability} />,{' '}
+          {same.length === 0 ? <strong>none on this target</strong> : `${same.length} on this target`}.
+        </p>
+      )}
+      <Ranges of={to.parameters} among={similar} />
       <ul class="plain">
-        {similar.map(({ businessTransactionId, createdAt, metadata, intent }) => (
-          <li key={businessTransactionId}>
-            <a href={`/console/executions/${businessTransactionId}`}>
-              <Said text={intent.target} />
+        {[...new Set([...same, ...similar])].slice(0, SHOWN).map((past) => (
+          <li key={past.businessTransactionId}>
+            <a href={`/console/executions/${past.businessTransactionId}`}>
+              <Said text={past.transaction.intent.target} />
             </a>{' '}
-            by <Said text={metadata.submittedBy} />, <Time at={createdAt} />{' '}
-            <code>{jsonText(intent.parameters).slice(0, 120)}</code>
+            <Badge status={past.executions[0]?.status ?? 'unknown'} /> <Time at={past.createdAt} />{' '}
+            <code>{jsonText(past.transaction.intent.parameters).slice(0, 120)}</code>
           </li>
         ))}
       </ul>
     </Panel>
   )
+}
+
+/** Where the request's numbers stand among those of before. */
+function Ranges({ of, among }: { readonly of: object; readonly among: readonly Past[] }) {
+  const ranges = Object.entries(of).flatMap(([name, value]: [string, unknown]) => {
+    const before = among
+      .map(({ transaction }) => transaction.intent.parameters[name])
+      .filter((past) => typeof past === 'number')
+    return typeof value === 'number' && before.length > 0
+      ? [{ name, value, least: Math.min(...before), greatest: Math.max(...before) }]
+      : []
+  })
+  return ranges.map(({ name, value, least, greatest }) => (
+    <p key={name}>
+      <Said text={name} />: <code>{value}</code>, before <code>{least}</code> to <code>{greatest}</code>
+      {value > greatest && (
+        <>
+          . <strong>Higher than any of these.</strong>
+        </>
+      )}
+    </p>
+  ))
 }

@@ -3,7 +3,7 @@
 import { canonicalize, type Json } from '../json/canonical.ts'
 
 /** What the code is of: everything in it is known to who asks before the service has answered. */
-export interface CodedAction {
+interface CodedAction {
   readonly capability: string
   readonly target: string
   readonly parameters: object

@@ -1,17 +1,19 @@
 // What is wrong with documents that hold expressions (policies, webhook rules): every mistake of every file at once, so that an author
 // fixes them in one go (decisions §6).
 import { failures, type Failure } from '../errors.ts'
+import { isObject } from '../json/body.ts'
+import { sentenceOf, type Path, type ShapeMistake } from './shape.ts'
 
 export interface DocumentMistake {
   readonly file: string
   /** Where in the file, counted from 1. */
   readonly line?: number
+  /** Where in that line, or where no line is known in the expression; counted from 1. */
+  readonly column?: number
   /** The rule's id where the mistake stands in a rule. */
   readonly rule?: string
   /** Which of the rule's expressions, where it has several. */
   readonly part?: string
-  /** Where in the expression, counted from 1. */
-  readonly column?: number
   /** One sentence. */
   readonly message: string
 }
@@ -26,9 +28,71 @@ export class DocumentError extends Error {
   }
 }
 
-function lineOf({ file, line, rule, part, column, message }: DocumentMistake): string {
-  const place = [file, line && `line ${line}`, rule && `rule ${rule}`, part, column && `column ${column}`]
+/** As a person reads it: where it is, and what. */
+export function lineOf({ file, line, rule, part, column, message }: DocumentMistake): string {
+  const columnText = column && `column ${column}`
+  const inFile = line ? [`line ${line}`, columnText] : []
+  const place = [file, ...inFile, rule && `rule ${rule}`, part, line ? undefined : columnText]
   return `${place.filter(Boolean).join(', ')}: ${message}`
+}
+
+/** Where in a file, counted from 1, the key or item stands that a path leads to, or the character of its text; undefined without a file. */
+export type PositionOf = (
+  path: Path,
+  at?: number,
+) => { readonly line: number; readonly column: number } | undefined
+
+/** A mistake by its place in the document. */
+export interface Found {
+  /** Keys and indexes. */
+  readonly path: Path
+  /** Offset into the expression that stands there. */
+  readonly at?: number
+  readonly part?: string
+  readonly message: string
+}
+
+/**
+ * Says of mistakes in which line of the file and in which rule they are.
+ * @param given.document has its rules as `rules`, if it has any
+ */
+export function placed(
+  found: readonly Found[],
+  { file, document, positionOf }: { file: string; document: unknown; positionOf: PositionOf },
+): DocumentMistake[] {
+  return found.map(({ path, at, part, message }) => {
+    const rule = ruleAt(document, path)
+    return {
+      file,
+      ...(at === undefined ? {} : { column: at + 1 }),
+      ...positionOf(path, at),
+      ...(rule === undefined ? {} : { rule }),
+      ...(part === undefined ? {} : { part }),
+      message,
+    }
+  })
+}
+
+/** What is wrong with a document's shape; a member of a rule is named without the rule. */
+export function shapeError(
+  mistakes: readonly ShapeMistake[],
+  given: { file: string; document: unknown; positionOf: PositionOf },
+): DocumentError {
+  const found = mistakes.map((mistake) => {
+    const inRule = ruleAt(given.document, mistake.path) !== undefined
+    const path = mistake.key === undefined ? mistake.path : [...mistake.path, mistake.key]
+    return { path, message: inRule ? sentenceOf(mistake, 2, 'the rule') : sentenceOf(mistake) }
+  })
+  return new DocumentError(placed(found, given))
+}
+
+/** The id of the rule that a path leads into, or else its number. */
+function ruleAt(document: unknown, [first, index]: Path): string | undefined {
+  const rules = isObject(document) ? document['rules'] : undefined
+  if (first !== 'rules' || typeof index !== 'number' || !Array.isArray(rules)) return undefined
+  const rule: unknown = rules[index]
+  const id = isObject(rule) ? rule['id'] : undefined
+  return typeof id === 'string' ? id : `number ${index + 1}`
 }
 
 /** A document of 100 KB can hold thousands. */

@@ -3,7 +3,6 @@
 import { evaluate } from '@marcbachmann/cel-js'
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { children, countNodes } from './expression.ts'
-import type { DocumentMistake } from './mistakes.ts'
 
 /**
  * Beyond these everything is taken for possible: loading must stay fast, whoever wrote the document. With the first alone, a
@@ -33,7 +32,7 @@ const COMPARISONS = new Map<string, (a: Value, b: Value) => boolean>([
 
 /** What is known of an ordered list of rules, of which the first that matches decides. */
 interface Reach {
-  readonly mistakes: Omit<DocumentMistake, 'file'>[]
+  readonly mistakes: { readonly rule: string; readonly message: string }[]
   readonly warnings: string[]
   /** The id of a rule that always matches. */
   readonly catchAll: string | undefined
@@ -41,33 +40,32 @@ interface Reach {
 
 /** Finds rules that can never match, or never decide. */
 export function reachOf(rules: readonly { readonly id: string; readonly ast: ASTNode }[]): Reach {
-  const mistakes: Omit<DocumentMistake, 'file'>[] = []
+  const mistakes: Reach['mistakes'] = []
   const warnings: string[] = []
   let catchAll: string | undefined
   for (const [i, { id, ast }] of rules.entries()) {
     const upToHere = rules.slice(0, i + 1).map((rule) => rule.ast)
     if (catchAll !== undefined) {
-      mistakes.push({
-        rule: id,
-        column: 1,
-        message: `Stands after rule ${catchAll}, which always matches.`,
-      })
-    } else if (!canHappen([ast], ([matches]) => matches === true)) {
-      mistakes.push({
-        rule: id,
-        column: 1,
-        message: 'Can never match: its condition is constantly false.',
-      })
-    } else if (!canHappen(upToHere, (outcomes) => outcomes.indexOf(true) === i)) {
+      mistakes.push({ rule: id, message: `Stands after rule ${catchAll}, which always matches.` })
+    } else if (!canHappen([ast], ([matches = never], values) => matches(values))) {
+      mistakes.push({ rule: id, message: 'Can never match: its condition is constantly false.' })
+    } else if (!canHappen(upToHere, firstIs(i))) {
       warnings.push(`rule ${id} never decides: whenever it matches, an earlier rule has matched.`)
     }
-    if (!canHappen([ast], ([matches]) => matches === false)) catchAll ??= id
+    if (!canHappen([ast], ([matches = never], values) => !matches(values))) catchAll ??= id
   }
   return { mistakes, warnings, catchAll }
 }
 
-/** @returns whether some transaction could make `wanted` true of the outcomes of these expressions; true where too much would have to be tried */
-function canHappen(expressions: readonly ASTNode[], wanted: (outcomes: boolean[]) => boolean): boolean {
+/** What is asked of the conditions of some expressions, under one assignment. */
+type Wanted = (conditions: readonly Condition[], values: Assignment) => boolean
+
+function firstIs(at: number): Wanted {
+  return (conditions, values) => conditions.findIndex((matches) => matches(values)) === at
+}
+
+/** @returns whether some transaction could make `wanted` true of these expressions; true where too much would have to be tried */
+function canHappen(expressions: readonly ASTNode[], wanted: Wanted): boolean {
   const atoms: Atoms = { free: new Set(), constants: new Map() }
   const conditions = expressions.map((expression) => conditionOf(expression, atoms))
   const choices: Choices = [
@@ -79,14 +77,14 @@ function canHappen(expressions: readonly ASTNode[], wanted: (outcomes: boolean[]
   const size = expressions.reduce((sum, expression) => sum + countNodes(expression), 0)
   if (combinations * size > CONDITIONS_MAX) return true
   const values = new Map<string, Value>()
-  return tryAll(choices, values, () => wanted(conditions.map((condition) => condition(values))))
+  return tryAll(choices, values, () => wanted(conditions, values))
 }
 
-function tryAll(choices: Choices, values: Map<string, Value>, holds: () => boolean): boolean {
-  const [choice, ...others] = choices
+function tryAll(choices: Choices, values: Map<string, Value>, holds: () => boolean, from = 0): boolean {
+  const choice = choices[from]
   if (choice === undefined) return holds()
   const [name, candidates] = choice
-  return candidates.some((candidate) => tryAll(others, values.set(name, candidate), holds))
+  return candidates.some((candidate) => tryAll(choices, values.set(name, candidate), holds, from + 1))
 }
 
 /** Each constant, a number between each two neighbours, and one beyond either end. */

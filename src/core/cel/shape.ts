@@ -1,4 +1,8 @@
 // A document held against its schema: what is wrong with it, one sentence for each place.
+import { Compile } from 'typebox/compile'
+import type { TSchema } from 'typebox'
+import { isObject, type Fields } from '../json/body.ts'
+import { didYouMean, nearest } from './nearest.ts'
 
 interface SchemaError {
   readonly keyword: string
@@ -8,32 +12,162 @@ interface SchemaError {
   readonly message: string
 }
 
-/**
- * @param errors TypeBox's errors
- * @param union what the one union of the schema takes: it fails once for each of its variants
- * @returns sentences by place, as in `rules.0.when`
- */
-export function shapeSentences(
-  errors: readonly SchemaError[],
-  union: { readonly depth: number; readonly oneOf: string } = { depth: 0, oneOf: '' },
-): Map<string, string> {
-  // `boolean` repeats additionalProperties at the place of the unknown key.
-  return new Map(errors.filter(({ keyword }) => keyword !== 'boolean').map((error) => sentence(error, union)))
+/** Keys and indexes that lead to a value. */
+export type Path = readonly (string | number)[]
+
+export interface ShapeMistake {
+  readonly path: Path
+  /** What is wrong with the value there, to stand behind its name: `must be text`. */
+  readonly says: string
+  /** The key that is wrong, where that is not the value's own. */
+  readonly key?: string
 }
 
-/** A place and what is wrong there. */
-function sentence(
-  { keyword, schemaPath, instancePath, params, message }: SchemaError,
-  union: { readonly depth: number; readonly oneOf: string },
-): [string, string] {
-  const place = instancePath.slice(1).replaceAll('/', '.') || 'the document'
-  if (schemaPath.includes('/anyOf/') || keyword === 'anyOf') {
-    const whole = place.split('.', union.depth).join('.')
-    return [whole, `${whole} must be one of ${union.oneOf}.`]
+/**
+ * Says what is wrong with a value that its schema refuses, so that each mistake of its author is one: a misspelt key is not a missing one
+ * too, and of a union only the variant that was meant is held against the value.
+ * @param errors TypeBox's errors
+ */
+export function shapeMistakes(
+  errors: readonly SchemaError[],
+  { schema, value }: { readonly schema: TSchema; readonly value: unknown },
+): ShapeMistake[] {
+  const mistakes: ShapeMistake[] = []
+  const unions = new Set<string>()
+  for (const error of errors) {
+    const { keyword, schemaPath, instancePath } = error
+    // `boolean` repeats additionalProperties at the place of the unknown key.
+    if (keyword === 'boolean') continue
+    const path = pathOf(instancePath, value)
+    const [union] =
+      /^.*?\/(?=anyOf(\/|$))/.exec(keyword === 'anyOf' ? `${schemaPath}/anyOf` : schemaPath) ?? []
+    if (union === undefined) {
+      mistakes.push(
+        ...mistakesOf(error, { path, schema: schemaAt(schema, schemaPath), value: valueAt(value, path) }),
+      )
+      continue
+    }
+    const below = schemaPath.slice(union.length).split('/').slice(2)
+    const at = path.slice(0, path.length - stepsIn(below))
+    if (unions.has(at.join('/'))) continue
+    unions.add(at.join('/'))
+    const variants = (schemaAt(schema, union.slice(0, -1)) as unknown as { anyOf: TSchema[] }).anyOf
+    mistakes.push(
+      ...ofVariant(variants, valueAt(value, at)).map((one) => ({ ...one, path: [...at, ...one.path] })),
+    )
   }
+  return mistakes
+}
+
+/** As one sentence, its place named from `from` on: `signals.amount must be one of boolean, number.` */
+export function sentenceOf({ path, says }: ShapeMistake, from = 0, whole = 'the document'): string {
+  return `${path.slice(from).join('.') || whole} ${says}.`
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  object: 'an object',
+  array: 'a list',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+}
+
+function mistakesOf(
+  { params, message, keyword }: SchemaError,
+  { path, schema, value }: { path: Path; schema: TSchema; value: unknown },
+): ShapeMistake[] {
+  const { description, properties, patternProperties } = schema as {
+    description?: string
+    properties?: object
+    patternProperties?: object
+  }
+  const names = Object.keys(properties ?? {})
+  const present = isObject(value) ? value : {}
   if ('additionalProperties' in params)
-    return [place, `${place} has an unknown key: ${(params.additionalProperties as string[]).join(', ')}.`]
-  if ('allowedValues' in params)
-    return [place, `${place} must be one of ${(params.allowedValues as unknown[]).join(', ')}.`]
-  return [place, `${place} ${message}.`]
+    return (params.additionalProperties as string[]).map((key) => ({
+      path,
+      key,
+      says:
+        patternProperties === undefined
+          ? `has an unknown key: ${key}${didYouMean(
+              key,
+              names.filter((name) => !Object.hasOwn(present, name)),
+            )}`
+          : `has a name that does not match ${Object.keys(patternProperties).join(' or ')}: ${key}`,
+    }))
+  if ('requiredProperties' in params) {
+    const unknown = Object.keys(present).filter((key) => !names.includes(key))
+    const missing = (params.requiredProperties as string[]).filter(
+      (name) => !unknown.some((key) => nearest(key, [name]) !== undefined),
+    )
+    return missing.length === 0 ? [] : [{ path, says: `must have ${missing.join(', ')}` }]
+  }
+  if ('allowedValues' in params) {
+    const allowed = (params.allowedValues as unknown[]).map(String)
+    return [{ path, says: `must be one of ${allowed.join(', ')}${didYouMean(String(value), allowed)}` }]
+  }
+  if (keyword === 'type') {
+    const wanted = TYPES[String((params as { type: unknown }).type)] ?? 'something else'
+    return [{ path, says: `must be ${description ?? wanted}${unquoted(wanted, value)}` }]
+  }
+  if (keyword === 'pattern' && description !== undefined) return [{ path, says: `must be ${description}` }]
+  return [{ path, says: message }]
+}
+
+/** YAML reads `1.0` as a number and `true` as a boolean. */
+function unquoted(wanted: string, value: unknown): string {
+  if (wanted !== 'text' || (typeof value !== 'number' && typeof value !== 'boolean')) return ''
+  return `, and is read as a ${typeof value}: put it in quotes`
+}
+
+/** The mistakes of the variant that a value's one fixed member names. */
+function ofVariant(variants: readonly TSchema[], value: unknown): ShapeMistake[] {
+  const members = variants.map(
+    (variant) => (variant as { properties?: Record<string, { const?: unknown }> }).properties ?? {},
+  )
+  const tag =
+    Object.keys(members[0] ?? {}).find((name) => members.every((one) => one[name]?.const !== undefined)) ?? ''
+  const tags = members.map((one) => String(one[tag]?.const))
+  if (!isObject(value)) return [{ path: [], says: `must be an object with ${tag}: ${tags.join(' or ')}` }]
+  const variant = variants[tags.indexOf(String(value[tag]))]
+  if (variant !== undefined) return shapeMistakes(Compile(variant).Errors(value), { schema: variant, value })
+  if (value[tag] === undefined) return [{ path: [], says: `must have ${tag}: ${tags.join(' or ')}` }]
+  const meant = typeof value[tag] === 'string' ? didYouMean(value[tag], tags) : ''
+  return [{ path: [tag], says: `must be one of ${tags.join(', ')}${meant}` }]
+}
+
+/** How many steps into the value a path of a schema takes. */
+function stepsIn([keyword, name, ...rest]: readonly string[]): number {
+  if (keyword === undefined) return 0
+  if (keyword === 'items') return 1 + stepsIn([...(name === undefined ? [] : [name]), ...rest])
+  return (keyword === 'properties' || keyword === 'patternProperties' ? 1 : 0) + stepsIn(rest)
+}
+
+/** A JSON pointer, whose indexes are numbers where the value has a list. */
+function pathOf(pointer: string, value: unknown): Path {
+  let at = value
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((step) => {
+      const key = Array.isArray(at) ? Number(step) : step
+      at = valueAt(at, [key])
+      return key
+    })
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce((at: unknown, key) => {
+    if (Array.isArray(at)) return at[Number(key)] as unknown
+    return isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined
+  }, value)
+}
+
+function schemaAt(schema: TSchema, pointer: string): TSchema {
+  return pointer
+    .split('/')
+    .slice(1)
+    .reduce<Fields>((at, key) => (at[key] ?? {}) as Fields, schema as unknown as Fields)
 }

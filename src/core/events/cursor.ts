@@ -8,7 +8,7 @@ const INDEX_BYTES = 6
 const BYTES = MARK_BYTES + LOG_BYTES + INDEX_BYTES
 
 /** A cursor as it was read; whose it is shows when its log is read. */
-export interface ReadCursor extends FeedPlace {
+interface ReadCursor extends FeedPlace {
   readonly mark: string
 }
 

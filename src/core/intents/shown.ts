@@ -1,6 +1,7 @@
 // An execution intent as GET /execution-intents/{id} shows it: signed texts stand in it as they were signed (decisions §8).
 import { signedText, type Sealed } from '../sealed.ts'
 import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
+import type { FirstWord } from '../tables/in-doubt-intents.ts'
 import { readTransitions } from '../tables/intent-transitions.ts'
 import type { Sql } from '../tables/sql.ts'
 
@@ -21,6 +22,7 @@ export function intentText(row: IntentRow, transitions: readonly Sealed[]): stri
     deadline: row.deadline.toISOString(),
     ...(row.closedAt === null ? {} : { closedAt: row.closedAt.toISOString() }),
     ...(row.resolution === null ? {} : { resolution: row.resolution }),
+    ...(row.inDoubt && row.firstWord !== null ? { firstWord: JSON.parse(row.firstWord) as FirstWord } : {}),
   })
   const signed = transitions.map((transition) => signedText('transition', transition))
   return `${shown.slice(0, -1)},"authorization":${row.authorization},"transitions":[${signed.join(',')}]}`

@@ -58,9 +58,8 @@ export interface IdFindings {
 }
 
 /**
- * Checks a statement: its runs cover the log from the first entry to `coveredTo`, each is stated by the log, and each shows all leaves of the id.
- * That follows by arithmetic from a checkpoint that the policy accepts, provided that the runs are sorted and have an entry's own id as its leaf,
- * which an audit of the whole log checks (`countersign log audit`).
+ * Checks a statement: its runs cover the log from the first entry to `coveredTo`, each is stated by the log, and each shows all leaves of
+ * the id. That the runs are sorted, and have an entry's own id as its leaf, only an audit of the whole log checks (`countersign log audit`).
  *
  * @param statement the answer, parsed. It says itself which kind and id it is about: compare them with those that were asked for
  * @throws Error that names the run, from 0, and what is wrong with it

@@ -8,7 +8,7 @@ export const streamNames = ['caller', 'capability', 'policy', 'approver'] as con
 export type StreamName = (typeof streamNames)[number]
 
 /** An entry's number in a stream. */
-export interface StreamNumber {
+interface StreamNumber {
   readonly stream: StreamName
   /** 16 lowercase hex digits, see `streamTag`. */
   readonly tag: string

@@ -32,11 +32,6 @@ export function headData({ tag, n, lastIndex }: StreamHead): Uint8Array {
   return bytes
 }
 
-/** The heads in the order of their leaves: by tag. */
-export function sortedHeads(heads: Iterable<StreamHead>): StreamHead[] {
-  return [...heads].toSorted((a, b) => (a.tag < b.tag ? -1 : 1))
-}
-
 /** All heads of a log, and the root of their tree, which costs a path for each head that has changed since it was last asked for. */
 export class Heads {
   private readonly heads = new Map<string, StreamHead>()

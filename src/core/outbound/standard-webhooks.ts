@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 
 /** What a signature is of. */
-export interface SignedDelivery {
+export interface DeliveryToSign {
   /** Without a full stop: the `webhook-id` header. */
   readonly id: string
   /** Of the attempt, milliseconds since 1970. */
@@ -11,11 +11,11 @@ export interface SignedDelivery {
 }
 
 /** The `webhook-timestamp` header: seconds since 1970. */
-export function timestampOf({ atMs }: SignedDelivery): string {
+export function timestampOf({ atMs }: DeliveryToSign): string {
   return String(Math.floor(atMs / 1000))
 }
 
-export function signedBytes(delivery: SignedDelivery): Buffer {
+export function signedBytes(delivery: DeliveryToSign): Buffer {
   return Buffer.from(`${delivery.id}.${timestampOf(delivery)}.${delivery.body}`)
 }
 

@@ -1,7 +1,8 @@
 // Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
 import type { ASTNode } from '@marcbachmann/cel-js'
-import { compileExpression, located, type Inspection } from '../cel/expression.ts'
-import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { compileExpression, type Inspection } from '../cel/expression.ts'
+import { DocumentError, shapeError, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
+import { didYouMean } from '../cel/nearest.ts'
 import { reachOf } from '../cel/reach.ts'
 import {
   PARAMETER_PATH,
@@ -9,6 +10,7 @@ import {
   type PolicyDocument,
   type SignalVerifier,
 } from '../schemas/policy.ts'
+import { compileGrouping, type Grouping } from './counting.ts'
 import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
 
 type SignalType = 'boolean' | 'number'
@@ -25,6 +27,10 @@ export interface CompiledPolicy {
     readonly members: readonly string[]
   }[]
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
+  /** Of the velocity limits that have `per` or `where`, by their signal. */
+  readonly groupings: ReadonlyMap<string, Grouping>
+  /** How many humans must say how an execution in doubt ended. */
+  readonly closeQuorum: number
   readonly rules: readonly CompiledRule[]
   readonly reads: Reads
 }
@@ -33,6 +39,8 @@ export interface CompiledRule {
   readonly id: string
   readonly outcome: 'approve' | 'reject'
   readonly reason: string
+  /** Signals that it reads. */
+  readonly signals: ReadonlySet<string>
   /** @throws EvaluationError; Error for what the language's implementation did not foresee */
   readonly matches: (facts: Facts) => boolean
 }
@@ -52,15 +60,21 @@ export interface Compiled {
  *
  * @param parsed from YAML or from stored content
  * @param file named in the mistakes
- * @param isStored it was checked before it was stored: which rules can match is not searched again, which would cost every thread
+ * @param options.positionOf where in the file, for the mistakes
+ * @param options.isStored it was checked before it was stored: which rules can match is not searched again, which would cost every thread
  *   some 20 ms of its start
  * @returns the document; the policy; and one sentence per `warning`, to stand behind "Policy <name> <version>: ", for what is
  *   allowed but looks unintended
  * @throws DocumentError with every mistake in the document
  */
-export function compilePolicy(parsed: unknown, file: string, { isStored = false } = {}): Compiled {
+export function compilePolicy(
+  parsed: unknown,
+  file: string,
+  { isStored = false, positionOf = () => undefined }: { isStored?: boolean; positionOf?: PositionOf } = {},
+): Compiled {
+  const given = { file, document: parsed, positionOf }
   const document = parsePolicyDocument(parsed)
-  if (Array.isArray(document)) throw new DocumentError(document.map((message) => ({ file, message })))
+  if (Array.isArray(document)) throw shapeError(document, given)
 
   const signals = new Map(byName(document.signals))
   const bindings = byName(document.bindings ?? {}).map(([signal, path]) => ({
@@ -70,12 +84,10 @@ export function compilePolicy(parsed: unknown, file: string, { isStored = false 
   }))
   const verify = byName(document.verify ?? {}).map(([signal, verifier]) => ({ signal, ...verifier }))
   const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals, isStored)
+  const limits = compileLimits(verify)
 
-  const problems = [...signalMistakes({ signals, bindings, verify }), ...mistakes].map((mistake) => ({
-    file,
-    ...mistake,
-  }))
-  if (problems.length > 0) throw new DocumentError(problems)
+  const problems = [...signalMistakes({ signals, bindings, verify }), ...limits.mistakes, ...mistakes]
+  if (problems.length > 0) throw new DocumentError(placed(problems, given))
   return {
     document,
     policy: {
@@ -85,10 +97,12 @@ export function compilePolicy(parsed: unknown, file: string, { isStored = false 
       signals,
       bindings,
       verify,
+      groupings: limits.groupings,
+      closeQuorum: document.closeQuorum ?? 1,
       rules,
       reads,
     },
-    warnings: [...signalWarnings({ signals, bindings, verify, reads }), ...warnings],
+    warnings: [...signalWarnings({ signals, bindings, verify, reads }), ...limits.warnings, ...warnings],
   }
 }
 
@@ -96,7 +110,6 @@ function byName<T>(entries: Readonly<Record<string, T>>): [string, T][] {
   return Object.entries(entries).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }
 
-type Mistake = Omit<DocumentMistake, 'file'>
 type Declared = Pick<CompiledPolicy, 'signals' | 'bindings' | 'verify'>
 
 /** A verifier whose answer can never equal the signal would deny everything. */
@@ -104,21 +117,32 @@ const VERIFIED_TYPE = { approval: 'boolean', history: 'number', 'crm-deal': null
 
 const parameterPath = new RegExp(PARAMETER_PATH)
 
-function signalMistakes({ signals, bindings, verify }: Declared): Mistake[] {
-  const mistakes: Mistake[] = []
+function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
+  const mistakes: Found[] = []
   for (const [place, entries] of [['bindings', bindings] as const, ['verify', verify] as const]) {
     for (const { signal } of entries) {
-      if (!signals.has(signal)) mistakes.push({ message: `${place}.${signal} names no declared signal.` })
+      if (signals.has(signal)) continue
+      const meant = didYouMean(signal, signals.keys())
+      mistakes.push({
+        path: [place, signal],
+        message: `${place}.${signal} names no declared signal${meant}.`,
+      })
     }
   }
   for (const { signal, path } of bindings) {
     if (!parameterPath.test(path))
-      mistakes.push({ message: `bindings.${signal} must be intent.parameters.<member>, is ${path}.` })
+      mistakes.push({
+        path: ['bindings', signal],
+        message: `bindings.${signal} must be intent.parameters.<member>, is ${path}.`,
+      })
   }
   for (const { signal, by } of verify) {
     const type = VERIFIED_TYPE[by]
     if (type !== null && signals.has(signal) && signals.get(signal) !== type)
-      mistakes.push({ message: `verify.${signal} by ${by} needs a ${type} signal.` })
+      mistakes.push({
+        path: ['verify', signal],
+        message: `verify.${signal} by ${by} needs a ${type} signal.`,
+      })
   }
   return mistakes
 }
@@ -134,10 +158,32 @@ function signalWarnings({ signals, bindings, verify, reads }: Declared & { reads
   ]
 }
 
+/** `per` and `where` of the velocity limits. */
+function compileLimits(verify: CompiledPolicy['verify']): {
+  readonly groupings: Map<string, Grouping>
+  readonly mistakes: Found[]
+  readonly warnings: string[]
+} {
+  const groupings = new Map<string, Grouping>()
+  const mistakes: Found[] = []
+  const warnings: string[] = []
+  for (const verifier of verify) {
+    if (verifier.by !== 'history') continue
+    const { signal } = verifier
+    const { grouping, inspection } = compileGrouping(verifier)
+    if (grouping !== undefined) groupings.set(signal, grouping)
+    for (const found of inspection?.mistakes ?? [])
+      mistakes.push({ path: ['verify', signal, 'where'], part: `verify.${signal}.where`, ...found })
+    for (const { at, message } of inspection?.warnings ?? [])
+      warnings.push(`verify.${signal}.where, column ${at + 1}: ${message}`)
+  }
+  return { groupings, mistakes, warnings }
+}
+
 interface CompiledRules {
   readonly rules: CompiledRule[]
   readonly reads: Reads
-  readonly mistakes: Mistake[]
+  readonly mistakes: Found[]
   readonly warnings: string[]
 }
 
@@ -149,16 +195,17 @@ function compileRules(
   const given = { environment: ruleEnvironment(signals), vocabulary: ruleVocabulary(signals) }
   const rules: ParsedRule[] = []
   const reads = new Map<Source, Set<string>>()
-  const mistakes: Mistake[] = []
+  const mistakes: Found[] = []
   const warnings: string[] = []
   const ids = new Set<string>()
 
-  for (const document of documents) {
+  for (const [i, document] of documents.entries()) {
     const { id } = document
-    if (ids.has(id)) mistakes.push({ rule: id, message: 'This id is taken by an earlier rule.' })
+    if (ids.has(id))
+      mistakes.push({ path: ['rules', i, 'id'], message: 'This id is taken by an earlier rule.' })
     ids.add(id)
     const parsed = parseRule(document, given)
-    mistakes.push(...parsed.mistakes.map((finding) => ({ rule: id, ...located(finding) })))
+    mistakes.push(...parsed.mistakes.map((finding) => ({ path: ['rules', i, 'when'], ...finding })))
     warnings.push(
       ...parsed.warnings.map((finding) => `rule ${id}, column ${finding.at + 1}: ${finding.message}`),
     )
@@ -167,10 +214,15 @@ function compileRules(
       reads.set(source, (reads.get(source) ?? new Set()).union(new Set(paths.map(([member = '']) => member))))
   }
   const reach = isStored ? { mistakes: [], warnings: [] } : checkReach(rules)
+  const unreachable = reach.mistakes.map(({ rule, message }) => ({
+    path: ['rules', documents.findLastIndex(({ id }) => id === rule), 'when'],
+    at: 0,
+    message,
+  }))
   return {
     rules,
     reads,
-    mistakes: [...mistakes, ...reach.mistakes],
+    mistakes: [...mistakes, ...unreachable],
     warnings: [...warnings, ...reach.warnings],
   }
 }
@@ -182,10 +234,15 @@ function parseRule(
   const { expression, ...inspection } = compileExpression(when, { ...given, types: ['bool'] })
   if (expression === undefined) return inspection
   const matches = (facts: Facts) => expression.evaluate(facts) as boolean
-  return { ...inspection, rule: { id, outcome, reason, matches, ast: expression.ast } }
+  const signals = new Set(
+    Iterator.from(inspection.reads).flatMap(([source, paths]) =>
+      source === 'signals' ? paths.map(([member = '']) => member) : [],
+    ),
+  )
+  return { ...inspection, rule: { id, outcome, reason, signals, matches, ast: expression.ast } }
 }
 
-function checkReach(rules: readonly ParsedRule[]): { mistakes: Mistake[]; warnings: string[] } {
+function checkReach(rules: readonly ParsedRule[]): Pick<ReturnType<typeof reachOf>, 'mistakes' | 'warnings'> {
   const { mistakes, warnings, catchAll } = reachOf(rules)
   if (rules.find(({ id }) => id === catchAll)?.outcome === 'approve')
     warnings.push(`rule ${catchAll} approves whatever no earlier rule decided.`)

@@ -7,13 +7,14 @@ export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members 
 }
 
 function placesOf(document: PolicyDocument) {
-  const { capabilities, signals, bindings = {}, verify = {}, rules } = document
+  const { capabilities, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
   return {
     places: {
       capabilities: Object.fromEntries(capabilities.map((name) => [name, true])),
       signals,
       bindings,
       verify,
+      document: closeQuorum === undefined ? {} : { closeQuorum },
     },
     rules,
   }

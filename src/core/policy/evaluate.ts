@@ -1,10 +1,11 @@
 // Decides one transaction under one compiled policy, in the order of decisions §6: capability → signals → bindings → rules.
-// Pure, and never throws: whatever goes wrong inside a rule is a rejection.
+// Pure, and never throws: whatever goes wrong inside a rule is a rejection. Verified signals may be left out (decisions §12): a rule that reads
+// one waits for its value.
 import { cause } from '../cel/expression.ts'
-import { isObject } from '../json/body.ts'
 import type { SignalVerifier } from '../schemas/policy.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
+import { memberAt } from './member-at.ts'
 
 /** What a policy sees of a transaction (interface §2.1); its shape has been checked. */
 export interface PolicySubject {
@@ -28,27 +29,61 @@ export interface Mismatch {
 }
 
 export interface Evaluation {
-  /** rejected: 500 with `reason`; denied: 403 with `mismatches` (decisions §3). */
-  readonly kind: 'approved' | 'rejected' | 'denied'
+  /**
+   * rejected: 500 with `reason`; denied: 403 with `mismatches` (decisions §3); unfilled: no rule before one that reads a verified signal
+   * which was left out has decided.
+   */
+  readonly kind: 'approved' | 'rejected' | 'denied' | 'unfilled'
   readonly reason: string
   readonly matchedRuleId: string | null
   /** In order, the one that decided last. */
   readonly evaluatedRules: readonly string[]
   readonly mismatches: readonly Mismatch[]
-  /** What state verifiers have yet to confirm before an approval holds; empty unless approved. */
+  /**
+   * What state verifiers have yet to say: of an approval the declared signals, which it takes on the caller's word; of what is unfilled the
+   * signals that were left out and that the next rule reads.
+   */
   readonly verify: readonly ({ readonly signal: string } & SignalVerifier)[]
 }
 
-export function evaluate(policy: CompiledPolicy, transaction: PolicySubject, now: Date): Evaluation {
+/** @param filled verified values of signals that were left out */
+export function evaluate(
+  policy: CompiledPolicy,
+  transaction: PolicySubject,
+  now: Date,
+  filled: Readonly<Record<string, boolean | number>> = NOTHING,
+): Evaluation {
   const { intent, signals } = transaction
   const notGoverned = capabilityProblem(policy, intent.action)
   if (notGoverned !== undefined) return rejected(notGoverned)
+  const leftOut = new Set<string>()
   for (const name of policy.signals.keys()) {
+    if (isLeftOut(name, policy, signals)) {
+      leftOut.add(name)
+      continue
+    }
     const problem = signalProblem(name, policy, signals)
     if (problem !== undefined) return rejected(problem)
   }
   const mismatches = bindingMismatches(policy, transaction)
-  return mismatches.length > 0 ? denied(mismatches) : applyRules(policy, transaction, now)
+  if (mismatches.length > 0) return denied(mismatches)
+  return applyRules(
+    policy,
+    leftOut.size === 0 ? transaction : { ...transaction, signals: { ...signals, ...filled } },
+    {
+      now,
+      leftOut,
+      unfilled: leftOut.size === 0 ? leftOut : leftOut.difference(new Set(Object.keys(filled))),
+    },
+  )
+}
+
+const NOTHING = {}
+
+/** A signal that the service verifies, and that the caller left to it. One that is bound to the intent is declared in any case. */
+export function isLeftOut(name: string, policy: CompiledPolicy, signals: Members): boolean {
+  const names = ({ signal }: { readonly signal: string }) => signal === name
+  return !Object.hasOwn(signals, name) && policy.verify.some(names) && !policy.bindings.some(names)
 }
 
 /** A sentence where the policy does not govern the action; undefined where it does. */
@@ -84,18 +119,26 @@ function scalar(value: unknown): Scalar {
   return typeof value === 'boolean' || typeof value === 'number' || typeof value === 'string' ? value : null
 }
 
-/** Own members of objects only: neither a prototype's nor a list's `length` can stand for a value the caller sent. */
-function memberAt(value: unknown, members: readonly string[]): unknown {
-  let at = value
-  for (const member of members) at = isObject(at) && Object.hasOwn(at, member) ? at[member] : undefined
-  return at
-}
-
-function applyRules(policy: CompiledPolicy, transaction: PolicySubject, now: Date): Evaluation {
+/**
+ * @param given.leftOut signals that the caller left out
+ * @param given.unfilled those of them that have no value yet
+ */
+function applyRules(
+  policy: CompiledPolicy,
+  transaction: PolicySubject,
+  given: { now: Date; leftOut: ReadonlySet<string>; unfilled: ReadonlySet<string> },
+): Evaluation {
+  const { now, leftOut, unfilled } = given
   const evaluatedRules: string[] = []
   try {
     const facts = factsOf(transaction, policy.reads, now)
-    for (const { id, matches, outcome, reason } of policy.rules) {
+    for (const { id, matches, outcome, reason, signals } of policy.rules) {
+      if (unfilled.size > 0 && !unfilled.isDisjointFrom(signals)) {
+        const verify = policy.verify.filter(({ signal }) => unfilled.has(signal) && signals.has(signal))
+        const names = verify.map(({ signal }) => signal).join(', ')
+        const waiting = `Rule '${id}' waits for ${names}, which only an execution reads.`
+        return { ...rejected(waiting), kind: 'unfilled', evaluatedRules, verify }
+      }
       evaluatedRules.push(id)
       if (!matches(facts)) continue
       return outcome === 'approve'
@@ -105,7 +148,8 @@ function applyRules(policy: CompiledPolicy, transaction: PolicySubject, now: Dat
             matchedRuleId: id,
             evaluatedRules,
             mismatches: [],
-            verify: policy.verify,
+            verify:
+              leftOut.size === 0 ? policy.verify : policy.verify.filter(({ signal }) => !leftOut.has(signal)),
           }
         : { ...rejected(reason), matchedRuleId: id, evaluatedRules }
     }

@@ -1,7 +1,8 @@
 // What a rule can look at: the CEL types of `signals`, `intent`, `authority`, `metadata` and `now`, and their values for one
 // transaction.
-import { Environment } from '@marcbachmann/cel-js'
-import { EXPRESSION_LIMITS, type Vocabulary } from '../cel/expression.ts'
+import type { Environment } from '@marcbachmann/cel-js'
+import { openEnvironment, type Vocabulary } from '../cel/expression.ts'
+import { didYouMean } from '../cel/nearest.ts'
 import { celValue, openBudget } from '../cel/values.ts'
 
 class Signals extends Map<string, unknown> {}
@@ -47,7 +48,7 @@ function isSource(name: string): name is Source {
 /** Of `intent.parameters`, whose characters MAX_BODY_BYTES bounds. */
 const PARAMETERS_MAX = { values: 1000, characters: Infinity }
 
-const environment = new Environment({ limits: EXPRESSION_LIMITS })
+const environment = openEnvironment()
   .registerType('Intent', { ctor: Intent, fields: TYPES.intent })
   .registerType('Authority', { ctor: Authority, fields: TYPES.authority })
   .registerType('Metadata', { ctor: Metadata, fields: TYPES.metadata })
@@ -76,10 +77,28 @@ export function ruleVocabulary(signals: ReadonlyMap<string, unknown>): Vocabular
     whole: [],
     keys: false,
     unknownMember(source, member) {
-      if (source === 'signals') return signals.has(member) ? undefined : `Unknown signal '${member}'.`
-      return Object.hasOwn(TYPES[source], member) ? undefined : `${source} has no member '${member}'.`
+      const members = source === 'signals' ? [...signals.keys()] : Object.keys(TYPES[source])
+      if (members.includes(member)) return undefined
+      const meant = didYouMean(member, members)
+      if (source === 'signals') return `Unknown signal '${member}'${meant}.`
+      return `${source} has no member '${member}'${meant}.`
     },
+    known: ['now', ...Object.keys(SOURCES), ...[...signals.keys()].map((name) => `signals.${name}`)],
   }
+}
+
+/** The environment of `where` in a velocity limit. */
+export const whereEnvironment = environment
+
+/** What `where` may name: versions of a policy differ in their signals, and count each other's executions. */
+export const whereVocabulary: Vocabulary<Source> = {
+  ...ruleVocabulary(new Map()),
+  readableInLoops: [],
+  unknownMember: (source, member) =>
+    source === 'signals'
+      ? 'where reads intent, authority, metadata and now, no signals.'
+      : ruleVocabulary(new Map()).unknownMember(source, member),
+  known: ['now', 'intent', 'authority', 'metadata'],
 }
 
 /** The members that a policy's rules read, so that only they are made into facts. */

@@ -1,18 +1,20 @@
 // Reads the shipped policies, `<POLICY_DIR>/<name>/<version>/policy.yaml`, and checks every one of them (decisions §6).
-import { readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { DocumentError, type DocumentMistake, type PositionOf } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
 import { canonicalize } from '../json/canonical.ts'
-import type { PolicyDocument } from '../schemas/policy.ts'
+import { isPolicyVersion, type PolicyDocument } from '../schemas/policy.ts'
 import { sha256Hex } from '../signing/sha256.ts'
-import { compilePolicy } from './check.ts'
+import { compilePolicy, type CompiledPolicy } from './check.ts'
 
-interface PolicySource {
+export interface PolicySource {
   readonly name: string
   readonly version: string
   readonly file: string
   readonly document: PolicyDocument
+  readonly policy: CompiledPolicy
+  readonly positionOf: PositionOf
   /** RFC 8785 text of the document: what is stored, hashed and compiled from then on. */
   readonly content: string
   /** SHA-256 of `content`, hex. */
@@ -53,15 +55,67 @@ function foldersIn(dir: string): string[] {
   }
 }
 
+/**
+ * The policy files that a path names: the file itself, a version's, those of all versions of a policy, or of a whole POLICY_DIR.
+ * @throws DocumentError where there is none
+ */
+export function policyFilesAt(path: string): string[] {
+  if (existsSync(path) && !statSync(path).isDirectory()) return [path]
+  const own = join(path, 'policy.yaml')
+  if (existsSync(own)) return [own]
+  const files = foldersIn(path).flatMap((name) => filesBelow(join(path, name), 1))
+  if (files.length === 0)
+    throw new DocumentError([
+      { file: path, message: 'There is no policy.yaml here, nor in the folders below.' },
+    ])
+  return files
+}
+
+function filesBelow(folder: string, levels: number): string[] {
+  const own = join(folder, 'policy.yaml')
+  if (existsSync(own)) return [own]
+  return levels === 0 ? [] : foldersIn(folder).flatMap((name) => filesBelow(join(folder, name), levels - 1))
+}
+
+/**
+ * Reads and checks one file. In a folder that is named like a version, policy and version are what the folders say, as in POLICY_DIR.
+ * @throws DocumentError with every mistake
+ */
+export function readPolicyFile(file: string): PolicySource {
+  const version = basename(dirname(file))
+  if (!isPolicyVersion(version)) return compileFile(file)
+  return readPolicy({ name: basename(dirname(dirname(file))), version, file })
+}
+
 function readPolicy({ name, version, file }: { name: string; version: string; file: string }): PolicySource {
-  const { value: parsed } = readYaml(file)
-  const { document, warnings } = compilePolicy(parsed, file)
+  const source = compileFile(file)
+  const { document, positionOf } = source
   const mistakes: DocumentMistake[] = []
-  if (document.policyId !== name)
-    mistakes.push({ file, message: `policyId must be the folder's name, ${name}.` })
-  if (document.policyVersion !== version)
-    mistakes.push({ file, message: `policyVersion must be the folder's name, ${version}.` })
+  const compare = (member: 'policyId' | 'policyVersion', folder: string) => {
+    if (document[member] === folder) return
+    const message = `${member} must be the folder's name, ${folder}.`
+    mistakes.push({ file, ...positionOf([member]), message })
+  }
+  compare('policyId', name)
+  compare('policyVersion', version)
   if (mistakes.length > 0) throw new DocumentError(mistakes)
+  return source
+}
+
+function compileFile(file: string): PolicySource {
+  const { value: parsed, positionOf } = readYaml(file)
+  const { document, policy, warnings } = compilePolicy(parsed, file, { positionOf })
+  const { policyId: name, policyVersion: version } = document
   const content = canonicalize(document)
-  return { name, version, file, document, content, contentHash: sha256Hex(content), warnings }
+  return {
+    name,
+    version,
+    file,
+    document,
+    policy,
+    positionOf,
+    content,
+    contentHash: sha256Hex(content),
+    warnings,
+  }
 }

@@ -100,7 +100,7 @@ export const Approval = Type.Object({
   approvalId: NonEmptyText,
   status: Type.Enum(['UNUSED', 'USED', 'EXPIRED', 'REVOKED', 'CLOSED'], {
     description:
-      'EXPIRED: it or the approval request that it is for; REVOKED: the key of its approver was; CLOSED: the request was declined, withdrawn, or used by approvals of others. Only UNUSED counts',
+      'EXPIRED: it or the approval request that it is for, whose policy version may have been retired; REVOKED: the key of its approver was; CLOSED: the request was declined, withdrawn, or used by approvals of others. Only UNUSED counts',
   }),
   approval: Type.Record(AnyKey, Type.Unknown(), { description: 'the SignedApproval as it was delivered' }),
   deliveredBy: NonEmptyText,

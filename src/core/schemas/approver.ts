@@ -9,7 +9,7 @@ const PublicKeyPem = Type.String({ pattern: '\\S', description: 'a PEM Ed25519 p
 /** Of a passkey's name for itself, base64url. */
 export const CREDENTIAL_ID = '^[A-Za-z0-9_-]{1,1364}$'
 
-const passkeyMembers = {
+export const passkeyMembers = {
   rpId: Type.String({
     pattern: '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$',
     description: 'a host name in lower case',

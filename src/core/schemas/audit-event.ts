@@ -24,6 +24,7 @@ export const auditTypes = [
   'approval_request.withdrawn',
   'approval_request.expired',
   'intent.in_doubt',
+  'intent.first_word',
   'intent.resolved',
   'intent.finalized',
   'intent.late_evidence',

@@ -24,6 +24,9 @@ export const IntentTransition = Type.Object({
     description: 'the callerId of the human, `webhook:<provider>`, `connector:<capability>`, or `service`',
   }),
   confirmationId: Type.Optional(Uuid),
+  agreedWith: Type.Optional(
+    Type.String({ pattern: '\\S', description: 'the callerId of the human who had said the same before' }),
+  ),
   at: Instant,
   trustRecordHash: Type.Optional(Sha256),
 })
@@ -46,6 +49,12 @@ export const ExecutionIntent = Type.Object({
   deadline: Instant,
   closedAt: Type.Optional(Instant),
   resolution: Type.Optional(Resolution),
+  firstWord: Type.Optional(
+    Type.Object(
+      { resolution: Resolution, note: NonEmptyText, by: NonEmptyText, at: Instant },
+      { description: 'what a human said of how it ended; a second one must say the same to close it' },
+    ),
+  ),
   authorization: ExecutionAuthorization,
   transitions: Type.Array(IntentTransitionWithSignature),
 })

@@ -3,10 +3,18 @@ import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { closed, humanSignature } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
+import { ImpactReport } from './impact-report.ts'
 import { Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-const changeKinds = ['policy', 'approver', 'external-connector', 'webhook-rules', 'event-endpoint'] as const
+const changeKinds = [
+  'policy',
+  'approver',
+  'external-connector',
+  'webhook-rules',
+  'event-endpoint',
+  'caller-key',
+] as const
 export type ChangeKindName = (typeof changeKinds)[number]
 
 export const changeStatuses = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED'] as const
@@ -21,6 +29,7 @@ const StepUpPayload = closed({
   changeId: Uuid,
   action: Type.Enum(['approve', 'reject'], { description: 'one of approve, reject' }),
   changeHash: Sha256,
+  impactHash: Type.Optional(Sha256),
   authorizedAt: Timestamp,
   expiresAt: Timestamp,
 })
@@ -60,7 +69,8 @@ export const Change = Type.Object({
   changeId: Uuid,
   kind: Type.Enum([...changeKinds]),
   target: Type.String({
-    description: '`<name>/<version>`, `<approverId>:<keyId>`, a capability, a provider or a URL',
+    description:
+      '`<name>/<version>`, `<approverId>:<keyId>`, `<callerId>:<keyId>`, a capability, a provider or a URL',
   }),
   proposed: Members,
   reason: Reason,
@@ -72,6 +82,7 @@ export const Change = Type.Object({
   resolvedAt: Type.Optional(Instant),
   rejectionReason: Type.Optional(Reason),
   stepUpAuthorization: Type.Optional(StepUpAuthorization),
+  impactReport: Type.Optional(ImpactReport),
   warnings: Type.Array(NonEmptyText, { description: 'advice of when it was proposed, not signed' }),
   diff: Type.Optional(Members),
   signature: Signature,
@@ -79,10 +90,16 @@ export const Change = Type.Object({
 
 export const ChangePage = Type.Object({ changes: Type.Array(Change) })
 
-export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization })
-export const ChangeRejection = closed({ rejectionReason: Reason, stepUpAuthorization: StepUpAuthorization })
+/** Of a policy's change alone: its SHA-256 is the `impactHash` of the step-up. */
+const impact = { impactReport: Type.Optional(ImpactReport) }
+export const ChangeApproval = closed({ stepUpAuthorization: StepUpAuthorization, ...impact })
+export const ChangeRejection = closed({
+  rejectionReason: Reason,
+  stepUpAuthorization: StepUpAuthorization,
+  ...impact,
+})
 
 /** As they are read: a step-up that is missing or malformed is a failed step-up, not a mistake of the body. */
-const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()) }
+const stepUpRead = { stepUpAuthorization: Type.Optional(Type.Unknown()), ...impact }
 export const ChangeApprovalRead = closed(stepUpRead)
 export const ChangeRejectionRead = closed({ rejectionReason: Reason, ...stepUpRead })

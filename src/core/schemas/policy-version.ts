@@ -4,18 +4,28 @@ import { closed } from './approval.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Reason } from './governance.ts'
 import { Instant, NonEmptyText, Sha256, Uuid } from './primitives.ts'
-import { PolicyDocument, SignalVerifier } from './policy.ts'
+import { policyStandings } from '../policy/standing.ts'
+import { PolicyDocument, PolicyVersionText, SignalVerifier } from './policy.ts'
 
 const summary = {
   name: NonEmptyText,
   version: NonEmptyText,
-  status: Type.Enum(['APPROVED', 'LOADED'], { description: 'what is only loaded rejects' }),
+  status: Type.Enum([...policyStandings], { description: 'what is only loaded, or retired, rejects' }),
   contentHash: Sha256,
   approvedBy: Type.Optional(
     Type.String({ minLength: 1, description: 'a callerId, or `genesis` for those of the very first start' }),
   ),
   approvedAt: Type.Optional(Instant),
   approvedByChange: Type.Optional(Uuid),
+  retiredBy: Type.Optional(NonEmptyText),
+  retiredAt: Type.Optional(Instant),
+  retiredByChange: Type.Optional(Uuid),
+  replacedBy: Type.Optional(
+    Type.String({ minLength: 1, description: 'the version that was approved by the change that retired it' }),
+  ),
+  replaces: Type.Optional(
+    Type.Array(NonEmptyText, { description: 'retired versions in whose place it is in effect' }),
+  ),
   description: NonEmptyText,
   capabilities: Type.Array(NonEmptyText),
 }
@@ -35,14 +45,33 @@ const SignalToSend = Type.Object({
 
 export const PolicyDetail = Type.Object({
   ...summary,
-  toSend: Type.Array(SignalToSend, { description: 'what a caller declares in `signals`' }),
+  toSend: Type.Array(SignalToSend, {
+    description: 'what a caller declares in `signals`; what is `verified` may be left out, and is filled in',
+  }),
   document: PolicyDocument,
 })
 
-export const PolicyProposal = closed({ reason: Reason, proposedContent: Type.Optional(PolicyDocument) })
+const proposal = {
+  action: Type.Optional(
+    Type.Literal('retire', {
+      description: 'retire: ends the version of the path; left out: proposes it',
+    }),
+  ),
+  reason: Reason,
+  retires: Type.Optional(
+    Type.Array(PolicyVersionText, {
+      minItems: 1,
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'approved versions of the same policy that end when this one is approved',
+    }),
+  ),
+}
+
+export const PolicyProposal = closed({ ...proposal, proposedContent: Type.Optional(PolicyDocument) })
 
 /** As it is read: the document's own check names every mistake in it, this one would name the first. */
 export const PolicyProposalRead = closed({
-  reason: Reason,
+  ...proposal,
   proposedContent: Type.Optional(Type.Record(AnyKey, Type.Unknown(), { description: 'a policy document' })),
 })

@@ -1,13 +1,17 @@
 // policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently bind nothing.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { shapeSentences } from '../cel/shape.ts'
+import { shapeMistakes, type ShapeMistake } from '../cel/shape.ts'
 
 const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
 const words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const POLICY_VERSION = '^(0|[1-9]\\d{0,5})(\\.(0|[1-9]\\d{0,5})){2}$'
 const policyVersion = new RegExp(POLICY_VERSION)
+export const PolicyVersionText = Type.String({
+  pattern: POLICY_VERSION,
+  description: 'a version such as 1.0.0',
+})
 export const POLICY_NAME = '^[a-z][a-z0-9-]{0,63}$'
 const policyName = new RegExp(POLICY_NAME)
 /** `namespace:verb`. */
@@ -29,20 +33,38 @@ const crmDeal = closed({
 })
 
 /**
- * The caller's own executions under any version of this policy within `window` (m, h, d) before now, this one not included:
- * how many there were or, with `sum`, the total of that parameter over them.
+ * Executions under any version of this policy within `window` (m, h, d) before now, this one not included: how many there were or, with
+ * `sum`, the total of that parameter over them. They are the caller's own or, with `per`, every caller's that are equal to this one in each
+ * of its places; with `where` those alone of which it was true.
  */
 const history = closed({
   by: Type.Literal('history'),
-  window: Type.String({ pattern: '^[1-9]\\d{0,2}[mhd]$' }),
+  window: Type.String({
+    pattern: '^[1-9]\\d{0,2}[mhd]$',
+    description: 'minutes, hours or days, such as 30m, 24h or 7d',
+  }),
   sum: Type.Optional(Type.String({ pattern: PARAMETER_PATH })),
+  per: Type.Optional(
+    Type.Array(
+      Type.String({
+        pattern: `^(caller|target)$|${PARAMETER_PATH}`,
+        description: 'caller, target or intent.parameters.<member>',
+      }),
+      { minItems: 1, maxItems: 4, uniqueItems: true },
+    ),
+  ),
+  /** CEL over `intent`, `authority`, `metadata` and `now`, evaluated as an execution is released; must be a bool. */
+  where: Type.Optional(words(1000)),
 })
 
 export const SignalVerifier = Type.Union([approval, crmDeal, history])
 export type SignalVerifier = Type.Static<typeof SignalVerifier>
 
 const Rule = closed({
-  id: Type.String({ pattern: '^[a-z][a-z0-9-]{0,63}$' }),
+  id: Type.String({
+    pattern: '^[a-z][a-z0-9-]{0,63}$',
+    description: 'a name of small letters, digits and -, such as too-large',
+  }),
   /** CEL over `signals`, `intent`, `authority`, `metadata` and `now`; must be a bool. */
   when: words(1000),
   outcome: Type.Enum(['approve', 'reject']),
@@ -51,21 +73,29 @@ const Rule = closed({
 })
 
 export const PolicyDocument = closed({
-  policyId: Type.String({ pattern: POLICY_NAME }),
-  policyVersion: Type.String({ pattern: POLICY_VERSION }),
+  policyId: Type.String({
+    pattern: POLICY_NAME,
+    description: 'a name of small letters, digits and -, such as vendor-payment',
+  }),
+  policyVersion: Type.String({ pattern: POLICY_VERSION, description: 'three numbers, such as 1.0.0' }),
   schemaVersion: Type.Enum(['1.0.0']),
   description: words(500),
   /** Actions this policy governs; any other is rejected. */
-  capabilities: Type.Array(Type.String({ pattern: CAPABILITY }), {
-    minItems: 1,
-    maxItems: 32,
-    uniqueItems: true,
-  }),
+  capabilities: Type.Array(
+    Type.String({ pattern: CAPABILITY, description: 'namespace:verb, such as vendor:pay' }),
+    {
+      minItems: 1,
+      maxItems: 32,
+      uniqueItems: true,
+    },
+  ),
   signals: perSignal(Type.Enum(['boolean', 'number'])),
   /** Signal → the place in the intent whose value it must equal. */
   bindings: Type.Optional(perSignal(words(600))),
   /** Signal → where its value is independently known. */
   verify: Type.Optional(perSignal(SignalVerifier)),
+  /** How many humans must say how an execution in doubt ended; 1, or what INTENT_CLOSE_QUORUM says if that is more. */
+  closeQuorum: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
   /** The first that matches decides; none is a rejection. */
   rules: Type.Array(Rule, { minItems: 1, maxItems: 100 }),
 })
@@ -81,11 +111,8 @@ export function isPolicyVersion(value: unknown): value is string {
 
 const validator = Compile(PolicyDocument)
 
-/** The document, or what is wrong with it, one sentence a place. */
-export function parsePolicyDocument(value: unknown): PolicyDocument | string[] {
+/** The document, or what is wrong with it. */
+export function parsePolicyDocument(value: unknown): PolicyDocument | ShapeMistake[] {
   if (validator.Check(value)) return value
-  return [...shapeSentences(validator.Errors(value), { depth: 2, oneOf: VERIFIERS }).values()]
+  return shapeMistakes(validator.Errors(value), { schema: PolicyDocument, value })
 }
-
-const VERIFIERS =
-  '{ by: approval, quorum: 1..10 }, { by: crm-deal, property: <name> }, { by: history, window: <n>m|h|d, sum?: intent.parameters.<member> }'

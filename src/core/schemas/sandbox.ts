@@ -1,6 +1,7 @@
 // What the sandbox takes and answers (decisions §9).
 import { Type } from 'typebox'
-import { PolicyDocument } from './policy.ts'
+import { AnyKey } from './business-transaction.ts'
+import { PolicyDocument, PolicyVersionText } from './policy.ts'
 import { Instant, NonEmptyText, Sha256, Text, Timestamp, Uuid } from './primitives.ts'
 import { Mismatch } from './refusal-record.ts'
 
@@ -29,11 +30,21 @@ const PendingVerification = Type.Object({
   property: Type.Optional(NonEmptyText),
   window: Type.Optional(NonEmptyText),
   sum: Type.Optional(NonEmptyText),
+  per: Type.Optional(Type.Array(NonEmptyText)),
+  where: Type.Optional(NonEmptyText),
+})
+
+const PresentSignal = Type.Object({
+  value: Type.Union([Type.Boolean(), Type.Number(), Type.Null()], {
+    description: 'a boolean, a number or null',
+  }),
+  by: Type.Enum(['approval', 'history']),
 })
 
 const SandboxDecision = Type.Object({
-  outcome: Type.Enum(['APPROVED', 'REJECTED', 'DENIED'], {
-    description: 'DENIED: a declared signal is not what it must equal',
+  outcome: Type.Enum(['APPROVED', 'REJECTED', 'DENIED', 'UNDECIDED'], {
+    description:
+      'DENIED: a declared signal is not what it must equal; UNDECIDED: a rule reads a signal that was left out, and only an execution reads its state',
   }),
   reason: Text,
   policyContentHash: Sha256,
@@ -43,6 +54,10 @@ const SandboxDecision = Type.Object({
   mismatches: Type.Array(Mismatch),
   pendingVerification: Type.Array(PendingVerification, {
     description: 'state that an execution would verify before the approval holds',
+  }),
+  presentState: Type.Record(AnyKey, PresentSignal, {
+    description:
+      'the signals that the policy verifies by what the service holds (history, approvals), as they are now; those that were left out are decided on so',
   }),
 })
 
@@ -61,19 +76,30 @@ export const SandboxEvaluation = Type.Object({
   }),
 })
 
-export const SimulationRequest = Type.Object(
-  {
-    policy: PolicyDocument,
-    since: Type.Optional(Timestamp),
-    until: Type.Optional(Timestamp),
-    cursor: Type.Optional(Type.String({ description: 'the `next` of the answer before' })),
-  },
-  { additionalProperties: false },
-)
+const range = {
+  since: Type.Optional(Timestamp),
+  until: Type.Optional(Timestamp),
+  cursor: Type.Optional(Type.String({ description: 'the `next` of the answer before' })),
+}
+
+const Retires = Type.Array(PolicyVersionText, {
+  minItems: 1,
+  maxItems: 100,
+  description: 'versions of the policy that would end',
+})
+
+/** A document and, maybe, versions that end with it; or these alone. */
+export const SimulationRequest = Type.Union([
+  Type.Object(
+    { policy: PolicyDocument, retires: Type.Optional(Retires), ...range },
+    { additionalProperties: false },
+  ),
+  Type.Object({ policyId: NonEmptyText, retires: Retires, ...range }, { additionalProperties: false }),
+])
 
 const Outcome = Type.Enum(['APPROVED', 'REJECTED'])
 
-const Flip = Type.Object({
+export const Flip = Type.Object({
   businessTransactionId: Uuid,
   createdAt: Instant,
   was: Type.Object({ outcome: Outcome, reason: Type.Optional(Text) }),
@@ -87,6 +113,12 @@ const Flip = Type.Object({
   }),
 })
 
+export const RefusedByRetirement = Type.Object({
+  businessTransactionId: Uuid,
+  createdAt: Instant,
+  version: NonEmptyText,
+})
+
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const PolicySimulation = Type.Object({
@@ -98,7 +130,19 @@ export const PolicySimulation = Type.Object({
     share: Type.Number({ minimum: 0, maximum: 1, description: "of the range's time" }),
   }),
   flips: Type.Array(Flip, { description: 'newest first' }),
-  unchanged: count('decided as they were'),
+  retired: Type.Optional(
+    Type.Array(RefusedByRetirement, {
+      description:
+        'where versions would end: executions that were approved under one of them, and would have been refused as they were sent; newest first',
+    }),
+  ),
+  unchanged: count(
+    'decided as they were; without a document, those that the end of versions would not have refused',
+  ),
   skipped: count('under this policy, but never decided: an unknown version, or no connector'),
+  range: Type.Object(
+    { since: Instant, until: Instant },
+    { description: 'of all chunks, `until` excluded: `since` is not before the oldest transaction' },
+  ),
   next: Type.Optional(Type.String({ description: 'send it as `cursor` for the next chunk' })),
 })

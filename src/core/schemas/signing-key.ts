@@ -34,7 +34,7 @@ export const PublicSigningKey = Type.Object({
       { description: 'only of an approver’s key that is a passkey: where it signs' },
     ),
   ),
-  /** Only approvers' keys have it (decisions §4); they are in no key set. */
+  /** Only approvers' keys have it (decisions §4). */
   revokedAt: Type.Optional(
     Type.String({ ...Instant, description: 'since when an approver’s key counts no more' }),
   ),

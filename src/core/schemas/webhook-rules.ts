@@ -2,7 +2,7 @@
 // `compare` would silently compare nothing.
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { shapeSentences } from '../cel/shape.ts'
+import { shapeMistakes, type ShapeMistake } from '../cel/shape.ts'
 import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
 import { Instant, Sha256, Uuid } from './primitives.ts'
@@ -28,16 +28,17 @@ export const WebhookRule = closed({
   note: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
 })
 
-export const WebhookRuleList = Type.Array(WebhookRule, { maxItems: 50 })
+const WebhookRuleList = Type.Array(WebhookRule, { maxItems: 50 })
 
 const WebhookRulesDocument = closed({ provider: Provider, rules: WebhookRuleList })
 export type WebhookRulesDocument = Type.Static<typeof WebhookRulesDocument>
 
 const validator = Compile(WebhookRulesDocument)
 
-/** The document, or what is wrong with it: a sentence by place, as in `rules.0.when`. */
-export function parseWebhookRules(value: unknown): WebhookRulesDocument | Map<string, string> {
-  return validator.Check(value) ? value : shapeSentences(validator.Errors(value))
+/** The document, or what is wrong with it. */
+export function parseWebhookRules(value: unknown): WebhookRulesDocument | ShapeMistake[] {
+  if (validator.Check(value)) return value
+  return shapeMistakes(validator.Errors(value), { schema: WebhookRulesDocument, value })
 }
 
 const version = {

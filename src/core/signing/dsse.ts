@@ -1,6 +1,6 @@
 // DSSE pre-authentication encoding: what is signed names its artifact, so no signature passes for another (decisions §4 "Signature").
 
-export type Artifact =
+export type SignedKind =
   | 'trust-record'
   | 'receipt'
   | 'execution-authorization'
@@ -19,7 +19,7 @@ export type Artifact =
   | 'console-session'
 
 /** The bytes to sign for the canonical text of an artifact. */
-export function preAuthEncoding(artifact: Artifact, canonicalText: string): Buffer {
+export function preAuthEncoding(artifact: SignedKind, canonicalText: string): Buffer {
   return encode(`application/vnd.countersign.${artifact}.v1+json`, canonicalText)
 }
 

@@ -8,7 +8,7 @@ import {
   readPasskey,
   type Passkey,
 } from '../webauthn/assertion.ts'
-import { preAuthEncoding, type Artifact } from './dsse.ts'
+import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import { ed25519PublicKey, ONE_PUBLIC_KEY, type PublicKey } from './keys.ts'
 import { publicKeyJson, type PublicKeyJson } from './published.ts'
 import { sha256 } from './sha256.ts'
@@ -20,13 +20,13 @@ export type HumanKey =
   | { readonly passkey: Passkey; readonly published: PasskeyJson; readonly verifies: PublicKey['verifies'] }
 
 /** As GET /keys/{approverId}:{keyId} answers one. */
-export type PasskeyJson = Omit<PublicKeyJson, 'algorithm'> & {
+type PasskeyJson = Omit<PublicKeyJson, 'algorithm'> & {
   readonly algorithm: 'es256' | 'ed25519'
   readonly passkey: Passkey
 }
 
 /** What a human's signature consists of, beside its payload. */
-export interface HumanSignature {
+interface HumanSignature {
   readonly algorithm: string
   /** Base64. */
   readonly value: string
@@ -86,7 +86,7 @@ export function humanKeyJson(key: HumanKey): PublicKeyJson | PasskeyJson {
  * @param verified of the batch that the text belongs to: what it knows of raw keys is not verified again
  */
 export function humanSignatureProblem(
-  artifact: Artifact,
+  artifact: SignedKind,
   canonicalText: string,
   { algorithm, value, webauthn }: HumanSignature,
   key: HumanKey,

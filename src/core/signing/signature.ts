@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { familyOf, headText, signedMessage, type BatchPosition, type Hashing } from '../merkle/batch-head.ts'
 import { buildTree, leafHash } from '../merkle/tree.ts'
-import { preAuthEncoding, type Artifact } from './dsse.ts'
+import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import type { Algorithm, PublicKey, SigningKey } from './keys.ts'
 import { sha256 } from './sha256.ts'
 
@@ -17,7 +17,7 @@ export type Signature = {
 }
 
 /** Synchronous: an Ed25519 signature takes less than a turn of the event loop. `key` is an Ed25519 one. */
-export function signEd25519(artifact: Artifact, canonicalText: string, key: SigningKey): Signature {
+export function signEd25519(artifact: SignedKind, canonicalText: string, key: SigningKey): Signature {
   const bytes = key.sign(preAuthEncoding(artifact, canonicalText))
   if (bytes instanceof Promise) throw new TypeError(`${key.public.keyId} is not an Ed25519 key`)
   return signatureBy(key, bytes)
@@ -25,7 +25,7 @@ export function signEd25519(artifact: Artifact, canonicalText: string, key: Sign
 
 /** One signature per key, in their order; more than one is a hybrid. */
 export async function sign(
-  artifact: Artifact,
+  artifact: SignedKind,
   canonicalText: string,
   keys: readonly SigningKey[],
 ): Promise<Signature[]> {
@@ -48,7 +48,7 @@ export interface SignTogether {
  * @throws Error where a signature that was just made does not verify, as after a fault of the processor
  */
 export async function signTogether(
-  artifact: Artifact,
+  artifact: SignedKind,
   canonicalTexts: readonly string[],
   keys: readonly SigningKey[],
   { batchSignatures, originName, verified }: SignTogether,
@@ -83,7 +83,7 @@ async function signHead(head: Buffer, key: SigningKey, verified: VerifiedSignatu
  * @param verified of the batch that the text belongs to: what it knows is not verified again
  */
 export function verifySignature(
-  artifact: Artifact,
+  artifact: SignedKind,
   canonicalText: string,
   signature: Signature,
   publicKey: PublicKey,

@@ -3,10 +3,11 @@ import type { ApprovalRequestStatus } from '../schemas/approval-request.ts'
 import type { Sealed } from '../sealed.ts'
 import { approvalLock } from './approvals.ts'
 import type { LogPosition } from './log-queue.ts'
+import { isPolicyRetired } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { takeLocks, type Sql } from './sql.ts'
 
-export interface ApprovalRequestRow extends Sealed, LogPosition {
+interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestId: string
   /** Lowercase hex, as `askedHash`. */
   readonly requestHash: string
@@ -15,6 +16,8 @@ export interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestedBy: string
   readonly principalId: string
   readonly quorum: number
+  /** The version that it is bound to. */
+  readonly policy: { readonly name: string; readonly version: string }
   /** ISO 8601, as `expiresAt`. */
   readonly createdAt: string
   readonly expiresAt: string
@@ -25,7 +28,7 @@ export async function lockOpening(sql: Sql): Promise<void> {
   await takeLocks(sql, [{ key: 'approval requests' }])
 }
 
-const OPEN = `status = 'OPEN' AND expires_at > now()`
+const OPEN = `r.status = 'OPEN' AND r.expires_at > now() AND NOT ${isPolicyRetired('r')}`
 
 /** The caller's open request of the same content, under `lockOpening`; undefined where there is none. */
 export async function findOpenRequest(
@@ -34,8 +37,8 @@ export async function findOpenRequest(
 ): Promise<string | undefined> {
   const { rows } = await sql.query<{ id: string }>({
     text: `
-      SELECT request_id AS id FROM approval_requests
-      WHERE ${OPEN} AND requested_by = $1::text AND asked_hash = $2::text`,
+      SELECT r.request_id AS id FROM approval_requests AS r
+      WHERE ${OPEN} AND r.requested_by = $1::text AND r.asked_hash = $2::text`,
     values: [requestedBy, askedHash],
   })
   return rows[0]?.id
@@ -48,8 +51,8 @@ export async function countOpenRequests(
 ): Promise<{ readonly own: number; readonly all: number }> {
   const { rows } = await sql.query<{ own: number; all: number }>({
     text: `
-      SELECT count(*) FILTER (WHERE requested_by = $1::text)::integer AS own, count(*)::integer AS all
-      FROM approval_requests WHERE ${OPEN}`,
+      SELECT count(*) FILTER (WHERE r.requested_by = $1::text)::integer AS own, count(*)::integer AS all
+      FROM approval_requests AS r WHERE ${OPEN}`,
     values: [requestedBy],
   })
   return rows[0]!
@@ -70,9 +73,9 @@ export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): 
   await sql.query({
     text: `
       INSERT INTO approval_requests (request_id, request_hash, asked_hash, requested_by, principal_id, quorum,
-        created_at, expires_at, status, body, seal, log_batch, log_ordinal)
+        created_at, expires_at, status, body, seal, log_batch, log_ordinal, policy_name, policy_version)
       VALUES ($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer,
-        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint)`,
+        $7::timestamptz, $8::timestamptz, 'OPEN', $9::text, $10::text, $11::uuid, $12::smallint, $13::text, $14::text)`,
     values: [
       row.requestId,
       row.requestHash,
@@ -86,6 +89,8 @@ export async function insertApprovalRequest(sql: Sql, row: ApprovalRequestRow): 
       row.seal,
       row.logBatch,
       row.logOrdinal,
+      row.policy.name,
+      row.policy.version,
     ],
   })
 }
@@ -118,8 +123,11 @@ const APPROVALS = `
   WHERE a.request_hash = item.request_hash
     AND (a.consumed_by IS NOT NULL OR (a.expires_at > now() AND k.revoked_at IS NULL))`
 
+/** Its time is over, or its policy version was retired: no approval helps any more. */
+const OVER = `(item.expires_at <= now() OR ${isPolicyRetired('item')})`
+
 const STATUS = `
-  CASE WHEN item.status <> 'OPEN' THEN item.status WHEN item.expires_at <= now() THEN 'EXPIRED'
+  CASE WHEN item.status <> 'OPEN' THEN item.status WHEN ${OVER} THEN 'EXPIRED'
     WHEN (SELECT count(DISTINCT a.approver_id) FROM ${APPROVALS}) >= item.quorum THEN 'APPROVED' ELSE 'PENDING' END`
 
 /** Enrolled, and neither the caller nor the principal: as the execution will choose them. */
@@ -132,7 +140,7 @@ const COLUMNS = `
     'approvedAt', to_char(a.issued_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
     ORDER BY a.delivered_at, a.approval_id), '[]') FROM ${APPROVALS}) AS approvals,
   (SELECT coalesce(json_agg(DISTINCT k.approver_id), '[]') FROM approvers AS k
-    WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND item.expires_at > now()) AS approvers,
+    WHERE ${MAY_SIGN} AND item.status = 'OPEN' AND NOT ${OVER}) AS approvers,
   (SELECT c.body FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeBody",
   (SELECT c.seal FROM approval_request_closes AS c WHERE c.request_id = item.request_id) AS "closeSeal"`
 
@@ -272,7 +280,7 @@ export async function useApprovalRequests(sql: Sql, requestHashes: readonly stri
   return rowCount ?? 0
 }
 
-/** An execution that has found a request in time has this long to mark it as used. */
+/** An execution that has found a request in time, or its policy in effect, has this long to mark it as used. */
 const EXPIRY_GRACE = `interval '15 s'`
 
 export interface ExpiredRequest {
@@ -280,19 +288,25 @@ export interface ExpiredRequest {
   readonly requestedBy: string
   /** ISO 8601. */
   readonly expiresAt: string
+  /** Its policy version ended before its time did. */
+  readonly retired: boolean
   readonly body: string
 }
 
-/** Marks requests whose time is over, the first ones first; `limit` at most. Those that somebody has locked are left for the next time. */
+/**
+ * Marks requests whose time is over, or whose policy version was retired, the first ones first; `limit` at most. Those that somebody has
+ * locked are left for the next time.
+ */
 export async function expireApprovalRequests(sql: Sql, limit: number): Promise<ExpiredRequest[]> {
   const { rows } = await sql.query<Omit<ExpiredRequest, 'expiresAt'> & { expiresAt: Date }>({
     name: 'approval_requests_expire',
     text: `
-      UPDATE approval_requests SET status = 'EXPIRED' WHERE request_id = ANY (ARRAY(
-        SELECT request_id FROM approval_requests
-        WHERE status = 'OPEN' AND expires_at <= now() - ${EXPIRY_GRACE}
-        ORDER BY expires_at LIMIT $1::integer FOR UPDATE SKIP LOCKED))
-      RETURNING request_id AS "requestId", requested_by AS "requestedBy", expires_at AS "expiresAt", body`,
+      UPDATE approval_requests AS item SET status = 'EXPIRED' WHERE item.request_id = ANY (ARRAY(
+        SELECT r.request_id FROM approval_requests AS r
+        WHERE r.status = 'OPEN' AND (r.expires_at <= now() - ${EXPIRY_GRACE} OR ${isPolicyRetired('r', `now() - ${EXPIRY_GRACE}`)})
+        ORDER BY r.expires_at LIMIT $1::integer FOR UPDATE OF r SKIP LOCKED))
+      RETURNING item.request_id AS "requestId", item.requested_by AS "requestedBy", item.expires_at AS "expiresAt",
+        item.expires_at > now() AS retired, item.body`,
     values: [limit],
   })
   return rows.map((row) => ({ ...row, expiresAt: row.expiresAt.toISOString() }))

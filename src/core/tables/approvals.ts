@@ -1,6 +1,7 @@
 // approvals: what humans have signed, each used up by at most one execution (decisions §7).
 import { storedPasskey, type ApproverRow } from './approvers.ts'
 import type { LogPosition } from './log-queue.ts'
+import { isPolicyRetired } from './policy-versions.ts'
 import type { AdvisoryLock, Sql } from './sql.ts'
 
 interface ApprovalRow extends LogPosition {
@@ -153,7 +154,8 @@ const LISTED = `
     SELECT a.approval_id AS "approvalId", a.body, a.delivered_by AS "deliveredBy", a.delivered_at AS "deliveredAt",
       a.consumed_by AS "consumedBy", a.consumed_at AS "consumedAt",
       CASE WHEN a.consumed_by IS NOT NULL THEN 'USED'
-        WHEN a.expires_at <= now() OR r.status = 'EXPIRED' OR (r.status = 'OPEN' AND r.expires_at <= now()) THEN 'EXPIRED'
+        WHEN a.expires_at <= now() OR r.status = 'EXPIRED'
+          OR (r.status = 'OPEN' AND (r.expires_at <= now() OR ${isPolicyRetired('r')})) THEN 'EXPIRED'
         WHEN k.revoked_at IS NOT NULL THEN 'REVOKED' WHEN r.status <> 'OPEN' THEN 'CLOSED' ELSE 'UNUSED' END AS status
     FROM approvals AS a JOIN approvers AS k USING (approver_id, key_id)
       LEFT JOIN approval_requests AS r ON r.request_hash = a.request_hash

@@ -4,7 +4,7 @@ import type { EventType } from '../events/types.ts'
 import type { Sql } from './sql.ts'
 
 /** Members of an event (src/core/events/event.ts); those that are undefined have no place in it. */
-export interface ArtifactDetails {
+interface ArtifactDetails {
   readonly occurredAt: string
   readonly [member: string]: string | undefined
 }

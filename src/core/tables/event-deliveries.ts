@@ -203,7 +203,7 @@ export async function replaceSecret(
   return row && (row.until?.toISOString() ?? null)
 }
 
-export interface EventEndpointStatus extends EventEndpointRow {
+interface EventEndpointStatus extends EventEndpointRow {
   readonly state: 'delivering' | 'failing' | 'disabled'
   /** Null: from the first event. */
   readonly cursor: string | null

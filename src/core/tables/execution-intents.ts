@@ -109,12 +109,14 @@ export interface IntentRow {
   readonly transaction: string
   /** Canonical text of the signed execution authorization: the proof of RELEASED. */
   readonly authorization: string
+  /** JSON of a `FirstWord`. */
+  readonly firstWord: string | null
 }
 
 const SHOWN = `
   i.business_transaction_id AS "businessTransactionId", i.state, ${isInDoubt} AS "inDoubt", t.caller_id AS "callerId",
   t.created_at AS "releasedAt", i.deadline, i.closed_at AS "closedAt", i.resolution, t.body AS transaction,
-  t.execution_authorization AS "authorization"`
+  t.execution_authorization AS "authorization", item.first_word AS "firstWord"`
 const WITH_TRANSACTION = `
   JOIN business_transactions AS t
     ON t.business_transaction_id = i.business_transaction_id AND t.execution_authorization IS NOT NULL`
@@ -126,6 +128,7 @@ export async function readIntent(sql: Sql, id: string, callerId: string | null):
     text: `
       SELECT ${SHOWN}
       FROM execution_intents AS i ${WITH_TRANSACTION}
+      LEFT JOIN in_doubt_intents AS item ON item.business_transaction_id = i.business_transaction_id
       WHERE i.business_transaction_id = $1::uuid AND ($2::text IS NULL OR t.caller_id = $2::text)`,
     values: [id, callerId],
   })
@@ -158,6 +161,8 @@ export interface LockedIntent {
   readonly nonce: string
   /** Null: released through `passGateway`, without a stored transaction. */
   readonly callerId: string | null
+  /** Of the transaction, null likewise. */
+  readonly body: string | null
 }
 
 /**
@@ -168,7 +173,7 @@ export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | n
   const result = await sql.query<LockedIntent>({
     name: 'execution_intents_lock',
     text: `
-      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce, t.caller_id AS "callerId"
+      SELECT i.state, ${isInDoubt} AS "inDoubt", i.nonce, t.caller_id AS "callerId", t.body
       FROM execution_intents AS i
       LEFT JOIN business_transactions AS t ON t.business_transaction_id = i.business_transaction_id
       WHERE i.business_transaction_id = $1::uuid FOR NO KEY UPDATE OF i`,
@@ -178,7 +183,7 @@ export async function lockIntent(sql: Sql, id: string): Promise<LockedIntent | n
 }
 
 /** How an intent ends by somebody's word. */
-export interface IntentEnding {
+interface IntentEnding {
   readonly id: string
   readonly state: IntentEnd
   readonly resolution: Resolution | null

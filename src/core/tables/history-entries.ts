@@ -1,4 +1,5 @@
-// history_entries: released executions under policies with a velocity limit (decisions §6 `history`), found by caller and time.
+// history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
+// by the group that a limit counts them in, and by time.
 import type { Step } from './statement-batch.ts'
 import { stepsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
@@ -27,49 +28,87 @@ export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Step[] {
   return stepsOf(insert, rows)
 }
 
+interface HistoryGroupRow {
+  readonly businessTransactionId: string
+  /** Of the group that a limit with `per` or `where` counts it in: SHA-256, 64 hex characters. */
+  readonly groupHash: string
+  /** ISO 8601. */
+  readonly releasedAt: string
+}
+
+const insertGroup: RowsStatement<HistoryGroupRow> = {
+  name: 'history_groups_insert',
+  text: `INSERT INTO history_groups (business_transaction_id, group_hash, released_at) VALUES $rows`,
+  types: ['uuid', 'text', 'timestamptz'],
+  values: (row) => [row.businessTransactionId, row.groupHash, row.releasedAt],
+}
+
+/** Runs in the transaction that claims the executions. */
+export function insertHistoryGroups(rows: readonly HistoryGroupRow[]): Step[] {
+  return stepsOf(insertGroup, rows)
+}
+
+interface Within {
+  /** ISO 8601. */
+  readonly since: string
+  /** Member names below intent.parameters; a value that is not a number adds nothing. */
+  readonly parameter?: readonly string[]
+}
+
 /**
  * Counts the executions of a caller under one policy's name that were released since a time or, with `parameter`, adds that parameter up.
  * One that failed or that a human closed as not executed does not count; one in doubt does. The caller holds the advisory lock of this
  * caller and policy, or this misses what is being admitted now.
  * @param filter.unlisted executions of this policy until this time may have no entry, because no policy had a limit yet. They are read from
  *   the transactions themselves, at a cost that ends one window after the limit was added
- * @param filter.parameter member names below intent.parameters; a value that is not a number adds nothing
  */
-export async function sumOfExecutions(
+export function sumOfExecutions(
   sql: Sql,
-  filter: {
-    readonly callerId: string
-    readonly policy: string
-    readonly since: string
-    readonly unlisted: string
-    readonly parameter?: readonly string[]
-  },
+  filter: Within & { readonly callerId: string; readonly policy: string; readonly unlisted: string },
 ): Promise<number> {
-  const summed = filter.parameter !== undefined
+  return total(sql, filter.parameter, {
+    name: 'history_entries',
+    released: `
+      SELECT business_transaction_id FROM history_entries
+      WHERE caller_id = $1::text AND policy = $2::text AND released_at > $3::timestamptz
+      UNION
+      SELECT business_transaction_id FROM (
+        SELECT t.business_transaction_id, ${JSON_BODY} AS body FROM business_transactions AS t
+        WHERE t.caller_id = $1::text AND t.created_at > $3::timestamptz AND t.created_at <= $4::timestamptz
+          AND t.execution_authorization IS NOT NULL AND strpos(t.body, '"policy":{"name":"' || $2::text || '"') > 0
+      ) AS found WHERE body #>> '{policy,name}' = $2::text`,
+    values: [filter.callerId, filter.policy, filter.since, filter.unlisted],
+  })
+}
+
+/** As `sumOfExecutions`, of one group. The caller holds the advisory lock of the group. */
+export function sumOfGroup(sql: Sql, filter: Within & { readonly groupHash: string }): Promise<number> {
+  return total(sql, filter.parameter, {
+    name: 'history_groups',
+    released: `
+      SELECT business_transaction_id FROM history_groups
+      WHERE group_hash = $1::text AND released_at > $2::timestamptz`,
+    values: [filter.groupHash, filter.since],
+  })
+}
+
+/** @param of.released selects the ids of what is counted, if it has or may have had its effect */
+async function total(
+  sql: Sql,
+  parameter: readonly string[] | undefined,
+  of: { readonly name: string; readonly released: string; readonly values: readonly string[] },
+): Promise<number> {
+  const { name, released, values } = of
+  const path = `($${values.length + 1}::text[])`
   const result = await sql.query<{ value: number }>({
-    name: summed ? 'history_entries_sum' : 'history_entries_count',
+    name: `${name}_${parameter === undefined ? 'count' : 'sum'}`,
     text: `
-      WITH released AS (
-        SELECT business_transaction_id FROM history_entries
-        WHERE caller_id = $1::text AND policy = $2::text AND released_at > $3::timestamptz
-        UNION
-        SELECT business_transaction_id FROM (
-          SELECT t.business_transaction_id, ${JSON_BODY} AS body FROM business_transactions AS t
-          WHERE t.caller_id = $1::text AND t.created_at > $3::timestamptz AND t.created_at <= $4::timestamptz
-            AND t.execution_authorization IS NOT NULL AND strpos(t.body, '"policy":{"name":"' || $2::text || '"') > 0
-        ) AS found WHERE body #>> '{policy,name}' = $2::text
-      )
-      SELECT ${summed ? TOTAL : 'count(*)'}::float8 AS value
+      WITH released AS (${released})
+      SELECT ${parameter === undefined ? 'count(*)' : TOTAL}::float8 AS value
       FROM released JOIN execution_intents AS i USING (business_transaction_id)
-        ${summed ? `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${JSON_BODY} #> ($5::text[]) AS parameter) AS p` : ''}
+        ${parameter === undefined ? '' : `JOIN business_transactions AS t USING (business_transaction_id), LATERAL (SELECT ${JSON_BODY} #> ${path} AS parameter) AS p`}
       WHERE i.state IN ('PREPARED', 'RELEASED', 'FINALIZED') OR i.resolution = 'EXECUTED'`,
-    values: [
-      filter.callerId,
-      filter.policy,
-      filter.since,
-      filter.unlisted,
-      ...(filter.parameter === undefined ? [] : [['intent', 'parameters', ...filter.parameter]]),
-    ],
+    values: [...values, ...(parameter === undefined ? [] : [['intent', 'parameters', ...parameter]])],
   })
   return result.rows[0]?.value ?? 0
 }

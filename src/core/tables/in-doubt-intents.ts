@@ -1,5 +1,6 @@
 // in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
 // audited once and listed in the order of noticing.
+import type { Resolution } from '../intents/states.ts'
 import type { Sql } from './sql.ts'
 
 /** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
@@ -93,6 +94,40 @@ export async function takeToAsk(
     if (rowCount === 1) taken.push(id)
   }
   return taken
+}
+
+/** What the first of two humans says of how an execution ended. */
+export interface FirstWord {
+  readonly resolution: Resolution
+  readonly note: string
+  /** callerId. */
+  readonly by: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** @returns undefined where nobody has said anything */
+export async function readFirstWord(sql: Sql, id: string): Promise<FirstWord | undefined> {
+  const { rows } = await sql.query<{ word: string | null }>({
+    name: 'in_doubt_intents_first_word',
+    text: `SELECT first_word AS word FROM in_doubt_intents WHERE business_transaction_id = $1::uuid`,
+    values: [id],
+  })
+  const word = rows[0]?.word ?? null
+  return word === null ? undefined : (JSON.parse(word) as FirstWord)
+}
+
+/**
+ * In the place of the one before.
+ * @returns false where the intent has not been noticed yet: the sweep must be the first, so that its audit event is written
+ */
+export async function noteFirstWord(sql: Sql, id: string, word: FirstWord): Promise<boolean> {
+  const { rowCount } = await sql.query({
+    name: 'in_doubt_intents_note_first_word',
+    text: `UPDATE in_doubt_intents SET first_word = $2::text WHERE business_transaction_id = $1::uuid`,
+    values: [id, JSON.stringify(word)],
+  })
+  return rowCount === 1
 }
 
 /** At once where they were just closed by somebody's word: the next sweep may be seconds away. */

@@ -1,6 +1,5 @@
 // log_batches: where in a log the entries of a commit begin.
 import { stepsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 export interface LoggedBatch {
@@ -21,15 +20,4 @@ const insert: RowsStatement<LoggedBatch> = {
 
 export function insertBatches(rows: readonly LoggedBatch[]): Step[] {
   return stepsOf(insert, rows)
-}
-
-/** Undefined where it is not in a log yet. */
-export async function readBatch(sql: Sql, batch: string): Promise<LoggedBatch | undefined> {
-  const { rows } = await sql.query<{ log: number; start: string; count: number }>({
-    name: 'log_batches_read',
-    text: 'SELECT log, start, count FROM log_batches WHERE batch = $1::uuid',
-    values: [batch],
-  })
-  const [row] = rows
-  return row && { ...row, batch, start: Number(row.start) }
 }

@@ -100,7 +100,7 @@ export function isLogged(position: LogPosition | undefined): boolean {
 }
 
 /** The entries of the bundles that were read, and the tiles over them without another statement. */
-export interface PlacedBundles {
+interface PlacedBundles {
   readonly entryAt: (index: number) => Uint8Array | undefined
   /** @param readTiles for all others */
   readonly tiles: (readTiles: ReadTiles) => ReadTiles

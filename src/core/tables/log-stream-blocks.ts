@@ -5,7 +5,7 @@ import { byteaText, type Sql } from './sql.ts'
 import type { Step } from './statement-batch.ts'
 
 /** The entries of a full block. */
-export const BLOCK_ENTRIES = 64
+const BLOCK_ENTRIES = 64
 /** More than the entries that a log can have in a thousand years. */
 const INDEX_BYTES = 6
 

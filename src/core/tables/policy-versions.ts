@@ -12,6 +12,8 @@ export interface PolicyVersionRow {
   readonly loadedAt: string
   /** Null: loaded, not approved. */
   readonly approvedBy: string | null
+  /** Null: not retired. */
+  readonly retiredBy: string | null
 }
 
 export interface StoredPolicyVersion extends PolicyVersionRow {
@@ -19,6 +21,9 @@ export interface StoredPolicyVersion extends PolicyVersionRow {
   readonly approvedAt: string | null
   /** The change that approved it; null also where `genesis` did. */
   readonly approvedByChange: string | null
+  /** ISO 8601; null where `retiredBy` is, as the change that retired it. */
+  readonly retiredAt: string | null
+  readonly retiredByChange: string | null
 }
 
 /**
@@ -50,20 +55,36 @@ export async function addPolicyVersions(
   return { genesis }
 }
 
+/**
+ * SQL: whether the policy version that an approval request is bound to was retired.
+ * @param request names the row of approval_requests
+ * @param until SQL; only if it was retired by then
+ */
+export function isPolicyRetired(request: string, until = 'now()'): string {
+  return `EXISTS (SELECT 1 FROM policy_versions AS p
+    WHERE p.name = ${request}.policy_name AND p.version = ${request}.policy_version AND p.retired_at <= ${until})`
+}
+
 /** Reads all versions, sorted by the texts of name and version. */
 export async function readPolicyVersions(sql: Sql): Promise<StoredPolicyVersion[]> {
   const result = await sql.query<
-    Omit<StoredPolicyVersion, 'loadedAt' | 'approvedAt'> & { loadedAt: Date; approvedAt: Date | null }
+    Omit<StoredPolicyVersion, 'loadedAt' | 'approvedAt' | 'retiredAt'> & {
+      loadedAt: Date
+      approvedAt: Date | null
+      retiredAt: Date | null
+    }
   >({
     text: `
       SELECT name, version, content, content_hash AS "contentHash", loaded_at AS "loadedAt", approved_by AS "approvedBy",
-        approved_at AS "approvedAt", approved_by_change AS "approvedByChange"
+        approved_at AS "approvedAt", approved_by_change AS "approvedByChange", retired_by AS "retiredBy",
+        retired_at AS "retiredAt", retired_by_change AS "retiredByChange"
       FROM policy_versions ORDER BY name, version`,
   })
   return result.rows.map((row) => ({
     ...row,
     loadedAt: row.loadedAt.toISOString(),
     approvedAt: row.approvedAt?.toISOString() ?? null,
+    retiredAt: row.retiredAt?.toISOString() ?? null,
   }))
 }
 
@@ -113,4 +134,28 @@ export async function approvePolicyVersion(
     ],
   })
   return result.rowCount === 1
+}
+
+/**
+ * Ends versions of a policy, in the transaction that approves the change.
+ * @returns how many: fewer than `versions` where one is not approved, or retired already, and the caller must roll back
+ */
+export async function retirePolicyVersions(
+  sql: Sql,
+  row: {
+    readonly name: string
+    readonly versions: readonly string[]
+    readonly retiredBy: string
+    /** ISO 8601. */
+    readonly retiredAt: string
+    readonly retiredByChange: string
+  },
+): Promise<number> {
+  const result = await sql.query({
+    text: `
+      UPDATE policy_versions SET retired_by = $3::text, retired_at = $4::timestamptz, retired_by_change = $5::uuid
+      WHERE name = $1::text AND version = ANY ($2::text[]) AND approved_by IS NOT NULL AND retired_by IS NULL`,
+    values: [row.name, row.versions, row.retiredBy, row.retiredAt, row.retiredByChange],
+  })
+  return result.rowCount ?? 0
 }

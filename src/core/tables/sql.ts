@@ -44,23 +44,35 @@ const CONNECTION_LOST =
 /** What a connection's process of Citus says, under SQLSTATE XX000, where its server was killed while it waited for another node. */
 const COORDINATOR_KILLED = /^postmaster was shut down/
 
-const UNAVAILABLE = /^(08|28|3D|53|57|58|25006|25P03|25P04|40001|40P01|55P03)/
+/** SQLSTATEs, or their classes, of a database that is away. */
+const UNAVAILABLE = [
+  '08', // connection
+  '28', // we are not let in
+  '3D', // no such database
+  '53', // resources, such as a full disk
+  '57', // operator intervention, a statement's time-out
+  '58', // system
+  '25006', // read only: a demoted primary
+  '25P03', // it ended a transaction of ours that was idle
+  '25P04', // or that took too long
+  '40001', // a replica ended a read that held up its replay; no isolation level of ours knows it otherwise
+  '40P01', // we were chosen to break a deadlock
+  '55P03', // somebody holds a lock for too long
+]
 
 /**
- * Whether the database is away, as against refusing this statement. It says so by SQLSTATE: class 08 (connection), 28 and 3D (we are
- * not let in), 53 (resources, a full disk), 57 (operator intervention, a statement's time-out), 58 (system), 25006 (read only: a
- * demoted primary), 25P03 and 25P04 (it ended a transaction of ours), 55P03 (somebody holds a lock for too long), 40P01 (we were
- * chosen to break a deadlock), 40001 (a replica ends a read that holds up its replay; no isolation level of ours knows it
- * otherwise). The socket says so by a system error, pg by its message. Everything else is a mistake of ours, and retrying or
- * answering 503 would hide it.
+ * Whether the database is away, as against refusing this statement: by SQLSTATE, by the socket's system error, or by pg's message.
+ * Everything else is a mistake of ours, which a retry or a 503 would hide.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseError)
-    return UNAVAILABLE.test(error.code ?? '') || COORDINATOR_KILLED.test(error.message)
+    return isAwayCode(error.code ?? '') || COORDINATOR_KILLED.test(error.message)
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
   return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
 }
+
+const isAwayCode = (code: string) => UNAVAILABLE.some((start) => code.startsWith(start))
 
 /**
  * Whether the server that we are connected to answers, and one behind it does not: a node of Citus, for which the coordinator says

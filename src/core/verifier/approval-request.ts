@@ -54,7 +54,11 @@ export function checkApprovalRequestClose(evidence: Json, given: Crypto): Check[
   ]
 }
 
-function isWhole(request: Members): boolean {
+/**
+ * Whether these are the members of a request that the service makes.
+ * @throws Error where one of them is missing or of another kind
+ */
+export function isWhole(request: Members): boolean {
   const { policy, quorum, createdAt, expiresAt, note } = request
   const { name, version, contentHash } = members(policy)
   members(request['parameters'])

@@ -87,11 +87,12 @@ function verifySignal(one: VerifiedSignal): void {
   const { value, by } = verified
   const named = `signal ${JSON.stringify(signal)}`
   const declared = members(decision['signals'])
-  if (
-    !Object.hasOwn(declared, signal) ||
-    canonicalize(declared[signal] as Json) !== canonicalize(value as Json)
-  )
+  // One that was left out is decided on as it is verified (decisions §12).
+  const isDeclared = Object.hasOwn(declared, signal)
+  if (isDeclared && canonicalize(declared[signal] as Json) !== canonicalize(value as Json))
     throw new Error(`${named} is verified to be another value than was declared`)
+  if (!isDeclared && typeof value !== 'boolean' && typeof value !== 'number')
+    throw new Error(`${named} was left out, and what is filled in is no value of a signal`)
   const approvals = approvalsOf(verified)
   if (by === 'approval' && value === true) {
     if (approvals.length === 0) throw new Error(`${named} has no approval`)

@@ -18,14 +18,20 @@ import { knownFamily, SIGNATURE_BYTES } from './signatures.ts'
 /**
  * @param keys the only keys that verify
  * @param onUsed called with each key that verified a signature
+ * @param ed25519By in place of the check of this file
  */
-export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () => undefined): Crypto {
+export function cryptoOf(
+  keys: KeySet,
+  onUsed: (key: VerifyingKey) => void = () => undefined,
+  ed25519By: VerifyEd25519 = verifiers.ed25519,
+): Crypto {
+  const by = { ...verifiers, ed25519: ed25519By }
   return {
     sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
     verifySignature: (artifact, canonicalText, carried) => {
       const { keyId, value } = carried
       if (keyId.includes(':') && isPasskeyAlgorithm(carried.algorithm))
-        return isAsserted(artifact, canonicalText, carried, keys, onUsed)
+        return isAsserted(artifact, canonicalText, carried, { keys, onUsed, by })
       const algorithm = knownFamily(carried.algorithm)
       requireMayVerify(artifact, keyId)
       const signature = base64(value)
@@ -39,13 +45,16 @@ export function cryptoOf(keys: KeySet, onUsed: (key: VerifyingKey) => void = () 
       if (key === undefined) return undefined
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`)
       if (key.passkey !== undefined) throw new Error(`key '${keyId}' is a passkey, and signs as one only`)
-      return isSignedBy(key, message, signature, onUsed)
+      return isSignedBy(key, message, signature, { onUsed, by })
     },
     humanKey: (keyId) => (keyId.includes(':') ? keys.get(keyId) : undefined),
   }
 }
 
-type OnUsed = (key: VerifyingKey) => void
+interface Checking {
+  readonly onUsed: (key: VerifyingKey) => void
+  readonly by: typeof verifiers
+}
 
 function requireMayVerify(artifact: SignedArtifact, keyId: string): void {
   if (!mayVerify(artifact, keyId)) throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`)
@@ -56,8 +65,7 @@ function isAsserted(
   artifact: SignedArtifact,
   canonicalText: string,
   { algorithm, keyId, value, webauthn }: CarriedSignature,
-  keys: KeySet,
-  onUsed: OnUsed,
+  { keys, ...checking }: Checking & { readonly keys: KeySet },
 ): boolean | undefined {
   if (!isPasskeyAlgorithm(algorithm)) throw new Error(`the algorithm '${algorithm}' is not known`)
   requireMayVerify(artifact, keyId)
@@ -72,12 +80,17 @@ function isAsserted(
   if (key !== undefined && key.algorithm !== kind) throw new Error(`key '${keyId}' is not an ${kind} key`)
   const message = preAuthEncoding(artifact, canonicalText)
   const asserted = assertedBytes(webauthn, { message, passkey: key?.passkey, sha256 })
-  return key && isSignedBy(key, asserted, signature, onUsed)
+  return key && isSignedBy(key, asserted, signature, checking)
 }
 
-function isSignedBy(key: VerifyingKey, message: Uint8Array, signature: Uint8Array, onUsed: OnUsed): boolean {
+function isSignedBy(
+  key: VerifyingKey,
+  message: Uint8Array,
+  signature: Uint8Array,
+  { onUsed, by }: Checking,
+): boolean {
   const { algorithm, bytes: publicKey, point } = key
-  const isSigned = verifiers[algorithm]({ message, signature, publicKey, point })
+  const isSigned = by[algorithm]({ message, signature, publicKey, point })
   if (isSigned) onUsed(key)
   return isSigned
 }
@@ -98,7 +111,7 @@ const HASHING: Hashing = {
   toBase64,
 }
 
-interface Signed {
+export interface Signed {
   readonly message: Uint8Array
   readonly signature: Uint8Array
   readonly publicKey: Uint8Array
@@ -107,6 +120,9 @@ interface Signed {
 }
 
 type Algorithm = VerifyingKey['algorithm']
+
+/** Of a key whose encoding is canonical and whose order is not small: the key set was read so. */
+export type VerifyEd25519 = (signed: Signed) => boolean
 
 /** False for a signature of another length too; the libraries would throw on it. */
 export const verifiers: Readonly<Record<Algorithm, (signed: Signed) => boolean>> = {

@@ -50,6 +50,26 @@ export function checkGovernanceChange(evidence: Json, given: Crypto): Check[] {
       given,
       (crypto) => isSteppedUp(change, crypto),
     ),
+    ...impactChecks(change, given),
+  ]
+}
+
+/** None for a change whose resolution says nothing of its impact. */
+function impactChecks(change: Members, { sha256Hex }: Crypto): Check[] {
+  const { impactReport, stepUpAuthorization } = change
+  const payload = isMembers(stepUpAuthorization) ? stepUpAuthorization['payload'] : undefined
+  const impactHash = isMembers(payload) ? payload['impactHash'] : undefined
+  if (impactReport === undefined && impactHash === undefined) return []
+  return [
+    check('impact report', 'The impact report is not the one that the step-up covers', () => {
+      const { changeId, changeHash } = members(impactReport)
+      const isOfThis = string(changeId) === change['changeId'] && string(changeHash) === change['changeHash']
+      return (
+        change['kind'] === 'policy' &&
+        isOfThis &&
+        sha256Hex(canonicalize(members(impactReport))) === impactHash
+      )
+    }),
   ]
 }
 

@@ -8,7 +8,7 @@ import {
 } from './approval-request.ts'
 import { checkAuditEvent } from './audit-event.ts'
 import { inspectBundle } from './bundle.ts'
-import { cryptoOf } from './crypto.ts'
+import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
 import { isMembers, isOpen, type Check, type Crypto, type Members } from './evidence.ts'
 import { checkGovernanceChange, notesOnChange } from './governance-change.ts'
 import { checkIntentTransition } from './intent-transition.ts'
@@ -73,7 +73,7 @@ export interface Trust {
  * @throws Unusable when the text is not such evidence, or the key set or the log description cannot be read
  */
 export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {}): Report {
-  const trusted = { keys: keySetOf(keySet), log: logTrustOf(trust) }
+  const trusted = readTrusted(keySet, trust)
   const evidence = parseEvidence(text, 'The evidence')
   if (bulkEntries(evidence) !== undefined)
     throw new Unusable('This is a file of several pieces of evidence: verify them one by one.')
@@ -82,19 +82,29 @@ export function verifyEvidence(text: string, keySet: unknown, trust: Trust = {})
 
 /**
  * As `verifyEvidence`, and for bulk files: an array, as GET /trust-records answers, `{events: [...]}`, `{changes: [...]}`,
- * `{confirmations: [...]}` or `{requests: [...]}`.
+ * `{confirmations: [...]}`, `{requests: [...]}` or `{refusals: [...]}`.
  * @returns one report for each entry in order, at least one. An entry that is not evidence is reported as one that cannot be checked, and
  *   hides no other
  * @throws Unusable for an empty file too: no evidence is not valid evidence
  */
 export function verifyFile(text: string, keySet: unknown, trust: Trust = {}): Report[] {
-  return verifyFileBy(text, { keys: keySetOf(keySet), log: logTrustOf(trust) })
+  return verifyFileBy(text, readTrusted(keySet, trust))
 }
 
 /** Keys and logs that were read before. */
 export interface Trusted {
   readonly keys: KeySet
   readonly log: LogTrust | undefined
+  /** Another implementation of the check of an Ed25519 signature; undefined: the one of this folder. */
+  readonly ed25519?: VerifyEd25519 | undefined
+}
+
+/**
+ * Reads what the caller trusts.
+ * @throws Unusable as `verifyFile`
+ */
+export function readTrusted(keySet: unknown, trust: Trust = {}): Trusted {
+  return { keys: keySetOf(keySet), log: logTrustOf(trust) }
 }
 
 /** As `verifyFile`, by what was read before. */
@@ -113,7 +123,8 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
   })
 }
 
-function noEvidence(note: string): Report {
+/** The report on what is no evidence. */
+export function noEvidence(note: string): Report {
   const none = { checks: [], keys: [], notProven: [] }
   return {
     artifact: 'unknown',
@@ -137,11 +148,17 @@ function parsedKeys(given: unknown): Json {
   return typeof given === 'string' ? parseEvidence(given, 'The key set') : (given as Json)
 }
 
-/** Undefined for what is evidence itself, whatever list it carries besides. */
-function bulkEntries(evidence: Json): readonly Json[] | undefined {
+/** The kind of evidence that the members show; undefined for none, and for what claims to be several. */
+export function artifactOf(evidence: Members): EvidenceKind | undefined {
+  const kinds = kindsOf(evidence)
+  return kinds.length === 1 ? kinds[0] : undefined
+}
+
+/** The entries of a list or a page. Undefined for what is evidence itself, whatever list it carries besides. */
+export function bulkEntries(evidence: Json): readonly Json[] | undefined {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0
   if (!isPage) return Array.isArray(evidence) ? (evidence as readonly Json[]) : undefined
-  const lists = ['events', 'changes', 'confirmations', 'requests']
+  const lists = ['events', 'changes', 'confirmations', 'requests', 'refusals']
     .map((name) => evidence[name])
     .filter((entries) => entries !== undefined)
   // Of two lists, one would go unread.
@@ -201,8 +218,8 @@ function by(
   check: (evidence: Members, crypto: Crypto) => Check[],
   notesOn: (evidence: Members, crypto: Crypto) => readonly string[] = () => [],
 ): Kind['inspect'] {
-  return (evidence, { keys, onUsed }) => {
-    const crypto = cryptoOf(keys, onUsed)
+  return (evidence, { keys, onUsed, ed25519 }) => {
+    const crypto = cryptoOf(keys, onUsed, ed25519)
     return { checks: check(evidence, crypto), notes: notesOn(evidence, crypto) }
   }
 }
@@ -256,11 +273,11 @@ const KINDS: Readonly<Record<EvidenceKind, Kind>> = {
   bundle: {
     marks: ['bundle'],
     idOf: ({ record }) => (isMembers(record) ? record['trustRecordId'] : undefined),
-    inspect: (bundle, { keys, log, onUsed }) =>
+    inspect: (bundle, { keys, log, onUsed, ed25519 }) =>
       inspectBundle(bundle, {
         keys,
         log,
-        cryptoBy: (known) => cryptoOf(known, onUsed),
+        cryptoBy: (known) => cryptoOf(known, onUsed, ed25519),
         noteCrypto,
         onLogKeyUsed: (key) => onUsed(describedLogKey(key)),
       }),

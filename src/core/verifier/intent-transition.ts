@@ -23,7 +23,7 @@ export function checkIntentTransition(evidence: Json, given: Crypto): Check[] {
 }
 
 function isLegal(value: Json | undefined): boolean {
-  const { from, to, by, resolution, trustRecordHash, confirmationId } = members(value)
+  const { from, to, by, resolution, trustRecordHash, confirmationId, agreedWith } = members(value)
   if (!mayFollow(from, to) || string(by) === '') return false
   // Only somebody outside may say what the service does not know: a human, a provider or the connector; and says which.
   const isClosed = (resolution === 'EXECUTED' || resolution === 'NOT_EXECUTED') && by !== 'service'
@@ -32,8 +32,12 @@ function isLegal(value: Json | undefined): boolean {
   const isConfirmed =
     confirmationId === undefined ||
     (to === 'RESOLVED' && string(by).startsWith('webhook:') && string(confirmationId) !== '')
+  // Two humans, and not the same one twice.
+  const isAgreed =
+    agreedWith === undefined || (to === 'RESOLVED' && string(agreedWith) !== '' && agreedWith !== by)
   return (
     isConfirmed &&
+    isAgreed &&
     (to === 'RESOLVED' ? isClosed : resolution === undefined) &&
     (to === 'FINALIZED' ? isProven : trustRecordHash === undefined || (to === 'ERRORED' && isProven))
   )

@@ -48,6 +48,7 @@ const OF_KIND: Readonly<Record<EvidenceKind, readonly string[]>> = {
   'governance-change': [
     'That the change was right, or took effect.',
     'That its warnings and its diff are what the checker was shown: neither is signed.',
+    'That an impact report says what the service would have answered: it is what the human saw who signed its hash. Run the simulation over its range again.',
     'That the one who resolved it is a human and another one than the proposer: their names are what the service knew them by.',
     'That the step-up authorization was used only once, and, where no key of that human is given, that it is signed.',
     'That the human saw what was signed: the page at the origin that a passkey names showed it.',

@@ -82,13 +82,8 @@ export function assertedBytes(
 }
 
 /** The challenge to ask a passkey with, as it stands in the client data: base64url without padding. */
-export function challengeOf(message: Uint8Array, sha256: Expected['sha256']): string {
+function challengeOf(message: Uint8Array, sha256: Expected['sha256']): string {
   return toBase64(sha256(message)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-}
-
-/** How often the passkey says that it signed; 0 where it does not count. Only of an assertion that was checked. */
-export function signCountOf(authenticatorData: Uint8Array): number {
-  return new DataView(authenticatorData.buffer, authenticatorData.byteOffset).getUint32(33)
 }
 
 function bytesOf(webauthn: Members, name: 'authenticatorData' | 'clientDataJSON'): Uint8Array {

@@ -15,8 +15,8 @@
 //       holds: [false]            # its comparisons in order: true, false, or null where it fails; left out: all true
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { DocumentError } from '../cel/mistakes.ts'
-import { shapeSentences } from '../cel/shape.ts'
+import { shapeError } from '../cel/mistakes.ts'
+import { shapeMistakes } from '../cel/shape.ts'
 import { readYaml } from '../cel/yaml.ts'
 import { isObject, type Fields } from '../json/body.ts'
 import { closed } from '../schemas/approval.ts'
@@ -64,14 +64,18 @@ export function runCases(
   rules: readonly WebhookRule[],
   file: string,
 ): { readonly count: number; readonly failures: readonly string[] } {
-  const { value, lineOf } = readYaml(file)
+  const { value, positionOf } = readYaml(file)
   if (!validator.Check(value))
-    throw new DocumentError(
-      Array.from(shapeSentences(validator.Errors(value)), ([, message]) => ({ file, message })),
-    )
+    throw shapeError(shapeMistakes(validator.Errors(value), { schema: CasesFile, value }), {
+      file,
+      document: value,
+      positionOf,
+    })
   const failures = value.cases.flatMap((expected, i) => {
     const problem = problemOf(rules, value.given, expected)
-    return problem === undefined ? [] : [`line ${lineOf(['cases', i])}: ${expected.case} ${problem}`]
+    return problem === undefined
+      ? []
+      : [`line ${positionOf(['cases', i])?.line}: ${expected.case} ${problem}`]
   })
   const expected = new Set(value.cases.map(({ rule }) => rule))
   const untried = rules.filter(({ id }) => !expected.has(id)).map(({ id }) => `No case expects rule ${id}.`)

@@ -2,14 +2,24 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { readYaml } from '../cel/yaml.ts'
 import { CASES_SUFFIX } from './cases.ts'
-import { readWebhookRules, type CompiledWebhookRules } from './parse.ts'
+import { compileWebhookRules, type CompiledWebhookRules } from './parse.ts'
 
 const SUFFIX = '.yaml'
 
 export interface WebhookRulesFile extends CompiledWebhookRules {
   readonly provider: string
   readonly file: string
+}
+
+/**
+ * Reads and compiles a file.
+ * @throws DocumentError with every mistake: file, line, rule
+ */
+export function readWebhookRules(file: string): CompiledWebhookRules {
+  const { value, positionOf } = readYaml(file)
+  return compileWebhookRules(value, file, positionOf)
 }
 
 /**

@@ -23,7 +23,7 @@ export interface Match {
 }
 
 /** A delivery that closes nothing. */
-export interface NoMatch {
+interface NoMatch {
   readonly outcome: 'no-match' | 'ambiguous' | 'rule-failed'
   /** The rule that was taken, where one was. */
   readonly ruleId?: string

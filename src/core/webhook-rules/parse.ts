@@ -1,18 +1,15 @@
 // Compiles the rules of one provider, and refuses at load what would surprise when a delivery comes.
-import { Environment } from '@marcbachmann/cel-js'
 import {
   compileExpression,
   countNodes,
-  EXPRESSION_LIMITS,
-  located,
+  openEnvironment,
   type Expression,
-  type Finding,
+  type Mistake,
   type Paths,
   type Vocabulary,
 } from '../cel/expression.ts'
-import { DocumentError, type DocumentMistake } from '../cel/mistakes.ts'
+import { DocumentError, shapeError, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
 import { reachOf } from '../cel/reach.ts'
-import { readYaml, type YamlFile } from '../cel/yaml.ts'
 import { canonicalize } from '../json/canonical.ts'
 import { parseWebhookRules, type WebhookRulesDocument } from '../schemas/webhook-rules.ts'
 import { sha256Hex } from '../signing/sha256.ts'
@@ -45,15 +42,6 @@ export interface CompiledWebhookRules {
 }
 
 /**
- * Reads and compiles a file.
- * @throws DocumentError with every mistake: file, line, rule
- */
-export function readWebhookRules(file: string): CompiledWebhookRules {
-  const { value, lineOf } = readYaml(file)
-  return compileWebhookRules(value, file, lineOf)
-}
-
-/**
  * Checks a whole document and compiles its rules.
  *
  * @param parsed `{provider, rules}`, from YAML, a request or stored content
@@ -63,20 +51,19 @@ export function readWebhookRules(file: string): CompiledWebhookRules {
 export function compileWebhookRules(
   parsed: unknown,
   file: string,
-  lineOf: YamlFile['lineOf'] = () => undefined,
+  positionOf: PositionOf = () => undefined,
 ): CompiledWebhookRules {
+  const where = { file, document: parsed, positionOf }
   const document = parseWebhookRules(parsed)
-  if (document instanceof Map)
-    throw new DocumentError(
-      Array.from(document, ([place, message]) => placed({ file, message }, lineOf(pathOf(place)))),
-    )
+  if (Array.isArray(document)) throw shapeError(document, where)
   const rules: WebhookRule[] = []
-  const mistakes: Omit<DocumentMistake, 'file'>[] = []
+  const mistakes: Found[] = []
   const warnings: string[] = []
   const ids = new Set<string>()
-  for (const given of document.rules) {
+  for (const [index, given] of document.rules.entries()) {
     const { id, says, compare = [] } = given
-    if (ids.has(id)) mistakes.push({ rule: id, message: 'This id is taken by an earlier rule.' })
+    if (ids.has(id))
+      mistakes.push({ path: ['rules', index, 'id'], message: 'This id is taken by an earlier rule.' })
     ids.add(id)
     const parts = [
       compilePart(given.when, { ...OVER_DELIVERY, types: ['bool'] }),
@@ -85,7 +72,8 @@ export function compileWebhookRules(
     ]
     for (const [i, part] of parts.entries()) {
       const name = i === 0 ? 'when' : i === 1 ? 'transaction' : `compare ${i - 1}`
-      mistakes.push(...part.mistakes.map((found) => ({ rule: id, part: name, ...located(found) })))
+      const path = ['rules', index, ...(i < 2 ? [name] : ['compare', i - 2])]
+      mistakes.push(...part.mistakes.map((found) => ({ path, part: name, ...found })))
       warnings.push(
         ...part.warnings.map(({ at, message }) => `rule ${id}, ${name}, column ${at + 1}: ${message}`),
       )
@@ -95,13 +83,13 @@ export function compileWebhookRules(
       rules.push({ id, says, when, transaction, compare: compared })
   }
   const reach = reachOf(rules.map(({ id, when: { ast } }) => ({ id, ast })))
-  const problems = [...mistakes, ...reach.mistakes]
-  if (problems.length > 0) {
-    const lines = linesOf(document, lineOf)
-    throw new DocumentError(
-      problems.map((mistake) => placed({ file, ...mistake }, lines.get(mistake.rule ?? ''))),
-    )
-  }
+  const unreachable = reach.mistakes.map(({ rule, message }) => ({
+    path: ['rules', document.rules.findLastIndex(({ id }) => id === rule), 'when'],
+    at: 0,
+    message,
+  }))
+  const problems = [...mistakes, ...unreachable]
+  if (problems.length > 0) throw new DocumentError(placed(problems, where))
   const content = canonicalize(document)
   return {
     document,
@@ -115,7 +103,7 @@ export function compileWebhookRules(
 /** A list of texts, in the types that a list literal or a filter has. */
 const LISTS = ['list<string>', 'list<dyn>']
 
-const delivery = new Environment({ limits: EXPRESSION_LIMITS })
+const delivery = openEnvironment()
   .registerVariable('payload', 'map<string, dyn>')
   .registerVariable('headers', 'map<string, string>')
 const withTransaction = delivery.clone().registerVariable('transaction', 'map<string, dyn>')
@@ -135,33 +123,18 @@ function vocabularyOf(sources: readonly RuleSource[]): Vocabulary<RuleSource> {
     keys: true,
     // A provider's payload has whatever members it has; so has a transaction below `intent.parameters`.
     unknownMember: () => undefined,
+    known: sources,
   }
 }
 
 function compilePart(
   text: string,
   given: Parameters<typeof compileExpression<RuleSource>>[1],
-): { compiled?: RuleExpression; mistakes: readonly Finding[]; warnings: readonly Finding[] } {
+): { compiled?: RuleExpression; mistakes: readonly Mistake[]; warnings: readonly Mistake[] } {
   const { expression, reads, mistakes, warnings } = compileExpression(text, given)
   return {
     mistakes,
     warnings,
     ...(expression && { compiled: { ...expression, text, reads, size: countNodes(expression.ast) } }),
   }
-}
-
-/** The line of each rule; of two with one id, that of the second. */
-function linesOf(
-  { rules }: WebhookRulesDocument,
-  lineOf: YamlFile['lineOf'],
-): ReadonlyMap<string, number | undefined> {
-  return new Map(rules.map(({ id }, i) => [id, lineOf(['rules', i])]))
-}
-
-function pathOf(place: string): (string | number)[] {
-  return place.split('.').map((step) => (/^\d+$/.test(step) ? Number(step) : step))
-}
-
-function placed(mistake: DocumentMistake, line: number | undefined): DocumentMistake {
-  return line === undefined ? mistake : { ...mistake, line }
 }

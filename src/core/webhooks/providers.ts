@@ -2,7 +2,7 @@
 // `<PROVIDER>_WEBHOOK_SCHEME` says how the provider signs.
 import { schemeNames, schemes, type Scheme, type SchemeName } from './schemes/index.ts'
 
-export interface WebhookProvider {
+interface WebhookProvider {
   readonly scheme: SchemeName
   /** Any of several is accepted, so that a rotation loses no delivery. */
   readonly secrets: readonly string[]

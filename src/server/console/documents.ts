@@ -1,7 +1,7 @@
 // The console's document and the files that it loads. `npm run pages` makes them from src/console/ (tools/console/build.ts).
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
-import { etagOf } from '../etag.ts'
+import { etagOf } from '../http/etag.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
 const FOLDER = new URL('../pages/console/', import.meta.url)

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { readsEverything } from '../../core/callers.ts'
 import type { Audited } from '../../core/errors.ts'
 import { failures } from '../../core/errors.ts'
 import { endSession } from '../../core/tables/ended-sessions.ts'
@@ -10,7 +11,6 @@ import { waitMsOf } from '../routes/log.ts'
 import { json, type Answer, type Handler, type Route } from '../routes/route.ts'
 import { routes } from '../routes/index.ts'
 import { consoleAsset, consoleDocument } from './documents.ts'
-import { mayLook } from './sessions.ts'
 
 const LoginBody = Compile(
   Type.Object({ key: Type.String({ minLength: 1, maxLength: 512 }) }, { additionalProperties: false }),
@@ -69,10 +69,12 @@ const own: readonly Route[] = [
   { ...page, path: '/console/{page}', tail: true },
 ]
 
-/** Pages that run other people's scripts are not served where the session's cookie is. */
+/** Pages that run other people's scripts are not served where the session's cookie is. The signer runs our own, and can call nobody. */
 export const consoleRoutes: readonly Route[] = [
   ...own,
-  ...routes.map((route) => (route.tag === 'Pages' ? { ...route, handle: elsewhere(route.path) } : route)),
+  ...routes.map((route) =>
+    route.tag === 'Pages' && route.path !== '/signer' ? { ...route, handle: elsewhere(route.path) } : route,
+  ),
 ]
 
 function elsewhere(path: string): Handler {
@@ -92,7 +94,7 @@ async function login({ body, params }: Parameters<Handler>[0], service: Paramete
   if (!LoginBody.Check(given)) return failures.invalidField('key is required: the text csk_… of your key.')
   const found = service.console.sessions.callerOf(given.key)
   if (found === undefined) return failures.authenticationRequired()
-  if (!mayLook(found.caller))
+  if (!readsEverything(found.caller))
     return failures.consoleRefused('the console is for humans (USER) and auditors (readAll)')
   const { callerId } = found.caller
   const { sessionId, token } = await service.console.sessions.open(found.caller)

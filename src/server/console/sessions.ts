@@ -1,19 +1,20 @@
 // Who looks at the console: the cookie of a request, its session, and the caller whose session it is.
 import { randomUUID } from 'node:crypto'
 import { isOver, readSession, SESSION_MS, type SessionPayload } from '../../core/console-session.ts'
-import type { Caller } from '../../core/callers.ts'
+import { readsEverything, type Caller } from '../../core/callers.ts'
 import type { PublicKey } from '../../core/signing/keys.ts'
-import { openAuthentication, type Authenticate } from '../http/authenticate.ts'
+import type { Authenticate, Callers } from '../http/authenticate.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { readEndedSessions } from '../../core/tables/ended-sessions.ts'
 import type { Sql } from '../../core/tables/sql.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { doOwnWork } from '../dispatch/own-work.ts'
 
-/** A session whose token holds, of a caller that is configured. */
+/** A session whose token holds, by a key that is in effect. */
 export interface Session {
   readonly sessionId: string
   readonly caller: Caller
-  /** Position in the configured list. */
+  /** Of the key, as in `CallerKey`. */
   readonly index: number
   /** ISO 8601: when it is over, however much it is used. */
   readonly expiresAt: string
@@ -47,7 +48,7 @@ export function openSessions({
   origin,
   nowMs = Date.now,
 }: {
-  readonly callers: readonly Caller[]
+  readonly callers: Pick<Callers, 'authenticate' | 'inEffect'>
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly sql: Sql
   readonly submit: Dispatcher['submit']
@@ -55,7 +56,6 @@ export function openSessions({
   readonly origin: () => string | undefined
   readonly nowMs?: () => number
 }): Sessions {
-  const known = callers.map((caller) => ({ caller, nameOfKey: sha256Hex(caller.keyHash) }))
   /** By token, oldest first. */
   const kept = new Map<string, NonNullable<ReturnType<typeof readSession>>>()
   let ended: ReadonlySet<string> = new Set()
@@ -75,14 +75,19 @@ export function openSessions({
     return read.payload
   }
 
-  const isOurs = (claimed: Partial<SessionPayload>) => claimed.origin === origin() && indexOf(claimed) !== -1
+  const isOurs = (claimed: Partial<SessionPayload>) =>
+    claimed.origin === origin() && keyOf(claimed) !== undefined
 
-  /** Of the caller and key that logged in, -1 where they are configured no more. */
-  const indexOf = (claimed: Partial<SessionPayload>) =>
-    known.findIndex(
-      ({ caller, nameOfKey }) =>
-        caller.callerId === claimed.callerId && nameOfKey === claimed.keyHash && mayLook(caller),
-    )
+  /** The key that logged in; undefined where it is in effect no more. */
+  const keyOf = (claimed: Partial<SessionPayload>) =>
+    callers
+      .inEffect()
+      .find(
+        ({ caller }) =>
+          caller.callerId === claimed.callerId &&
+          readsEverything(caller) &&
+          sha256Hex(caller.keyHash) === claimed.keyHash,
+      )
 
   async function readEnded(): Promise<void> {
     ended = await readEndedSessions(sql)
@@ -90,23 +95,18 @@ export function openSessions({
   }
 
   async function sign(payload: SessionPayload): Promise<string> {
-    const body = Buffer.from(JSON.stringify(payload))
-    const reply = await submit({ operation: 'sign-session', client: SERVICE_CLIENT, callerIndex: -1, body })
-    if (reply.status !== 200) throw new Error('the session cannot be signed')
-    return (JSON.parse(Buffer.from(reply.body).toString()) as { token: string }).token
+    return (await doOwnWork<{ token: string }>(submit, 'sign-session', payload)).token
   }
 
-  const authenticate = openAuthentication(callers)
   return {
-    callerOf: (rawKey) => authenticate(`Bearer ${rawKey}`),
+    callerOf: (rawKey) => callers.authenticate(`Bearer ${rawKey}`),
     find(token) {
       const payload = payloadOf(token)
       if (payload === undefined || payload.origin !== origin()) return undefined
-      const index = indexOf(payload)
-      const caller = callers[index]
-      if (caller === undefined) return undefined
+      const key = keyOf(payload)
+      if (key === undefined) return undefined
       const expiresAt = new Date(payload.startedMs + SESSION_MS).toISOString()
-      return { sessionId: payload.sessionId, caller, index, expiresAt, payload }
+      return { ...key, sessionId: payload.sessionId, expiresAt, payload }
     },
     async isEnded({ sessionId }) {
       if (performance.now() - endedAtMs > ENDED_MAX_AGE_MS)
@@ -134,9 +134,4 @@ export function openSessions({
       return now - payload.usedMs < RENEW_AFTER_MS ? undefined : sign({ ...payload, usedMs: now })
     },
   }
-}
-
-/** Whoever may read what everybody does: programs have no use for a page. */
-export function mayLook({ credentialHolderType, readAll }: Caller): boolean {
-  return credentialHolderType === 'USER' || readAll
 }

@@ -6,13 +6,11 @@ import type { Boot, LaneName, Operation } from '../../core/thread-messages.ts'
 import type { Answer } from '../answer.ts'
 import { openAuthorityBroadcast } from './authority-broadcast.ts'
 import type { Load } from './batches.ts'
-import { openLane, type Lane, type LaneOptions, type Meter, type Submission } from './lane.ts'
+import { openLane, type Lane, type LaneOptions, type Submission } from './lane.ts'
+import type { Meter } from './replies.ts'
 import { laneOf } from './operations.ts'
 
 export type { Submission } from './lane.ts'
-
-/** The name under which the service's own work waits, such as the sweep; no caller can be called so. */
-export const SERVICE_CLIENT = 'the service'
 
 export interface Dispatcher {
   readonly submit: (submission: Submission) => Promise<Answer>

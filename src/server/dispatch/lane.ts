@@ -6,18 +6,17 @@ import { failures, type Failure } from '../../core/errors.ts'
 import {
   packTask,
   type Boot,
-  type Following,
+  type ThreadReady,
   type Operation,
   type ThreadRequest,
   type ThreadReplies,
-  type ThreadReply,
 } from '../../core/thread-messages.ts'
 import type { Answer } from '../answer.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import { endOf } from '../metrics/times.ts'
 import { openBatches, type Batch, type BatchLimits, type Load } from './batches.ts'
 import type { Queued } from './fair-queue.ts'
-import { openPending, type Waiter, type SentBatch } from './pending.ts'
+import { openPending, type Waiter } from './pending.ts'
+import { openReplies, type Meter } from './replies.ts'
 
 /** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
 const QUEUED_MAX_MS = 60_000
@@ -47,13 +46,6 @@ export interface LaneOptions extends BatchLimits {
   readonly watch?: BatchWatch | undefined
 }
 
-export interface Meter {
-  /** Called before a request is sent; returns the failure of a client that has used up its budget since it came. */
-  readonly refused: (operation: Operation, client: string) => Failure | undefined
-  /** Called with the reply, which says what the request cost. */
-  readonly charge: (operation: Operation, client: string, reply: ThreadReply) => void
-}
-
 export interface Lane {
   readonly submit: (submission: Submission) => Promise<Answer>
   readonly load: () => Load
@@ -75,15 +67,16 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
   const pool = startThreads(options)
   const batches = openBatches<QueuedSubmission>(options)
   const pending = openPending<Answer>()
+  const replies = openReplies({ pending, meter, watch })
   let flushing = false
   let closing = false
   const failed = (error: unknown) => {
     if (!closing) options.onError(error)
   }
   pool.on('error', failed)
-  pool.on('message', (message: Following | ThreadReplies) => {
+  pool.on('message', (message: ThreadReady | ThreadReplies) => {
     if ('authorityPort' in message) options.onFollowing(message.authorityPort)
-    else deliverDeferred(message)
+    else replies.ofDeferred(message)
   })
   const expiring = setInterval(() => {
     const nowMs = performance.now()
@@ -110,7 +103,8 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     const batch = pending.send(operation, requests, sentMs)
     const task = packTask({ operation, authorityEpoch: boot.authority.epoch }, requests, batch.firstTicket)
     try {
-      deliver((await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies, batch, sentMs)
+      const answered = (await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies
+      replies.ofBatch(answered, batch)
     } catch (error) {
       failed(error)
       for (const at of requests.keys()) pending.answer(batch, at, lost(operation, 'the thread died'))
@@ -118,35 +112,6 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     watch?.done(operation, performance.now() - sentMs)
     batches.done(operation)
     flush()
-  }
-
-  function deliver({ replies, report }: ThreadReplies, batch: SentBatch<Answer>, sentMs: number): void {
-    if (report !== undefined) watch?.reported(report)
-    const times = { sentMs, reports: report === undefined ? [] : [report] }
-    batch.times = times
-    // Piscina keeps the array of a finished task until V8's next full collection: without splice(0) all reply texts with it.
-    for (const reply of replies.splice(0)) {
-      const at = reply.ticket - batch.firstTicket
-      meter.charge(batch.operation, batch.requests[at]?.client ?? '', reply)
-      pending.answer(batch, at, { ...reply, times })
-    }
-  }
-
-  /** Replies to executions that had to wait longer than their batches. */
-  function deliverDeferred({ replies, report }: ThreadReplies): void {
-    if (report !== undefined) watch?.reported(report)
-    for (const reply of replies) {
-      const batch = pending.find(reply.ticket)
-      if (batch === undefined) continue
-      const { times, firstTicket } = batch
-      const [first] = times?.reports ?? []
-      let answer: Answer = reply
-      if (times !== undefined && first !== undefined && report !== undefined) {
-        watch?.deferred(report.startedAt - endOf(first))
-        answer = { ...reply, times: { ...times, reports: [first, report] } }
-      }
-      pending.answer(batch, reply.ticket - firstTicket, answer)
-    }
   }
 
   async function close(): Promise<void> {

@@ -33,11 +33,8 @@ const LOCK_WAIT_MS = 2000 // a service that was just killed takes a moment to be
 const SOCKET_PATH_BYTES_MAX = 103
 
 /**
- * Makes `<dataDir>/postgres` and takes its lock: one service per data folder. The folder stays ours: as root we must not follow names in
- * one of the database user's, who could redirect them. That user passes through it to its own `data`, `socket` and password.
- *
- * A transaction on an empty SQLite file is Node's only way to a file lock that the kernel drops when its process dies, also by kill -9.
- * A pid file goes stale, and two starts can both take over a stale one.
+ * Makes `<dataDir>/postgres` and takes its lock: one service per data folder. The folder stays ours, because as root we must not follow
+ * names in one of the database user's; that user passes through it to its own `data`, `socket` and password.
  *
  * @returns the folder, and the lock, which is held until `close()` or garbage collection
  * @throws where it cannot be written or another service has it, with a sentence for the operator
@@ -48,6 +45,8 @@ export function lockedFolder(dataDir: string): { folder: string; lock: DatabaseS
     const made = join(dataDir, 'postgres')
     mkdirSync(made, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
     const folder = realpathSync(made)
+    // A transaction on an empty SQLite file is Node's only file lock that the kernel drops when its process dies. A pid file goes stale,
+    // and two starts can both take over a stale one.
     const file = join(folder, 'lock')
     lock = new DatabaseSync(file, { timeout: LOCK_WAIT_MS })
     chmodSync(file, 0o600) // who can read it could block it

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
 import { within } from '../../core/within.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { ownWork } from '../dispatch/own-work.ts'
 import type { Limit, LimitStore } from './limit.ts'
 
 /** What the front end knows of the refused request. */
@@ -75,15 +76,10 @@ export function openAudit({
   }
 
   async function store(event: { eventId: string; type: string }): Promise<void> {
-    const body = Buffer.from(JSON.stringify(event))
+    const recording = ownWork('record-audit-event', event)
     let failed = 0
     for (;;) {
-      const { status, log: cause } = await submit({
-        operation: 'record-audit-event',
-        client: SERVICE_CLIENT,
-        callerIndex: -1,
-        body,
-      })
+      const { status, log: cause } = await submit(recording)
       if (status === 200 || closed) return
       // A database that is away is waited for, a thread that died is replaced; an event that cannot be signed never will be.
       if (status !== 503 && ++failed === FAILED_MAX) return log({ event, ...cause }, 'audit event lost')

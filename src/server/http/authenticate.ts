@@ -1,29 +1,77 @@
-// Who calls: a bearer key, compared by its SHA-256 in constant time with every configured one (interface §5).
+// Who calls: a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
 import { hash, timingSafeEqual } from 'node:crypto'
+import { callerKeys, type CallerKey } from '../../core/caller-keys.ts'
 import type { Caller } from '../../core/callers.ts'
+import type { StoredCallerKey } from '../../core/tables/caller-keys.ts'
 
-interface AuthenticatedCaller {
-  readonly caller: Caller
-  /** Position in the configured list, which is how worker threads know the caller. */
-  readonly index: number
+/** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown or expired. */
+export type Authenticate = (authorization: string | undefined) => CallerKey | undefined
+
+export interface Callers {
+  /** The entries of SERVICE_API_KEYS. */
+  readonly configured: readonly Caller[]
+  readonly authenticate: Authenticate
+  readonly inEffect: () => readonly CallerKey[]
+  /** Whether a key that has authenticated would do so now. */
+  readonly isInEffect: (index: number) => boolean
+  /** Entries of the configuration that governance keeps out of effect, each as a sentence. */
+  readonly warnings: () => readonly string[]
+  /** Puts in effect what governance says of keys from now on. */
+  readonly replace: (stored: readonly StoredCallerKey[]) => void
 }
 
-/** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown. */
-export type Authenticate = (authorization: string | undefined) => AuthenticatedCaller | undefined
-
-export function openAuthentication(callers: readonly Caller[]): Authenticate {
-  const known = callers.map((caller, index) => ({
-    caller,
-    index,
-    keyHash: Buffer.from(caller.keyHash, 'hex'),
-  }))
-  return (authorization) => {
-    const rawKey = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1]
-    if (rawKey === undefined) return undefined
-    const presented = hash('sha256', rawKey, 'buffer')
-    // All of them, also after a match: the time taken tells nothing about which key was nearest.
-    let found: AuthenticatedCaller | undefined
-    for (const candidate of known) if (timingSafeEqual(candidate.keyHash, presented)) found = candidate
-    return found
+/**
+ * @param configured the entries of SERVICE_API_KEYS
+ * @param stored what governance says of keys
+ * @param options.source what the configured ones are read from
+ */
+export function openCallers(
+  configured: readonly Caller[],
+  stored: readonly StoredCallerKey[],
+  {
+    source = 'SERVICE_API_KEYS',
+    nowMs = Date.now,
+  }: { source?: string | undefined; nowMs?: () => number } = {},
+): Callers {
+  let keys = callerKeys(configured, stored)
+  let known = knownKeys(keys.inEffect)
+  const isOver = ({ untilMs }: KnownKey) => untilMs <= nowMs()
+  return {
+    configured,
+    authenticate(authorization) {
+      const rawKey = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1]
+      if (rawKey === undefined) return undefined
+      const presented = hash('sha256', rawKey, 'buffer')
+      // All of them, also after a match: the time taken tells nothing about which key was nearest.
+      let found: KnownKey | undefined
+      for (const candidate of known.all) if (timingSafeEqual(candidate.keyHash, presented)) found = candidate
+      return found === undefined || isOver(found) ? undefined : found.key
+    },
+    inEffect: () => known.all.filter((one) => !isOver(one)).map(({ key }) => key),
+    isInEffect(index) {
+      const one = known.byIndex.get(index)
+      return one !== undefined && !isOver(one)
+    },
+    warnings: () => keys.refused.map(({ index, why }) => `${source}[${index}] is refused: ${why}.`),
+    replace(changed) {
+      keys = callerKeys(configured, changed)
+      known = knownKeys(keys.inEffect)
+    },
   }
+}
+
+interface KnownKey {
+  readonly key: CallerKey
+  readonly keyHash: Buffer
+  /** Milliseconds since 1970; Infinity: it does not expire. */
+  readonly untilMs: number
+}
+
+function knownKeys(keys: readonly CallerKey[]) {
+  const all = keys.map((key): KnownKey => {
+    const { keyHash, expiresAt } = key.caller
+    const untilMs = expiresAt === undefined ? Infinity : Date.parse(expiresAt)
+    return { key, keyHash: Buffer.from(keyHash, 'hex'), untilMs }
+  })
+  return { all, byIndex: new Map(all.map((one) => [one.key.index, one])) }
 }

@@ -1,8 +1,8 @@
 // Budgets of thread time (decisions §12 "fairness"): what every route beside POST /execute may cost one caller or client address.
 import { failures, type Failure } from '../../core/errors.ts'
 import type { Operation, ThreadReply } from '../../core/thread-messages.ts'
-import type { Meter } from '../dispatch/lane.ts'
-import { openBudgets, type Limit, type Verdict } from './limit.ts'
+import type { Meter } from '../dispatch/replies.ts'
+import { openBudgets, type Limit, type LimitVerdict } from './limit.ts'
 
 /** A client without a key has this part of what a caller has. */
 const OPEN_SHARE = 5
@@ -12,7 +12,7 @@ export type Cost = 'compute' | 'administration'
 
 export interface Compute {
   /** Whether a client (`RouteRequest.client`) has any of the budget left. */
-  readonly look: (cost: Cost, client: string) => { readonly budget: Limit; readonly verdict: Verdict }
+  readonly look: (cost: Cost, client: string) => { readonly budget: Limit; readonly verdict: LimitVerdict }
   /** Charges a page that was read and rendered on the main thread. `bytes` is the size of its body. */
   readonly chargePage: (cost: Cost, client: string, bytes: number) => void
   /** For the lanes. */

@@ -18,7 +18,7 @@ export interface Exchange {
   /** Set for a request without a caller. */
   clientAddress: string | undefined
   /** The RateLimit fields, on limited routes, and a newer cookie of a session. */
-  limitHeaders: Readonly<Record<string, string>>
+  replyHeaders: Readonly<Record<string, string>>
   /** The limit or budget that refused it. */
   refusedBy: string | undefined
   /** Whether the client asked for Server-Timing. */

@@ -1,5 +1,7 @@
 // The HTTP front end: one function from a request's head to its reply.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import { onlyReads, readsEverything, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { sessionOf, sessionProblem } from '../console/gate.ts'
@@ -9,18 +11,18 @@ import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
+import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
 import type { Audit } from './audit.ts'
-import type { Authenticate } from './authenticate.ts'
 import { clientAddress } from './client-address.ts'
 import { addressClient, type Compute } from './compute.ts'
-import { limitHeaders, type Limit, type Limits, type Verdict } from './limit.ts'
+import { limitHeaders, type Limit, type Limits, type LimitVerdict } from './limit.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
-import type { Admission } from './admission.ts'
+import { openAdmission, type Admission } from './admission.ts'
 import { respond, type Observers } from './respond.ts'
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
@@ -28,6 +30,10 @@ const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 const WAITS = /(^|[,;\s])wait\s*=/i
 /** Smaller ones are left to the sockets' own buffers. */
 const LARGE_REPLY_BYTES = 64 * 1024
+/** Replies that stream at once: of one client a quarter of them. Each holds a page in memory while its client reads it. */
+const EXPORTS_MAX = 8
+/** A reply that waits longer without a byte could be taken for a dead one. */
+const PACE_MS_MAX = 5_000
 /** The client of every request where authentication is disabled. */
 const ANONYMOUS = 'anonymous'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
@@ -35,11 +41,17 @@ const REQUEST_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 interface FrontEndParts extends Observers {
   readonly service: Service
-  readonly authenticate: Authenticate
   readonly limits: Limits
   readonly compute: Compute
   readonly admission: Admission
   readonly audit: Audit
+}
+
+/** Who gets a reply. */
+interface Reader {
+  readonly client: string
+  /** Whether the key has been revoked, or has expired, since it authenticated. */
+  readonly isOver: () => boolean
 }
 
 /** A body that has arrived; `leave` gives its place back. */
@@ -52,12 +64,13 @@ interface Received {
  * @returns the handler of every request. It resolves to undefined where the client went away before its body came, and never rejects.
  */
 export function openFrontEnd(parts: FrontEndParts): OnRequest {
-  const { service, authenticate, limits, compute, admission, audit, ...observers } = parts
-  const { config } = service
+  const { service, limits, compute, admission, audit, ...observers } = parts
+  const { config, callers } = service
   const isMounted = (route: Route, params: PathParams) => route.mounted?.(params, config) ?? true
   const match = openMatching(routes, isMounted)
   const matchOnConsole = openMatching(consoleRoutes, isMounted)
   const gate = service.console
+  const exports = openAdmission(EXPORTS_MAX)
   const limitOf = configuredLimits(config)
 
   /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
@@ -75,7 +88,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
     if (session instanceof Failure) return reply(session, exchange)
     const authenticated =
-      session ?? (config.authDisabled ? undefined : authenticate(request.header('authorization')))
+      session ?? (config.authDisabled ? undefined : callers.authenticate(request.header('authorization')))
     exchange.callerId = authenticated?.caller.callerId
     const address = clientAddress(
       request.remoteAddress(),
@@ -104,9 +117,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const refused =
       (await overLimit(route, exchange, address)) ??
       overBudget(route, exchange, client, compute) ??
-      (route.human && authenticated?.caller.credentialHolderType !== 'USER'
-        ? failures.nonHumanCaller()
-        : undefined) ??
+      notForCaller(route, authenticated?.caller) ??
       (session && (await overSession(session)))
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
@@ -127,6 +138,10 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
         session,
       }
       const outcome = await answered(route, incoming, service)
+      // What was held back, or read for long, must not go to a key that has been revoked meanwhile. What was done is answered truly.
+      const isOver = () => authenticated !== undefined && !callers.isInEffect(authenticated.index)
+      if (isOver() && route.method === 'GET' && route.open === undefined)
+        return await reply(failures.authenticationRequired(), exchange)
       if (session !== undefined) {
         // A reply that was held back must not go to a session that has ended meanwhile.
         const over = await overSession(session)
@@ -135,7 +150,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
         // Who only watches, by requests that wait, is idle: an open page must not keep its session alive.
         if (!WAITS.test(request.header('prefer') ?? '')) await renew(session, exchange)
       }
-      return await reply(takesBody ? outcome : charged(route, outcome, client, parts), exchange)
+      return await reply(takesBody ? outcome : charged(outcome, exchange, { client, isOver }), exchange)
     } finally {
       received.leave()
     }
@@ -148,7 +163,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (key === undefined) return undefined
     const limit = limitOf[route.limit]
     const verdict = await limits.take(limit, key, performance.now())
-    exchange.limitHeaders = limitHeaders(limit, verdict)
+    exchange.replyHeaders = limitHeaders(limit, verdict)
     return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
   }
 
@@ -165,7 +180,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   async function renew(session: Session, exchange: Exchange): Promise<void> {
     const token = await gate.sessions.renew(session).catch(() => undefined)
     if (token !== undefined)
-      exchange.limitHeaders = { ...exchange.limitHeaders, 'Set-Cookie': gate.cookie(token) }
+      exchange.replyHeaders = { ...exchange.replyHeaders, 'Set-Cookie': gate.cookie(token) }
   }
 
   /** What the audit must know is stored before the caller is answered. */
@@ -176,6 +191,48 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       await stored
     }
     return respond(outcome, exchange, observers)
+  }
+
+  /** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
+  function charged(outcome: Answer | Failure, exchange: Exchange, reader: Reader): Answer | Failure {
+    if (outcome instanceof Failure) return outcome
+    const { cost } = exchange.route ?? {}
+    const { client } = reader
+    if (outcome.texts !== undefined) {
+      const sent = exports.take(PAGE_BYTES_MAX, client)
+      if (sent === undefined) return failures.overloaded()
+      return { ...outcome, sent, texts: paced(outcome.texts, exchange, reader) }
+    }
+    const bodyBytes = Buffer.byteLength(outcome.body)
+    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
+    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
+    const sent = admission.take(bodyBytes, client)
+    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
+  }
+
+  /** A reply that streams pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key. */
+  async function* paced(
+    texts: AsyncIterable<string>,
+    { route, requestId, path, callerId: caller }: Exchange,
+    { client, isOver }: Reader,
+  ): AsyncGenerator<string, void> {
+    try {
+      for await (const text of texts) {
+        if (service.stopping()) throw new Error('the service stops')
+        if (isOver()) throw new Error('its key is not in effect any more')
+        const { cost } = route ?? {}
+        if (cost !== undefined) {
+          compute.chargePage(cost, client, Buffer.byteLength(text))
+          const goesOnMs = performance.now() + PACE_MS_MAX
+          while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
+        }
+        yield text
+      }
+    } catch (error) {
+      const cause = error instanceof Error ? (error.stack ?? error.message) : error
+      observers.log({ requestId, path, caller, msg: 'a reply was cut short', cause }, true)
+      throw error
+    }
   }
 
   return handle
@@ -204,6 +261,15 @@ async function giveBack(receiving: Promise<Received | Failure | undefined>): Pro
   if (received !== undefined && !(received instanceof Failure)) received.leave()
 }
 
+/** What the row says of its callers; without authentication nobody is a human or an auditor. */
+function notForCaller({ human, readers, appends }: Route, caller: Caller | undefined): Failure | undefined {
+  const isMissing =
+    (human && caller?.credentialHolderType !== 'USER') ||
+    (readers && (caller === undefined || !readsEverything(caller)))
+  if (isMissing) return failures.nonHumanCaller()
+  return appends && caller !== undefined && onlyReads(caller) ? failures.readOnlyCaller() : undefined
+}
+
 /** Checked after the limits that count requests: a budget is in memory. */
 function overBudget(
   { cost }: Route,
@@ -213,7 +279,7 @@ function overBudget(
 ): Failure | undefined {
   if (cost === undefined) return undefined
   const { budget, verdict } = compute.look(cost, client)
-  exchange.limitHeaders = limitHeaders(budget, verdict, exchange.limitHeaders)
+  exchange.replyHeaders = limitHeaders(budget, verdict, exchange.replyHeaders)
   return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
 }
 
@@ -226,22 +292,7 @@ async function answered(route: Route, incoming: RouteRequest, service: Service):
   }
 }
 
-/** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
-function charged(
-  { cost }: Route,
-  outcome: Answer | Failure,
-  client: string,
-  { compute, admission }: FrontEndParts,
-): Answer | Failure {
-  if (outcome instanceof Failure) return outcome
-  const bodyBytes = Buffer.byteLength(outcome.body)
-  if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
-  if (bodyBytes < LARGE_REPLY_BYTES) return outcome
-  const sent = admission.take(bodyBytes, client)
-  return sent === undefined ? failures.overloaded() : { ...outcome, sent }
-}
-
-function refusedBy({ name }: Limit, { retryAfterSeconds }: Verdict, exchange: Exchange): Failure {
+function refusedBy({ name }: Limit, { retryAfterSeconds }: LimitVerdict, exchange: Exchange): Failure {
   exchange.refusedBy = name
   return failures.rateLimited(retryAfterSeconds)
 }
@@ -265,7 +316,7 @@ function openExchange(head: HttpRequest, spans: Spans | undefined): Exchange {
     callerId: undefined,
     bySession: false,
     clientAddress: undefined,
-    limitHeaders: {},
+    replyHeaders: {},
     refusedBy: undefined,
     wantsTiming: wantsTiming(head.header('prefer')),
     traceParent: spans?.parentOf((name) => head.header(name)),

@@ -8,7 +8,7 @@ export interface Limit {
   readonly perMinute: number
 }
 
-export interface Verdict {
+export interface LimitVerdict {
   readonly allowed: boolean
   /** Requests that would be allowed right now after this one. */
   readonly remaining: number
@@ -25,12 +25,12 @@ export interface Limits {
    *
    * @param nowMs milliseconds of `performance.now()`
    */
-  take(limit: Limit, key: string, nowMs: number): Promise<Verdict>
+  take(limit: Limit, key: string, nowMs: number): Promise<LimitVerdict>
 }
 
 /** Counters in memory. */
 export interface LimitStore {
-  take(limit: Limit, key: string, nowMs: number): Verdict
+  take(limit: Limit, key: string, nowMs: number): LimitVerdict
 }
 
 const MINUTE_MS = 60_000
@@ -50,7 +50,7 @@ export function maybeSpend(
   limit: Limit,
   tatMs: number,
   nowMs: number,
-): { readonly verdict: Verdict; readonly newTatMs: number } {
+): { readonly verdict: LimitVerdict; readonly newTatMs: number } {
   // A TAT that has passed leaves no credit behind: the budget is never more than whole.
   const startMs = Math.max(tatMs, nowMs)
   const spentMs = startMs + intervalMs(limit)
@@ -67,7 +67,7 @@ export function maybeSpend(
 export function verdictAt(
   limit: Limit,
   { allowed, aheadMs }: { readonly allowed: boolean; readonly aheadMs: number },
-): Verdict {
+): LimitVerdict {
   const waitMs = aheadMs + intervalMs(limit) - MINUTE_MS
   return {
     allowed,
@@ -132,7 +132,7 @@ export function openMemoryLimits(tats: Tats = openTats()): LimitStore {
 /** Budgets of thread time: the cost of a request is known when it is done, so it is let in while anything is left and charged then. */
 interface Budgets {
   /** Whether `key` has anything left. Units of the verdict are milliseconds of thread time. */
-  look(budget: Limit, key: string, nowMs: number): Verdict
+  look(budget: Limit, key: string, nowMs: number): LimitVerdict
   /**
    * Charges a request that is done. The budget may be overdrawn by requests that ran at once; waiting pays it back.
    *
@@ -161,7 +161,7 @@ export function openBudgets(tats: Tats = openTats()): Budgets {
  */
 export function limitHeaders(
   limit: Limit,
-  verdict: Verdict,
+  verdict: LimitVerdict,
   before: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const listed = (name: string, item: string) =>

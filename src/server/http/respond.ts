@@ -1,7 +1,7 @@
 // The one place where an outcome becomes a reply and a log line (interface §7, decisions §11).
 import { Failure } from '../../core/errors.ts'
 import type { LiveCounts } from '../console/live.ts'
-import { etagOf } from '../etag.ts'
+import { etagOf } from './etag.ts'
 import type { ReplyWatch } from '../metrics/replies.ts'
 import { timingHeaders } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
@@ -62,13 +62,14 @@ export function respond(
       'X-Content-Type-Options': 'nosniff',
       'X-Request-Id': exchange.requestId,
       ...(needsKey(exchange.route) ? NOT_KEPT : {}),
-      ...exchange.limitHeaders,
+      ...exchange.replyHeaders,
       ...(exchange.wantsTiming ? timingHeaders(times, { startedMs: exchange.startedMs, ms }) : {}),
       ...headers,
       ...(exchange.bySession ? askedAgain(headers) : {}),
     },
     body,
     ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
+    ...(outcome instanceof Failure || outcome.texts === undefined ? {} : { texts: outcome.texts }),
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type Limit,
   type Limits,
   type Tats,
-  type Verdict,
+  type LimitVerdict,
 } from './limit.ts'
 
 /** A database that takes longer is away: requests are then counted here alone until it answers in time again. */
@@ -65,8 +65,8 @@ async function forget(sql: Sql): Promise<void> {
   }
 }
 
-type Limiter = (key: string, nowMs: number) => Promise<Verdict>
-type Resolve = (verdict: Verdict) => void
+type Limiter = (key: string, nowMs: number) => Promise<LimitVerdict>
+type Resolve = (verdict: LimitVerdict) => void
 /** The requests of each key that wait for a verdict, in the order in which they came. */
 type Batch = Map<string, Resolve[]>
 
@@ -84,7 +84,7 @@ function openLimiter({
   let isAway = false
   let retryAtMs = 0
 
-  function take(key: string, nowMs: number): Promise<Verdict> {
+  function take(key: string, nowMs: number): Promise<LimitVerdict> {
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
     // A TAT never goes back, so a refusal here is one there: a caller that keeps trying costs no statement.

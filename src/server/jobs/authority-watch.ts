@@ -1,10 +1,10 @@
 // Keeps an instance in step with what human authority decided on any instance: in effect within a second (decisions §7).
 // By looking, not by LISTEN: one number is cheaper to read than a connection of its own is to keep, and a look that finds
 // nothing proves that nothing was missed, which a quiet LISTEN does not.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
 import { readEpoch } from '../../core/tables/authority-epoch.ts'
 import { readAuthority, type AuthorityState } from '../../core/authority-state.ts'
+import { openProblems, repeat } from './repeat.ts'
 
 const LOOK_EVERY_MS = 300
 
@@ -20,45 +20,47 @@ export interface AuthorityWatch {
 /**
  * Reads what is in effect; `start` begins to watch it.
  * @param pool its own, of one connection: reads that anyone can cause must not delay a revocation
- * @param onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
+ * @param options.configuredKeys hashes of the keys of SERVICE_API_KEYS
+ * @param options.onError called once when the database cannot be read, and again after it could; what was in effect stays in effect
  */
 export async function watchAuthority(
   pool: Pool,
-  { onError }: { onError: (error: unknown) => void },
+  {
+    configuredKeys,
+    onError,
+  }: { readonly configuredKeys: readonly string[]; readonly onError: (error: unknown) => void },
 ): Promise<AuthorityWatch> {
-  let current = await readAuthority(pool)
+  let current = await readAuthority(pool, configuredKeys)
   let tell: ((state: AuthorityState) => void) | undefined
   const closing = new AbortController()
   let looking = Promise.resolve()
 
   async function refresh(): Promise<void> {
     if ((await readEpoch(pool)) === current.epoch) return
-    const next = await readAuthority(pool)
+    const next = await readAuthority(pool, configuredKeys)
     // Two looks may overlap: the older answer must not win.
     if (BigInt(next.epoch) <= BigInt(current.epoch)) return
     tell?.(next)
     current = next
   }
 
-  async function look(): Promise<void> {
-    let failing = false
-    while (!closing.signal.aborted) {
-      try {
-        await refresh()
-        failing = false
-      } catch (error) {
-        if (!failing) onError(error)
-        failing = true
-      }
-      await delay(LOOK_EVERY_MS, undefined, { signal: closing.signal }).catch(() => undefined)
+  const problems = openProblems()
+
+  async function look(): Promise<number> {
+    try {
+      await refresh()
+      problems.become([])
+    } catch (error) {
+      problems.become(['database'], () => onError(error))
     }
+    return LOOK_EVERY_MS
   }
 
   return {
     current: () => current,
     start(onChange) {
       tell = onChange
-      looking = look()
+      looking = repeat(closing.signal, look)
     },
     refresh,
     async close() {

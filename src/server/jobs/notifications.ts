@@ -14,7 +14,7 @@ const POLL_SECONDS = 1
 /** Attempts that fail one after the other before /ready says so. */
 const FAILURES_SHOWN = 3
 
-export interface Notifying {
+interface Notifying {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
   /** Ends the attempts under way; they are made again later, by whichever instance. */

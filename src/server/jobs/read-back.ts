@@ -1,7 +1,6 @@
 // Asks external connectors about executions in doubt, on every instance (docs/handbook/executions.md): signed by a thread, sent from here, and
 // concluded by a thread (workers/intents/read-back.ts). Each connector is asked by itself, so that none waits for another, and waiting for
 // answers takes no thread.
-import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../core/error-text.ts'
 import { reachOf } from '../../core/outbound/address.ts'
 import { call } from '../../core/outbound/call.ts'
@@ -9,13 +8,14 @@ import type { ExternalConnectorRow } from '../../core/tables/external-connectors
 import type {
   AnsweredQuestion,
   AskConnector,
-  Operation,
   Question,
   ReadBackOutcome,
   ReadBackReport,
 } from '../../core/thread-messages.ts'
 import { within } from '../../core/within.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { doOwnWork } from '../dispatch/own-work.ts'
+import { repeat } from './repeat.ts'
 
 const LOOK_EVERY_MS = 1_000
 /** Of one connector at a time, each over a connection of its own. */
@@ -48,7 +48,7 @@ export function startReadingBack({
   const asking = new Map<string, Promise<void>>()
   const silent = new Set<string>()
 
-  function look(): void {
+  async function look(): Promise<number> {
     const askable = connectors().filter(({ readBack }) => readBack)
     for (const connector of askable) {
       const { changeId, capability } = connector
@@ -61,12 +61,13 @@ export function startReadingBack({
         .finally(() => asking.delete(changeId))
       asking.set(changeId, done)
     }
+    return LOOK_EVERY_MS
   }
 
   /** Until nothing is due. */
   async function askAll({ changeId }: ExternalConnectorRow): Promise<void> {
     for (;;) {
-      const asked = await work<Question[]>('ask-connector', {
+      const asked = await doOwnWork<Question[]>(submit, 'ask-connector', {
         changeId,
         countMax: QUESTIONS_MAX,
       } satisfies AskConnector)
@@ -88,7 +89,7 @@ export function startReadingBack({
             body: Buffer.from(answer.body).toString('base64'),
           }
         : answer
-    const { outcome, problem } = await work<ReadBackReport>('conclude-read-back', {
+    const { outcome, problem } = await doOwnWork<ReadBackReport>(submit, 'conclude-read-back', {
       question,
       exchange,
     } satisfies AnsweredQuestion)
@@ -104,25 +105,7 @@ export function startReadingBack({
     silent.add(changeId)
   }
 
-  async function work<Reply>(operation: Operation, body: object): Promise<Reply> {
-    const reply = await submit({
-      operation,
-      client: SERVICE_CLIENT,
-      callerIndex: -1,
-      body: Buffer.from(JSON.stringify(body)),
-    })
-    if (reply.status !== 200) throw new Error(`${operation}: ${JSON.stringify(reply.log ?? reply.status)}`)
-    return JSON.parse(Buffer.from(reply.body).toString()) as Reply
-  }
-
-  async function lookOn(): Promise<void> {
-    while (!signal.aborted) {
-      look()
-      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
-
-  void lookOn()
+  void repeat(signal, look)
   return {
     async close() {
       closing.abort()

@@ -1,23 +1,23 @@
 // Sweeps for intents in doubt on start and every few seconds, on every instance (decisions §8). The work is a thread's:
 // workers/intents/sweep.ts.
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Answer } from '../answer.ts'
-import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { ownWork, resultOf } from '../dispatch/own-work.ts'
+import { openProblems, repeat } from './repeat.ts'
 
 const SWEEP_EVERY_MS = 5_000
-const NO_BODY = new Uint8Array(0)
 
 /**
  * Sweeps once, in a worker thread.
  * @returns 200 {noticed}
  */
 export function sweepOnce(submit: Dispatcher['submit']): Promise<Answer> {
-  return submit({ operation: 'sweep-intents', client: SERVICE_CLIENT, callerIndex: -1, body: NO_BODY })
+  return submit(ownWork('sweep-intents'))
 }
 
 /** How many a sweep found that were not known to be in doubt. */
-export function noticedBy({ body }: Answer): number {
-  return (JSON.parse(Buffer.from(body).toString()) as { noticed: number }).noticed
+export function noticedBy(answer: Answer): number {
+  return (resultOf(answer) as { noticed: number }).noticed
 }
 
 interface Sweeping {
@@ -35,28 +35,18 @@ export function startSweeping({
 }): Sweeping {
   const closing = new AbortController()
   const { signal } = closing
-  let failing = false
+  const problems = openProblems()
 
-  async function sweep(): Promise<void> {
+  async function sweep(): Promise<number> {
     const reply = await sweepOnce(submit)
-    if (reply.status !== 200) {
-      if (!failing && !signal.aborted) log.error(reply.log ?? {}, 'sweep of execution intents')
-      failing = true
-      return
-    }
-    failing = false
-    const noticed = noticedBy(reply)
+    if (signal.aborted) return SWEEP_EVERY_MS
+    const failed = reply.status !== 200
+    problems.become(failed ? ['sweep'] : [], () => log.error(reply.log ?? {}, 'sweep of execution intents'))
+    const noticed = failed ? 0 : noticedBy(reply)
     if (noticed > 0) log.warn({ noticed }, 'execution intents in doubt')
+    return SWEEP_EVERY_MS
   }
 
-  /** One after the other: never two at once. */
-  async function sweepOn(): Promise<void> {
-    while (!signal.aborted) {
-      await sweep()
-      await delay(SWEEP_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
-    }
-  }
-
-  void sweepOn()
+  void repeat(signal, sweep)
   return { close: () => closing.abort() }
 }

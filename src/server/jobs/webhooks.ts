@@ -1,6 +1,7 @@
 // Hands the jobs of webhook deliveries to the worker threads, on every instance (decisions §10). The work is workers/webhooks/process.ts.
 import type { Job, JobResult } from 'pg-boss'
-import { SERVICE_CLIENT, type Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { ownWork, resultOf } from '../dispatch/own-work.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
 import { inTransaction } from '../../core/tables/transaction.ts'
 import {
@@ -45,16 +46,10 @@ export async function workOnWebhooks({
       queue,
       jobs: jobs.map(({ id, data }) => ({ jobId: id, deliveries: deliveriesOf(data) })),
     }
-    const body = Buffer.from(JSON.stringify(request))
-    const reply = await submit({
-      operation: 'process-webhooks',
-      client: SERVICE_CLIENT,
-      callerIndex: -1,
-      body,
-    })
+    const reply = await submit(ownWork('process-webhooks', request))
     // Thrown: the whole batch failed and is tried again.
-    if (reply.status !== 200) throw new Error(failureText(reply.body))
-    const { failed, processed } = JSON.parse(Buffer.from(reply.body).toString()) as ProcessedWebhooks
+    if (reply.status !== 200) throw new Error((resultOf(reply) as { error: string }).error)
+    const { failed, processed } = resultOf(reply) as ProcessedWebhooks
     processed.forEach(onProcessed)
     const results: JobResult[] = []
     for (const job of fetched) {
@@ -81,8 +76,4 @@ export async function workOnWebhooks({
 /** One of its deliveries may be what ended the run before, and a thread with it. */
 function isSplit({ data, retryCount }: Job<WebhookJob>): boolean {
   return retryCount > 0 && deliveriesOf(data).length > 1
-}
-
-function failureText(body: string | Uint8Array): string {
-  return (JSON.parse(Buffer.from(body).toString()) as { error: string }).error
 }

@@ -1,6 +1,5 @@
 // Has the checkpoints of the evidence log cosigned by its witnesses, on every instance. Waiting is all that it takes time for, so it needs
 // no thread: a request costs the main thread a millisecond, once in five seconds for each witness.
-import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../core/error-text.ts'
 import { askWitness, type WitnessAnswer } from '../../core/outbound/witness.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
@@ -18,6 +17,7 @@ import {
 } from '../../core/tables/log-witnesses.ts'
 import type { Sql } from '../../core/tables/sql.ts'
 import type { WitnessEndpoint, Witnesses } from '../../core/witnesses.ts'
+import { openProblems, repeat } from './repeat.ts'
 
 /** How often a new checkpoint is looked for: a log that was quiet has it cosigned within this time. */
 const LOOK_EVERY_MS = 500
@@ -60,7 +60,10 @@ export function startWitnessing({
   const urls = witnesses.endpoints.map(({ url }) => url)
   let state = UNKNOWN
   let readAtMs = -Infinity
-  let logged: readonly string[] = []
+  let isSet = false
+  const away = openProblems(() => log.info('the evidence log is witnessed again'))
+  const failing = openProblems()
+  const warn = (reason: string) => log.warn({ reason }, 'witnesses of the evidence log')
 
   const warnings = () => warningsOf(state, witnesses, Date.now())
 
@@ -70,11 +73,7 @@ export function startWitnessing({
     if (performance.now() - readAtMs < STATUS_EVERY_MS) return
     readAtMs = performance.now()
     state = await readState(sql, witnesses, state)
-    const now = warnings()
-    for (const reason of now)
-      if (!logged.includes(reason)) log.warn({ reason }, 'witnesses of the evidence log')
-    if (logged.length > 0 && now.length === 0) log.info('the evidence log is witnessed again')
-    logged = now
+    away.become(warnings(), warn)
   }
 
   /** Each witness has a lease of its own: what fails here is tried again when it is over. */
@@ -89,29 +88,23 @@ export function startWitnessing({
         }),
       )
     } catch (error) {
-      if (!signal.aborted) log.warn({ reason: errorText(error) }, 'witnesses of the evidence log')
+      if (!signal.aborted) warn(errorText(error))
     }
   }
 
-  async function lookOn(): Promise<void> {
-    let isSet = false
-    let failed: string | undefined
-    while (!signal.aborted) {
-      try {
-        if (!isSet) await setWitnesses(sql, urls)
-        isSet = true
-        await look()
-        failed = undefined
-      } catch (error) {
-        const reason = errorText(error)
-        if (reason !== failed && !signal.aborted) log.warn({ reason }, 'witnesses of the evidence log')
-        failed = reason
-      }
-      await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined)
+  async function tryToLook(): Promise<number> {
+    try {
+      if (!isSet) await setWitnesses(sql, urls)
+      isSet = true
+      await look()
+      failing.become([])
+    } catch (error) {
+      if (!signal.aborted) failing.become([errorText(error)], warn)
     }
+    return LOOK_EVERY_MS
   }
 
-  void lookOn()
+  void repeat(signal, tryToLook)
   return {
     warnings,
     ages: () =>

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Type, type Static, type TObject } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { DocumentError, type DocumentMistake } from '../../core/cel/mistakes.ts'
-import { shapeSentences } from '../../core/cel/shape.ts'
+import { DocumentError, shapeError, type DocumentMistake } from '../../core/cel/mistakes.ts'
+import { sentenceOf, shapeMistakes, type ShapeMistake } from '../../core/cel/shape.ts'
 import { readYaml } from '../../core/cel/yaml.ts'
 import type { NotificationWay } from '../../core/notification-queue.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
@@ -70,10 +70,13 @@ const shapes = {
 type Kind = keyof typeof shapes
 type Given<K extends Kind> = Static<(typeof shapes)[K]>
 
-const documentShape = Compile(
-  Type.Object({ send: Type.Array(Type.Object({}), { minItems: 1, maxItems: WAYS_MAX }) }, strict),
+const documentSchema = Type.Object(
+  { send: Type.Array(Type.Object({}), { minItems: 1, maxItems: WAYS_MAX }) },
+  strict,
 )
-const ofKind = Compile(Type.Object({ kind: common.kind }))
+const documentShape = Compile(documentSchema)
+const kindSchema = Type.Object({ kind: common.kind })
+const ofKind = Compile(kindSchema)
 
 interface Reading {
   readonly folder: string
@@ -91,9 +94,13 @@ export function readNotifications(
   file: string,
   { production }: { readonly production: boolean },
 ): ConfiguredWay[] {
-  const { value, lineOf } = readYaml(file)
+  const { value, positionOf } = readYaml(file)
   if (!documentShape.Check(value))
-    throw new DocumentError(sentencesOf(documentShape.Errors(value)).map((message) => ({ file, message })))
+    throw shapeError(shapeMistakes(documentShape.Errors(value), { schema: documentSchema, value }), {
+      file,
+      document: value,
+      positionOf,
+    })
   const mistakes: DocumentMistake[] = []
   const names = new Set<string>()
   const ways = value.send.flatMap((given, index) => {
@@ -102,7 +109,7 @@ export function readNotifications(
     if (way !== undefined && names.has(way.name))
       reading.problems.push(`${reading.place}.name '${way.name}' is taken by an earlier one.`)
     if (way !== undefined) names.add(way.name)
-    const line = lineOf(['send', index])
+    const line = positionOf(['send', index])?.line
     mistakes.push(
       ...reading.problems.map((message) => ({ file, ...(line === undefined ? {} : { line }), message })),
     )
@@ -113,7 +120,8 @@ export function readNotifications(
 }
 
 function wayOf(given: unknown, reading: Reading): ConfiguredWay | undefined {
-  if (!ofKind.Check(given)) return misshapen(sentencesOf(ofKind.Errors(given)), reading)
+  if (!ofKind.Check(given))
+    return misshapen(shapeMistakes(ofKind.Errors(given), { schema: kindSchema, value: given }), reading)
   const { kind } = given
   if (kind === 'email') {
     const way = shaped(kind, given, reading)
@@ -128,17 +136,14 @@ function wayOf(given: unknown, reading: Reading): ConfiguredWay | undefined {
 }
 
 function shaped<K extends Kind>(kind: K, given: unknown, reading: Reading): Given<K> | undefined {
-  const shape = Compile(shapes[kind] as TObject)
+  const schema = shapes[kind] as TObject
+  const shape = Compile(schema)
   if (shape.Check(given)) return given as Given<K>
-  return misshapen(sentencesOf(shape.Errors(given)), reading)
+  return misshapen(shapeMistakes(shape.Errors(given), { schema, value: given }), reading)
 }
 
-function sentencesOf(errors: Parameters<typeof shapeSentences>[0]): string[] {
-  return [...shapeSentences(errors).values()]
-}
-
-function misshapen(sentences: readonly string[], { place, problems }: Reading): undefined {
-  problems.push(...sentences.map((sentence) => `${place}: ${sentence.replace(/^the document/, 'it')}`))
+function misshapen(mistakes: readonly ShapeMistake[], { place, problems }: Reading): undefined {
+  problems.push(...mistakes.map((mistake) => `${place}: ${sentenceOf(mistake, 0, 'it')}`))
 }
 
 function commonOf({ name, capabilities, details = false }: Given<'slack'>) {

@@ -23,6 +23,7 @@ import {
   Signals,
   SubmittedTransaction,
 } from '../../core/schemas/business-transaction.ts'
+import { CallerKey, CallerKeyList, CallerKeyProposal } from '../../core/schemas/caller-key.ts'
 import { CallerIdentity } from '../../core/schemas/caller-identity.ts'
 import { Decision } from '../../core/schemas/decision.ts'
 import { ErrorBody, PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
@@ -53,6 +54,7 @@ import {
   ChangeRejection,
   StepUpAuthorization,
 } from '../../core/schemas/governance.ts'
+import { ImpactReport } from '../../core/schemas/impact-report.ts'
 import { LogConsistency, LogDescription } from '../../core/schemas/log.ts'
 import { PolicyDocument } from '../../core/schemas/policy.ts'
 import { PolicyDetail, PolicyPage, PolicyProposal, PolicySummary } from '../../core/schemas/policy-version.ts'
@@ -128,6 +130,9 @@ const named: Readonly<Record<string, TSchema>> = {
   ExternalConnector,
   ExternalConnectorList,
   ExternalConnectorProposal,
+  CallerKey,
+  CallerKeyList,
+  CallerKeyProposal,
   EventEndpoint,
   EventEndpointList,
   EventEndpointProposal,
@@ -150,6 +155,7 @@ const named: Readonly<Record<string, TSchema>> = {
   PolicyDetail,
   PolicyProposal,
   StepUpAuthorization,
+  ImpactReport,
   Change,
   ChangePage,
   ChangeApproval,

@@ -18,6 +18,7 @@ export const shownFailures: Readonly<Record<FailureRow, Failure>> = {
     { approvals: true },
   ),
   nonHumanCaller: failures.nonHumanCaller(),
+  readOnlyCaller: failures.readOnlyCaller(),
   sameActor: failures.sameActor(),
   stepUpInvalid: failures.stepUpInvalid('<why>'),
   consoleRefused: failures.consoleRefused('<why>'),

@@ -29,6 +29,11 @@ export const timeRange = {
   until: { schema: Timestamp, description: 'Only what is older than this time.' },
 }
 
+/** For those who read everybody's; a caller of its own alone gets its own, or an empty page. */
+export const ofCaller = {
+  callerId: { schema: NonEmptyText, description: 'Only what this caller submitted.' },
+}
+
 /** Takes any text: one that is not a UUID is answered 404 like an unknown id. */
 export const transactionId = (example: string) => ({
   schema: NonEmptyText,

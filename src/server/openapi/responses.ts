@@ -17,7 +17,8 @@ export function failuresOf(route: Route): FailureRow[] {
   const rows: FailureRow[] = [
     ...route.failures,
     ...(route.open !== true ? ['authenticationRequired' as const] : []),
-    ...(route.human ? ['nonHumanCaller' as const] : []),
+    ...(route.human || route.readers ? ['nonHumanCaller' as const] : []),
+    ...(route.appends ? ['readOnlyCaller' as const] : []),
     ...(route.limit === undefined && route.cost === undefined ? [] : ['rateLimited' as const]),
     ...(route.body === undefined ? [] : body),
     ...(route.readsDatabase ? database : []),

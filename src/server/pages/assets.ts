@@ -1,7 +1,7 @@
 // The scripts and style sheets of our pages: a list of names, never a path made from the request.
 import { readFileSync } from 'node:fs'
 import { failures } from '../../core/errors.ts'
-import { etagOf } from '../etag.ts'
+import { etagOf } from '../http/etag.ts'
 import type { Answer, Handler } from '../routes/route.ts'
 
 const ASSET_CACHE = 'public, max-age=86400'

@@ -1275,7 +1275,7 @@ var require_command = __commonJS({
         this._outputConfiguration = {
           writeOut: (str) => process2.stdout.write(str),
           writeErr: (str) => process2.stderr.write(str),
-          outputError: (str, write2) => write2(str),
+          outputError: (str, write3) => write3(str),
           getOutHelpWidth: () => process2.stdout.isTTY ? process2.stdout.columns : void 0,
           getErrHelpWidth: () => process2.stderr.isTTY ? process2.stderr.columns : void 0,
           getOutHasColors: () => useColor() ?? (process2.stdout.isTTY && process2.stdout.hasColors?.()),
@@ -3226,9 +3226,9 @@ Expecting one of '${allowedValues.join("', '")}'`);
           helpWidth: context.helpWidth,
           outputHasColors: context.hasColors
         });
-        const text = helper.formatHelp(this, helper);
-        if (context.hasColors) return text;
-        return this._outputConfiguration.stripColor(text);
+        const text2 = helper.formatHelp(this, helper);
+        if (context.hasColors) return text2;
+        return this._outputConfiguration.stripColor(text2);
       }
       /**
        * @typedef HelpContext
@@ -3256,11 +3256,11 @@ Expecting one of '${allowedValues.join("', '")}'`);
           hasColors = this._outputConfiguration.getOutHasColors();
           helpWidth = this._outputConfiguration.getOutHelpWidth();
         }
-        const write2 = (str) => {
+        const write3 = (str) => {
           if (!hasColors) str = this._outputConfiguration.stripColor(str);
           return baseWrite(str);
         };
-        return { error, write: write2, hasColors, helpWidth };
+        return { error, write: write3, hasColors, helpWidth };
       }
       /**
        * Output help information for this command.
@@ -3388,7 +3388,7 @@ Expecting one of '${allowedValues.join("', '")}'`);
        * @param {(string | Function)} text - string to add, or a function returning a string
        * @return {Command} `this` command for chaining
        */
-      addHelpText(position, text) {
+      addHelpText(position, text2) {
         const allowedValues = ["beforeAll", "before", "after", "afterAll"];
         if (!allowedValues.includes(position)) {
           throw new Error(`Unexpected value for position to addHelpText.
@@ -3397,10 +3397,10 @@ Expecting one of '${allowedValues.join("', '")}'`);
         const helpEvent = `${position}Help`;
         this.on(helpEvent, (context) => {
           let helpStr;
-          if (typeof text === "function") {
-            helpStr = text({ error: context.error, command: context.command });
+          if (typeof text2 === "function") {
+            helpStr = text2({ error: context.error, command: context.command });
           } else {
-            helpStr = text;
+            helpStr = text2;
           }
           if (helpStr) {
             context.write(`${helpStr}
@@ -3502,8 +3502,8 @@ var init_error_text = __esm({
 function printable(line) {
   return line.replaceAll(NOT_PRINTABLE, "�");
 }
-function printableJson(text) {
-  return text.replaceAll(
+function printableJson(text2) {
+  return text2.replaceAll(
     NOT_PRINTABLE,
     (character) => character === "\n" ? character : character.replaceAll(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
   );
@@ -3538,15 +3538,15 @@ function isInOrder(value) {
 function write(value) {
   if (isScalar(value)) return JSON.stringify(value);
   if (value instanceof Canonical) return value.text;
-  let text = "";
+  let text2 = "";
   if (isList(value)) {
-    for (let i = 0; i < value.length; i++) text += `${i === 0 ? "" : ","}${write(value[i])}`;
-    return `[${text}]`;
+    for (let i = 0; i < value.length; i++) text2 += `${i === 0 ? "" : ","}${write(value[i])}`;
+    return `[${text2}]`;
   }
   const keys = keysOf(value);
   for (const key of areSorted(keys) ? keys : keys.toSorted())
-    text += `${text === "" ? "" : ","}${memberName(key)}${write(value[key])}`;
-  return `{${text}}`;
+    text2 += `${text2 === "" ? "" : ","}${memberName(key)}${write(value[key])}`;
+  return `{${text2}}`;
 }
 function areSorted(keys) {
   for (let i = 1; i < keys.length; i++) if (keys[i] < keys[i - 1]) return false;
@@ -3594,8 +3594,8 @@ var init_canonical = __esm({
     "use strict";
     Canonical = class {
       text;
-      constructor(text) {
-        this.text = text;
+      constructor(text2) {
+        this.text = text2;
       }
     };
     NotCanonical = class extends Error {
@@ -3658,16 +3658,16 @@ function check(name, problem, holds2) {
 }
 function checkSigned(name, problem, crypto, holds2) {
   const missing = /* @__PURE__ */ new Set();
-  const verifySignature = (artifact, text, signature) => {
-    const verdict = crypto.verifySignature(artifact, text, signature);
+  const verifySignature = (artifact, text2, signature) => {
+    const verdict = crypto.verifySignature(artifact, text2, signature);
     if (verdict === void 0) missing.add(signature.keyId);
     return verdict !== false;
   };
   const made = check(name, problem, () => holds2({ ...crypto, verifySignature }));
   if (made.problem !== void 0 || missing.size === 0) return made;
   const missingKeys = [...missing];
-  const named = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
-  return { name, problem: `It cannot be checked: key ${named} is not given.`, missingKeys };
+  const named2 = missingKeys.map((keyId) => JSON.stringify(keyId)).join(", ");
+  return { name, problem: `It cannot be checked: key ${named2} is not given.`, missingKeys };
 }
 function canonicalText(value) {
   try {
@@ -3699,8 +3699,8 @@ var init_evidence = __esm({
 });
 
 // src/core/verifier/instant.ts
-function instantMs(text) {
-  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text) ?? [];
+function instantMs(text2) {
+  const [, date = "", time = "", fraction = "", offset = ""] = TIMESTAMP.exec(text2) ?? [];
   const midnight = /* @__PURE__ */ new Date(`${date}T00:00:00.000Z`);
   if (Number.isNaN(midnight.getTime()) || midnight.toISOString().slice(0, 10) !== date) return Number.NaN;
   return Date.parse(`${date}T${time}.${fraction.padEnd(3, "0").slice(0, 3)}${offset.toUpperCase()}`);
@@ -3773,8 +3773,8 @@ ${root}
 }
 function headOf(encoded, batch, { sha256: sha2562, fromBase64, toBase64: toBase642 }) {
   const { origin, size, index, path } = readPosition(batch);
-  const hashes = path.map((text) => {
-    const hash = fromBase64(text);
+  const hashes = path.map((text2) => {
+    const hash = fromBase64(text2);
     if (hash?.length !== 32) throw new Error("a hash in the path of the batch is not 32 bytes of base64");
     return hash;
   });
@@ -3822,24 +3822,24 @@ var init_batch_head = __esm({
 });
 
 // src/core/json/text.ts
-function parseJsonText(text, depthMax) {
-  const members2 = scan(text, depthMax);
+function parseJsonText(text2, depthMax) {
+  const members2 = scan(text2, depthMax);
   let value;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text2);
   } catch (error) {
     throw new MalformedJson(error instanceof Error ? error.message.replace(/".*"/s, "…") : "syntax error");
   }
   if (inspect(value) !== members2) throw new MalformedJson("duplicate key");
   return value;
 }
-function scan(text, depthMax) {
+function scan(text2, depthMax) {
   let members2 = 0;
   let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    switch (text.charCodeAt(i)) {
+  for (let i = 0; i < text2.length; i++) {
+    switch (text2.charCodeAt(i)) {
       case 34:
-        i = endOfString(text, i);
+        i = endOfString(text2, i);
         break;
       case 58:
         members2++;
@@ -3855,36 +3855,36 @@ function scan(text, depthMax) {
         depth--;
         break;
       case 46:
-        if (text.startsWith(SMALL, i + 1)) i = endOfNumber(text, i) - 1;
+        if (text2.startsWith(SMALL, i + 1)) i = endOfNumber(text2, i) - 1;
         break;
       case 69:
       // E
       case 101:
-        if (text.charCodeAt(i + 1) === 45) i = endOfNumber(text, i) - 1;
+        if (text2.charCodeAt(i + 1) === 45) i = endOfNumber(text2, i) - 1;
         break;
     }
   }
   return members2;
 }
-function endOfNumber(text, at) {
-  let start = at;
-  while (isOfNumber(text.charCodeAt(start - 1))) start--;
-  let end = at + 1;
-  while (isOfNumber(text.charCodeAt(end))) end++;
-  const number = text.slice(start, end);
+function endOfNumber(text2, at2) {
+  let start = at2;
+  while (isOfNumber(text2.charCodeAt(start - 1))) start--;
+  let end = at2 + 1;
+  while (isOfNumber(text2.charCodeAt(end))) end++;
+  const number = text2.slice(start, end);
   if (/^[^eE]*[1-9]/.test(number) && Number(number) === 0) throw new MalformedJson("number out of range");
   return end;
 }
 function isOfNumber(code) {
   return code >= 48 && code <= 57 || code === 46 || code === 45 || code === 43 || (code | 32) === 101;
 }
-function endOfString(text, start) {
-  for (let i = start + 1; i < text.length; i++) {
-    const code = text.charCodeAt(i);
+function endOfString(text2, start) {
+  for (let i = start + 1; i < text2.length; i++) {
+    const code = text2.charCodeAt(i);
     if (code === 34) return i;
     if (code === 92) i++;
   }
-  return text.length;
+  return text2.length;
 }
 function inspect(value) {
   if (typeof value === "string") {
@@ -3920,22 +3920,22 @@ var init_text = __esm({
 });
 
 // src/core/verifier/base64.ts
-function base64(text) {
+function base64(text2) {
   let binary;
   try {
-    binary = atob(text);
+    binary = atob(text2);
   } catch {
     return void 0;
   }
-  if (btoa(binary) !== text) return void 0;
+  if (btoa(binary) !== text2) return void 0;
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
 }
-function base64url(text) {
-  if (!/^[\w-]*$/.test(text)) return void 0;
-  const padding = "=".repeat((4 - text.length % 4) % 4);
-  return base64(text.replaceAll("-", "+").replaceAll("_", "/") + padding);
+function base64url(text2) {
+  if (!/^[\w-]*$/.test(text2)) return void 0;
+  const padding = "=".repeat((4 - text2.length % 4) % 4);
+  return base64(text2.replaceAll("-", "+").replaceAll("_", "/") + padding);
 }
 function toBase64(bytes) {
   let binary = "";
@@ -3980,8 +3980,8 @@ function challengeOf(message, sha2562) {
   return toBase64(sha2562(message)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 function bytesOf(webauthn, name) {
-  const text = webauthn[name];
-  const bytes = typeof text === "string" ? base64(text) : void 0;
+  const text2 = webauthn[name];
+  const bytes = typeof text2 === "string" ? base64(text2) : void 0;
   if (bytes === void 0) throw new Error(`webauthn.${name} is not canonical base64`);
   return bytes;
 }
@@ -4066,27 +4066,27 @@ function isAuthorizationSigned({ payload = null, signature = null, ...by2 }, cry
   return crypto.verifySignature("execution-authorization", canonicalize(payload), carried);
 }
 function checkEd25519(name, problem, given, signed) {
-  const { artifact, text, signature } = signed;
+  const { artifact, text: text2, signature } = signed;
   return checkSigned(name, problem, given, (crypto) => {
     const carried = carriedSignature(signature);
     requireEd25519(carried.algorithm);
-    return text !== void 0 && crypto.verifySignature(artifact, text, carried);
+    return text2 !== void 0 && crypto.verifySignature(artifact, text2, carried);
   });
 }
 function textOf(signature) {
   const { algorithm = null, keyId = null, value = null, batch } = signature ?? {};
   return canonicalize([algorithm, keyId, value, ...batch === void 0 ? [] : [batch]]);
 }
-function requiredSignatures(evidence, first) {
+function requiredSignatures(evidence, first2) {
   if (!("requiredAlgorithms" in evidence)) {
     if ("signatures" in evidence) throw new Error("signatures that nothing requires");
-    return [first];
+    return [first2];
   }
   const required = list(evidence["requiredAlgorithms"]).map(string);
   const carried = list(evidence["signatures"]).map(carriedSignature);
   const complete = required.length > 1 && new Set(required).size === required.length && carried.length === required.length && carried.every((one, i) => familyOf(one.algorithm) === required[i]);
   if (!complete) throw new Error("a required signature is missing");
-  if (textOf(first) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
+  if (textOf(first2) !== textOf(carried[0])) throw new Error("signature is not the first of signatures");
   return carried;
 }
 var SIGNATURE_BYTES;
@@ -4105,14 +4105,14 @@ var init_signatures = __esm({
 function checkApprovalRequest(evidence, given) {
   const asked = isMembers(evidence) ? evidence : {};
   const { request, requestHash: requestHash2, signature, closed } = asked;
-  const text = isMembers(request) ? canonicalText(request) : void 0;
+  const text2 = isMembers(request) ? canonicalText(request) : void 0;
   return [
     check("request hash", "The requestHash is not that of the request", () => {
-      return text !== void 0 && given.sha256Hex(text) === requestHash2;
+      return text2 !== void 0 && given.sha256Hex(text2) === requestHash2;
     }),
     checkEd25519("request signature", "The signature of the request is not valid", given, {
       artifact: "approval-request",
-      text,
+      text: text2,
       signature
     }),
     check("request", "The request is not one that the service makes", () => isWhole(members(request))),
@@ -4135,13 +4135,13 @@ function checkApprovalRequestClose(evidence, given) {
   ];
 }
 function isWhole(request) {
-  const { policy, quorum, createdAt, expiresAt, note } = request;
+  const { policy, quorum, createdAt, expiresAt, note: note2 } = request;
   const { name, version, contentHash } = members(policy);
   members(request["parameters"]);
   members(request["signals"]);
   return ["requestId", "requestedBy", "principalId", "capability", "target"].every(
     (key) => isText(request[key])
-  ) && isText(name) && isText(version) && HASH.test(string(contentHash)) && typeof quorum === "number" && Number.isInteger(quorum) && quorum >= 1 && typeof note === "string" && instantMs(string(createdAt)) < instantMs(string(expiresAt));
+  ) && isText(name) && isText(version) && HASH.test(string(contentHash)) && typeof quorum === "number" && Number.isInteger(quorum) && quorum >= 1 && typeof note2 === "string" && instantMs(string(createdAt)) < instantMs(string(expiresAt));
 }
 function isClose({ closeId, requestId, requestHash: requestHash2, status, by: by2, reason, closedAt }) {
   const isReasoned = status === "DECLINED" ? isText(reason) : status === "WITHDRAWN" && reason === "";
@@ -4277,19 +4277,19 @@ function requestProblem(request, action) {
   if (contentHash !== action.policy.contentHash) return "was asked for under another content of the policy";
   if (!hasSignals(asked["signals"], action)) return "was asked for with other signals";
   const { createdAt, expiresAt } = asked;
-  const at = instantMs(action.evaluatedAt);
-  if (typeof createdAt !== "string" || !(instantMs(createdAt) <= at)) return "was asked for later";
-  if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt)))
+  const at2 = instantMs(action.evaluatedAt);
+  if (typeof createdAt !== "string" || !(instantMs(createdAt) <= at2)) return "was asked for later";
+  if (typeof expiresAt !== "string" || !(at2 < instantMs(expiresAt)))
     return "is for a request that was expired";
   return void 0;
 }
-function hasSignals(asked, { signals, verified }) {
+function hasSignals(asked, { signals, verified: verified2 }) {
   if (!isMembers(asked)) return false;
-  return Object.keys(asked).every((name) => Object.hasOwn(signals, name) && isSame(asked[name], signals[name])) && Object.keys(signals).every((name) => Object.hasOwn(asked, name) || verified.includes(name));
+  return Object.keys(asked).every((name) => Object.hasOwn(signals, name) && isSame(asked[name], signals[name])) && Object.keys(signals).every((name) => Object.hasOwn(asked, name) || verified2.includes(name));
 }
 function isSame(one, other) {
-  const text = canonicalText(one);
-  return text !== void 0 && text === canonicalText(other);
+  const text2 = canonicalText(one);
+  return text2 !== void 0 && text2 === canonicalText(other);
 }
 var init_request_problem = __esm({
   "src/core/approval-requests/request-problem.ts"() {
@@ -4303,8 +4303,8 @@ var init_request_problem = __esm({
 function scopeCovers(scope, parameters, sha256Hex) {
   if (!isMembers(scope) || !isMembers(parameters)) return false;
   if (hasExactly(scope, ["parametersHash"])) {
-    const text = canonicalText(parameters);
-    return text !== void 0 && sha256Hex(text) === scope["parametersHash"];
+    const text2 = canonicalText(parameters);
+    return text2 !== void 0 && sha256Hex(text2) === scope["parametersHash"];
   }
   if (!hasExactly(scope, ["limits"])) return false;
   const { limits } = scope;
@@ -4346,9 +4346,9 @@ function approvalProblem(payload, action, sha256Hex) {
   if (payload["capability"] !== action.capability) return "is for another capability";
   if (payload["target"] !== action.target) return "is for another target";
   if (!scopeCovers(scope, action.parameters, sha256Hex)) return "does not cover the parameters";
-  const at = instantMs(action.evaluatedAt);
-  if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at)) return "was not yet valid";
-  if (typeof expiresAt !== "string" || !(at < instantMs(expiresAt))) return "was expired";
+  const at2 = instantMs(action.evaluatedAt);
+  if (typeof issuedAt !== "string" || !(instantMs(issuedAt) <= at2)) return "was not yet valid";
+  if (typeof expiresAt !== "string" || !(at2 < instantMs(expiresAt))) return "was expired";
   if (typeof approverId !== "string" || [action.principalId, action.requestedBy].includes(approverId))
     return "is by who asked for it";
   return void 0;
@@ -4358,8 +4358,8 @@ function checkApprovals(record, given) {
     const used = /* @__PURE__ */ new Set();
     for (const execution of list(record["executions"])) {
       const decision = members(members(execution)["decision"]);
-      for (const [signal, verified] of Object.entries(members(decision["verifiedSignals"])))
-        verifySignal({ signal, verified: members(verified), decision, record, used, crypto });
+      for (const [signal, verified2] of Object.entries(members(decision["verifiedSignals"])))
+        verifySignal({ signal, verified: members(verified2), decision, record, used, crypto });
     }
     return true;
   });
@@ -4367,39 +4367,42 @@ function checkApprovals(record, given) {
 function checkRefusedApprovals(refusal, given) {
   return checkSigned("approvals", "The approvals in the decision are not signed ones", given, (crypto) => {
     const verifiedSignals = members(members(refusal["decision"])["verifiedSignals"]);
-    for (const verified of Object.values(verifiedSignals)) {
-      for (const approval of approvalsOf(members(verified))) requireSignature(approval, crypto);
+    for (const verified2 of Object.values(verifiedSignals)) {
+      for (const approval of approvalsOf(members(verified2))) requireSignature(approval, crypto);
     }
     return true;
   });
 }
 function verifySignal(one) {
-  const { signal, verified, decision } = one;
-  const { value, by: by2 } = verified;
-  const named = `signal ${JSON.stringify(signal)}`;
+  const { signal, verified: verified2, decision } = one;
+  const { value, by: by2 } = verified2;
+  const named2 = `signal ${JSON.stringify(signal)}`;
   const declared = members(decision["signals"]);
-  if (!Object.hasOwn(declared, signal) || canonicalize(declared[signal]) !== canonicalize(value))
-    throw new Error(`${named} is verified to be another value than was declared`);
-  const approvals = approvalsOf(verified);
+  const isDeclared = Object.hasOwn(declared, signal);
+  if (isDeclared && canonicalize(declared[signal]) !== canonicalize(value))
+    throw new Error(`${named2} is verified to be another value than was declared`);
+  if (!isDeclared && typeof value !== "boolean" && typeof value !== "number")
+    throw new Error(`${named2} was left out, and what is filled in is no value of a signal`);
+  const approvals = approvalsOf(verified2);
   if (by2 === "approval" && value === true) {
-    if (approvals.length === 0) throw new Error(`${named} has no approval`);
-    requireApprovals(approvals, named, one);
+    if (approvals.length === 0) throw new Error(`${named2} has no approval`);
+    requireApprovals(approvals, named2, one);
     return;
   }
-  if (approvals.length > 0 || "request" in verified)
-    throw new Error(`${named} has approvals that it does not claim`);
+  if (approvals.length > 0 || "request" in verified2)
+    throw new Error(`${named2} has approvals that it does not claim`);
   if (by2 === "approval" && value === false) return;
   if (by2 === "history" && typeof value === "number") return;
   if (by2 === "crm-deal") {
-    requireAuthorizedRead(named, one);
+    requireAuthorizedRead(named2, one);
     return;
   }
-  throw new Error(`${named} is verified by what nothing here can check`);
+  throw new Error(`${named2} is verified by what nothing here can check`);
 }
-function requireApprovals(approvals, named, { verified, decision, record, used, crypto }) {
+function requireApprovals(approvals, named2, { verified: verified2, decision, record, used, crypto }) {
   const transaction = members(record["transaction"]);
   const { action, target, parameters } = members(transaction["intent"]);
-  const { request } = verified;
+  const { request } = verified2;
   const approved = {
     capability: string(action),
     target: string(target),
@@ -4412,7 +4415,7 @@ function requireApprovals(approvals, named, { verified, decision, record, used, 
   const approvers = /* @__PURE__ */ new Set();
   for (const approval of approvals) {
     const { approverId, nonce, revokedAt } = requireSignature(approval, crypto);
-    const whose = `${named}: the approval by ${JSON.stringify(approverId)}`;
+    const whose = `${named2}: the approval by ${JSON.stringify(approverId)}`;
     const problem = approvalProblem(members(approval["payload"]), approved, crypto.sha256Hex);
     if (problem !== void 0) throw new Error(`${whose} ${problem}`);
     if (revokedAt !== null && !(instantMs(approved.evaluatedAt) < instantMs(revokedAt)))
@@ -4422,11 +4425,11 @@ function requireApprovals(approvals, named, { verified, decision, record, used, 
     approvers.add(approverId);
     used.add(nonce);
   }
-  if (request !== void 0) requireRequest(members(request), approvals, named, { decision, approved });
+  if (request !== void 0) requireRequest(members(request), approvals, named2, { decision, approved });
 }
-function requireRequest(request, approvals, named, { decision, approved }) {
+function requireRequest(request, approvals, named2, { decision, approved }) {
   if (!approvals.some(({ payload }) => members(payload)["version"] === 2))
-    throw new Error(`${named} has a request that no approval is for`);
+    throw new Error(`${named2} has a request that no approval is for`);
   const { name, version } = members(decision["policy"]);
   const verifiedSignals = members(decision["verifiedSignals"]);
   const problem = requestProblem(request, {
@@ -4439,10 +4442,10 @@ function requireRequest(request, approvals, named, { decision, approved }) {
       contentHash: string(decision["policyContentHash"])
     }
   });
-  if (problem !== void 0) throw new Error(`${named}: the approval ${problem}`);
+  if (problem !== void 0) throw new Error(`${named2}: the approval ${problem}`);
   const count = Object.values(verifiedSignals).flatMap((one) => approvalsOf(members(one))).length;
   if (typeof request["quorum"] !== "number" || !(count >= request["quorum"]))
-    throw new Error(`${named} has fewer approvals than its request asked for`);
+    throw new Error(`${named2} has fewer approvals than its request asked for`);
 }
 function requireSignature({ payload, algorithm, signature, webauthn }, crypto) {
   const { approverId, keyId, nonce } = members(payload);
@@ -4463,20 +4466,20 @@ function requireSignature({ payload, algorithm, signature, webauthn }, crypto) {
     revokedAt: crypto.humanKey(carried.keyId)?.revokedAt ?? null
   };
 }
-function requireAuthorizedRead(named, { verified, record, crypto }) {
-  const authorization = members(verified["authorization"]);
+function requireAuthorizedRead(named2, { verified: verified2, record, crypto }) {
+  const authorization = members(verified2["authorization"]);
   const payload = members(authorization["payload"]);
   const { businessTransactionId, authorizationId } = payload;
   if (!isAuthorizationSigned(authorization, crypto))
-    throw new Error(`${named}: the authorization of the read is not signed`);
+    throw new Error(`${named2}: the authorization of the read is not signed`);
   if (string(businessTransactionId) !== record["businessTransactionId"])
-    throw new Error(`${named}: the authorization of the read is of another transaction`);
+    throw new Error(`${named2}: the authorization of the read is of another transaction`);
   const released = members(members(record["authorization"])["payload"]);
   if (string(authorizationId) === released["authorizationId"])
-    throw new Error(`${named}: the authorization of the read is that of the execution`);
+    throw new Error(`${named2}: the authorization of the read is that of the execution`);
 }
-function approvalsOf(verified) {
-  return "approvals" in verified ? list(verified["approvals"]).map(members) : [];
+function approvalsOf(verified2) {
+  return "approvals" in verified2 ? list(verified2["approvals"]).map(members) : [];
 }
 var init_approvals = __esm({
   "src/core/verifier/approvals.ts"() {
@@ -4500,14 +4503,14 @@ function cosignedMessage(tree) {
   const names2 = [lengthAndName(cosigner, "cosigner"), lengthAndName(origin, "origin")];
   const message = new Uint8Array(LABEL.length + names2[0].length + 8 + names2[1].length + 16 + 32);
   const view = new DataView(message.buffer);
-  let at = 0;
+  let at2 = 0;
   const add2 = (bytes) => {
-    message.set(bytes, at);
-    at += bytes.length;
+    message.set(bytes, at2);
+    at2 += bytes.length;
   };
   const addInteger = (value, what) => {
-    view.setBigUint64(at, uint64(value, what));
-    at += 8;
+    view.setBigUint64(at2, uint64(value, what));
+    at2 += 8;
   };
   add2(new TextEncoder().encode(LABEL));
   add2(names2[0]);
@@ -4559,8 +4562,8 @@ var init_hex = __esm({
 });
 
 // src/core/log/note.ts
-function parseNote(note) {
-  const whole = wellFormedText(note, "the note");
+function parseNote(note2) {
+  const whole = wellFormedText(note2, "the note");
   const blank = whole.lastIndexOf("\n\n");
   if (blank === -1) throw new Error("the note has no blank line before its signatures");
   const signatures = whole.slice(blank + 2);
@@ -4572,10 +4575,10 @@ function parseNote(note) {
   return { text: whole.slice(0, blank + 1), lines: lines.map(parseLine) };
 }
 function wellFormedText(input, what) {
-  const text = typeof input === "string" ? input : decoded(input, what);
-  if (!text.isWellFormed()) throw new Error(`${what} is not valid UTF-8`);
-  if (/[\u0000-\u0009\u000b-\u001f]/.test(text)) throw new Error(`${what} holds a control character`);
-  return text;
+  const text2 = typeof input === "string" ? input : decoded(input, what);
+  if (!text2.isWellFormed()) throw new Error(`${what} is not valid UTF-8`);
+  if (/[\u0000-\u0009\u000b-\u001f]/.test(text2)) throw new Error(`${what} holds a control character`);
+  return text2;
 }
 function decoded(bytes, what) {
   try {
@@ -4586,9 +4589,9 @@ function decoded(bytes, what) {
 }
 function parseLine(line, index) {
   const which = `signature line ${index + 1}`;
-  const [, name = "", text = ""] = LINE.exec(line) ?? [];
+  const [, name = "", text2 = ""] = LINE.exec(line) ?? [];
   if (!NAME.test(name)) throw new Error(`${which} is not an em dash, a key name and a signature`);
-  const bytes = base64(text);
+  const bytes = base64(text2);
   if (bytes === void 0) throw new Error(`${which} is not canonical base64`);
   if (bytes.length < 5) throw new Error(`${which} holds no more than a key id`);
   return { name, keyId: toHex(bytes.subarray(0, 4)), signature: bytes.slice(4) };
@@ -4603,8 +4606,8 @@ function verifierKey({ name, type, publicKey }, sha2562) {
 `), typedKey({ type, publicKey })));
   return { name, keyId: toHex(hash.subarray(0, 4)), type, publicKey };
 }
-function parseVkey(text, sha2562) {
-  const [, name = "", keyId = "", encoded = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text) ?? [];
+function parseVkey(text2, sha2562) {
+  const [, name = "", keyId = "", encoded = ""] = /^([^+]*)\+([^+]*)\+(.*)$/s.exec(text2) ?? [];
   if (!NAME.test(name) || !/^[0-9a-f]{8}$/.test(keyId))
     throw new Error("a verifier key is a name, 8 hex digits and base64, with a plus sign between them");
   const bytes = base64(encoded);
@@ -4619,9 +4622,9 @@ function parseVkey(text, sha2562) {
   if (key.keyId !== keyId) throw new Error(`the verifier key '${name}' has the id ${key.keyId}, not ${keyId}`);
   return key;
 }
-function verifiedLines(note, keys, messageOf2, { verifies }) {
+function verifiedLines(note2, keys, messageOf2, { verifies }) {
   const found = /* @__PURE__ */ new Map();
-  for (const line of note.lines) {
+  for (const line of note2.lines) {
     const key = keys.find(({ name, keyId }) => name === line.name && keyId === line.keyId);
     if (key === void 0) continue;
     const { algorithm, signatureBytes } = TYPES[key.type];
@@ -4634,10 +4637,10 @@ function verifiedLines(note, keys, messageOf2, { verifies }) {
 function typedKey({ type, publicKey }) {
   return concat(Uint8Array.of(TYPES[type].byte), publicKey);
 }
-function concat(first, second) {
-  const bytes = new Uint8Array(first.length + second.length);
-  bytes.set(first);
-  bytes.set(second, first.length);
+function concat(first2, second) {
+  const bytes = new Uint8Array(first2.length + second.length);
+  bytes.set(first2);
+  bytes.set(second, first2.length);
   return bytes;
 }
 var TYPES, MAX_LINES, NAME, LINE, UnknownKeyType, SIGNATURE_TYPES;
@@ -4668,9 +4671,9 @@ var init_note = __esm({
 });
 
 // src/core/log/checkpoint.ts
-function parseCheckpoint(text) {
-  if (!text.endsWith("\n")) throw new Error("the checkpoint does not end with a newline");
-  const lines = text.slice(0, -1).split("\n");
+function parseCheckpoint(text2) {
+  if (!text2.endsWith("\n")) throw new Error("the checkpoint does not end with a newline");
+  const lines = text2.slice(0, -1).split("\n");
   const [origin = "", size = "", encoded = ""] = lines;
   if (lines.length < 3 || lines.includes(""))
     throw new Error("the checkpoint has no three lines, or an empty one");
@@ -4678,15 +4681,15 @@ function parseCheckpoint(text) {
   if (root?.length !== 32) throw new Error("the root hash of the checkpoint is not 32 bytes of base64");
   return { origin, size: parseInteger(size, "the tree size of the checkpoint"), root };
 }
-function parseInteger(text, what) {
-  if (!/^(0|[1-9][0-9]*)$/.test(text))
+function parseInteger(text2, what) {
+  if (!/^(0|[1-9][0-9]*)$/.test(text2))
     throw new Error(`${what} is not a decimal number without leading zeros`);
-  const value = Number(text);
+  const value = Number(text2);
   if (!Number.isSafeInteger(value)) throw new Error(`${what} is above 2^53 - 1`);
   return value;
 }
-function openCheckpoint(note, { logs, witnesses }, crypto) {
-  const parsed = parseNote(note);
+function openCheckpoint(note2, { logs, witnesses }, crypto) {
+  const parsed = parseNote(note2);
   const checkpoint = parseCheckpoint(parsed.text);
   const ofLog = logs.filter(({ name }) => name === checkpoint.origin);
   const signedBy = signersOf(parsed, checkpoint, ofLog, crypto);
@@ -4694,14 +4697,14 @@ function openCheckpoint(note, { logs, witnesses }, crypto) {
     throw new Error(`the checkpoint is not signed by a trusted key of the log '${checkpoint.origin}'`);
   return { ...checkpoint, signedBy, cosignedBy: signersOf(parsed, checkpoint, witnesses, crypto) };
 }
-function signersOf(note, checkpoint, keys, crypto) {
+function signersOf(note2, checkpoint, keys, crypto) {
   const messageOf2 = (key, { signature }) => {
-    if (key.type === "ed25519") return { message: new TextEncoder().encode(note.text), signature };
+    if (key.type === "ed25519") return { message: new TextEncoder().encode(note2.text), signature };
     const { timeSeconds, signature: timed } = readTimestampedSignature(signature);
-    const message = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
+    const message = key.type === "ed25519-cosignature" ? ed25519CosignedMessage(timeSeconds, note2.text) : cosignedMessage({ cosigner: key.name, timeSeconds, ...treeOf(checkpoint) });
     return { message, signature: timed };
   };
-  return verifiedLines(note, keys, messageOf2, crypto).map(
+  return verifiedLines(note2, keys, messageOf2, crypto).map(
     ({ key, line }) => key.type === "ed25519" ? { key } : { key, timeSeconds: readTimestampedSignature(line.signature).timeSeconds }
   );
 }
@@ -4719,8 +4722,8 @@ var init_checkpoint = __esm({
 });
 
 // src/core/log/entry.ts
-function parseEntry(text) {
-  const [version, kind = "", hash = "", ...rest] = text.split(" ");
+function parseEntry(text2) {
+  const [version, kind = "", hash = "", ...rest] = text2.split(" ");
   if (version !== "countersign/1") throw new Error("the entry does not begin with countersign/1");
   if (!KIND.test(kind)) throw new Error("the kind of the entry is not in lowercase letters");
   if (!HASH2.test(hash)) throw new Error("the hash of the entry is not 64 lowercase hex digits");
@@ -4730,8 +4733,8 @@ function parseEntry(text) {
     throw new Error("the streams of the entry are not each once and in order");
   return { kind, hash, streams };
 }
-function parseStream(text) {
-  const [, name = "", tag = "", digits = ""] = STREAM.exec(text) ?? [];
+function parseStream(text2) {
+  const [, name = "", tag = "", digits = ""] = STREAM.exec(text2) ?? [];
   const stream = streamNames.find((known) => known === name);
   const n = Number(digits);
   if (stream === void 0 || !Number.isSafeInteger(n))
@@ -4842,12 +4845,12 @@ function utf8(item) {
 function equal(one, other) {
   return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
-function openByPolicy(note, policy, crypto) {
+function openByPolicy(note2, policy, crypto) {
   const keys = {
     logs: policy.logs.map(({ key }) => key),
     witnesses: policy.witnesses.map(({ key }) => key)
   };
-  const opened = openCheckpoint(note, keys, crypto);
+  const opened = openCheckpoint(note2, keys, crypto);
   const cosignedBy = opened.cosignedBy.map((signer) => ({
     name: policy.witnesses.find(({ key }) => key === signer.key).name,
     ...signer
@@ -4881,10 +4884,10 @@ var init_policy = __esm({
 
 // src/core/log/proof.ts
 function parseProof(file) {
-  const text = wellFormedText(file, "the proof");
-  const blank = text.indexOf("\n\n");
+  const text2 = wellFormedText(file, "the proof");
+  const blank = text2.indexOf("\n\n");
   if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
-  const [header, ...lines] = text.slice(0, blank).split("\n");
+  const [header, ...lines] = text2.slice(0, blank).split("\n");
   if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
   const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
   const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
@@ -4894,7 +4897,7 @@ function parseProof(file) {
   return {
     index: parseInteger(index, "the index of the proof"),
     path: lines.map(hashOf),
-    checkpoint: text.slice(blank + 2),
+    checkpoint: text2.slice(blank + 2),
     ...extra && { extra }
   };
 }
@@ -4938,9 +4941,9 @@ var init_unusable = __esm({
 });
 
 // src/core/verifier/parse.ts
-function parseEvidence(text, what) {
+function parseEvidence(text2, what) {
   try {
-    return parseJsonText(text, DEPTH_MAX2);
+    return parseJsonText(text2, DEPTH_MAX2);
   } catch (error) {
     if (!(error instanceof MalformedJson)) throw error;
     throw new Unusable(
@@ -4997,19 +5000,19 @@ function keysOfLog(log, which, sha2562) {
     }
   });
 }
-function openTrusted(note, trust, crypto) {
-  const { text, lines } = parseNote(note);
-  const { origin } = parseCheckpoint(text);
-  const named = JSON.stringify(origin);
-  if (trust === void 0) throw new LogKeyNotGiven(origin, `no description of the log ${named} is given`);
+function openTrusted(note2, trust, crypto) {
+  const { text: text2, lines } = parseNote(note2);
+  const { origin } = parseCheckpoint(text2);
+  const named2 = JSON.stringify(origin);
+  if (trust === void 0) throw new LogKeyNotGiven(origin, `no description of the log ${named2} is given`);
   const { policy, everyType } = trust;
   const keys = policy.logs.map(({ key }) => key).filter(({ name }) => name === origin);
   const isGiven = (keyId) => keys.some((key) => key.keyId === keyId);
   const byUnknown = lines.some(({ name, keyId }) => name === origin && !isGiven(keyId));
   const bySome = lines.some(({ name, keyId }) => name === origin && isGiven(keyId));
-  const notGiven = () => new LogKeyNotGiven(origin, `no key of the log ${named} that signed its checkpoint is given`);
+  const notGiven = () => new LogKeyNotGiven(origin, `no key of the log ${named2} that signed its checkpoint is given`);
   if (!bySome && (byUnknown || keys.length === 0)) throw notGiven();
-  const opened = openByPolicy(note, policy, crypto);
+  const opened = openByPolicy(note2, policy, crypto);
   const signedBy = new Set(opened.signedBy.map(({ key }) => key.type));
   const unsigned = everyType ? keys.find(({ type }) => !signedBy.has(type)) : void 0;
   if (unsigned === void 0) return { ...opened, witnesses: opened.cosignedBy.map(({ name }) => name) };
@@ -5048,8 +5051,8 @@ function checkProofs(carried, due, { trust, crypto, onUsed }) {
   const notes = [];
   const proofs = Array.isArray(carried) ? readProofs(carried) : void 0;
   const checkpoint = checkOpen("log checkpoint", "The checkpoint of its proofs is not one of its log", () => {
-    for (const note of checkpointsOf(proofs ?? [])) {
-      const { origin, size, signedBy, cosignedBy, witnesses } = openTrusted(note, trust, crypto);
+    for (const note2 of checkpointsOf(proofs ?? [])) {
+      const { origin, size, signedBy, cosignedBy, witnesses } = openTrusted(note2, trust, crypto);
       for (const { key } of [...signedBy, ...cosignedBy]) onUsed(key);
       const seconds = signedBy.find(({ timeSeconds = 0 }) => timeSeconds > 0)?.timeSeconds;
       notes.push(noteOn({ origin, size, seconds, witnesses }));
@@ -5066,7 +5069,7 @@ function checkProofs(carried, due, { trust, crypto, onUsed }) {
   const order = check("log order", "The log does not show the order of its parts", () => {
     const { parts, order: pairs } = due();
     if (places.size < parts.length) throw new Error("not every part is shown to be in the log");
-    for (const [first, second] of pairs) requireOrder(first, second, places);
+    for (const [first2, second] of pairs) requireOrder(first2, second, places);
     return true;
   });
   for (const [part, { late }] of places)
@@ -5111,16 +5114,16 @@ function checkpointsOf(proofs) {
   for (const { read } of proofs) {
     if (!("proof" in read)) continue;
     const { origin } = read.checkpoint;
-    const note = read.proof.checkpoint;
-    if ((notes.get(origin) ?? note) !== note)
+    const note2 = read.proof.checkpoint;
+    if ((notes.get(origin) ?? note2) !== note2)
       throw new Error(`the proofs are under different checkpoints of the log ${JSON.stringify(origin)}`);
-    notes.set(origin, note);
+    notes.set(origin, note2);
   }
-  const [first, ...others] = notes.keys();
-  if (first === void 0) throw new Error("there is no proof that can be read");
-  const other = others.find((origin) => !areOfOneName(first, origin));
+  const [first2, ...others] = notes.keys();
+  if (first2 === void 0) throw new Error("there is no proof that can be read");
+  const other = others.find((origin) => !areOfOneName(first2, origin));
   if (other !== void 0)
-    throw new Error(`the logs ${JSON.stringify(first)} and ${JSON.stringify(other)} are not of one name`);
+    throw new Error(`the logs ${JSON.stringify(first2)} and ${JSON.stringify(other)} are not of one name`);
   return [...notes.values()];
 }
 function placeOf(part, proofs, { sha256: sha2562 }) {
@@ -5147,22 +5150,22 @@ function requirePromised(part, log, { origin }) {
       `${nameOf2(part)} is promised to the log ${JSON.stringify(log)} and proven to be in ${JSON.stringify(origin)}`
     );
 }
-function requireOrder(first, second, places) {
-  const [before, after] = [places.get(first), places.get(second)];
+function requireOrder(first2, second, places) {
+  const [before, after] = [places.get(first2), places.get(second)];
   if (before.late || after.late) return;
   const logs = numberOf(before.origin) - numberOf(after.origin);
   const isBefore = before.origin === after.origin ? before.index < after.index : logs < 0;
-  if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first)}`);
+  if (!isBefore) throw new Error(`${nameOf2(second)} does not stand behind ${nameOf2(first2)}`);
 }
 function areOfOneName(one, other) {
-  const [first, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
-  return first !== null && second !== null && first[1] === second[1];
+  const [first2, second] = [ORIGIN2.exec(one), ORIGIN2.exec(other)];
+  return first2 !== null && second !== null && first2[1] === second[1];
 }
 function noteOn(log) {
   const { origin, size, seconds, witnesses } = log;
-  const at = seconds === void 0 || seconds > LAST_SECOND ? "" : ` of ${new Date(seconds * 1e3).toISOString().replace(".000Z", "Z")}`;
+  const at2 = seconds === void 0 || seconds > LAST_SECOND ? "" : ` of ${new Date(seconds * 1e3).toISOString().replace(".000Z", "Z")}`;
   const cosigned = witnesses.length === 0 ? "" : `, cosigned by the witnesses ${witnesses.map((name) => JSON.stringify(name)).join(", ")}`;
-  return `The log ${JSON.stringify(origin)} had ${size} entries at its checkpoint${at}${cosigned}.`;
+  return `The log ${JSON.stringify(origin)} had ${size} entries at its checkpoint${at2}${cosigned}.`;
 }
 var ORIGIN2, numberOf, NAMES, nameOf2, LAST_SECOND;
 var init_bundle_log = __esm({
@@ -5219,7 +5222,21 @@ function checkGovernanceChange(evidence, given) {
       "The step-up authorization is not one of this resolution",
       given,
       (crypto) => isSteppedUp(change, crypto)
-    )
+    ),
+    ...impactChecks(change, given)
+  ];
+}
+function impactChecks(change, { sha256Hex }) {
+  const { impactReport, stepUpAuthorization } = change;
+  const payload = isMembers(stepUpAuthorization) ? stepUpAuthorization["payload"] : void 0;
+  const impactHash = isMembers(payload) ? payload["impactHash"] : void 0;
+  if (impactReport === void 0 && impactHash === void 0) return [];
+  return [
+    check("impact report", "The impact report is not the one that the step-up covers", () => {
+      const { changeId, changeHash } = members(impactReport);
+      const isOfThis = string(changeId) === change["changeId"] && string(changeHash) === change["changeHash"];
+      return change["kind"] === "policy" && isOfThis && sha256Hex(canonicalize(members(impactReport))) === impactHash;
+    })
   ];
 }
 function isResolved(change) {
@@ -6290,12 +6307,12 @@ function pow(num, power, modulo) {
     digits.push(Number(power & _15n));
     power >>= _4n;
   }
-  const table = new Array(16);
-  table[0] = _1n2;
-  table[1] = d;
+  const table2 = new Array(16);
+  table2[0] = _1n2;
+  table2[1] = d;
   for (let i = 2; i < 16; i++)
-    table[i] = table[i - 1] * d % modulo;
-  let p = table[digits[digits.length - 1]];
+    table2[i] = table2[i - 1] * d % modulo;
+  let p = table2[digits[digits.length - 1]];
   for (let w = digits.length - 2; w >= 0; w--) {
     p = p * p % modulo;
     p = p * p % modulo;
@@ -6303,7 +6320,7 @@ function pow(num, power, modulo) {
     p = p * p % modulo;
     const digit = digits[w];
     if (digit !== 0)
-      p = p * table[digit] % modulo;
+      p = p * table2[digit] % modulo;
   }
   return p;
 }
@@ -7055,10 +7072,10 @@ var init_curve = __esm({
         const W = FW_WINDOW;
         const size = 1 << W;
         const mask = bitMask(W);
-        const table = new Array(size);
-        table[0] = this.ZERO;
+        const table2 = new Array(size);
+        table2[0] = this.ZERO;
         for (let i = 1; i < size; i++)
-          table[i] = table[i - 1].add(point);
+          table2[i] = table2[i - 1].add(point);
         const windows = Math.ceil(bits / W);
         let acc = this.ZERO;
         for (let window = windows - 1; window >= 0; window--) {
@@ -7066,9 +7083,9 @@ var init_curve = __esm({
             for (let d = 0; d < W; d++)
               acc = acc.double();
           const digit = Number(n >> BigInt(window * W) & mask);
-          let sel = table[0];
+          let sel = table2[0];
           for (let i = 1; i < size; i++)
-            sel = i === digit ? table[i] : sel;
+            sel = i === digit ? table2[i] : sel;
           acc = acc.add(sel);
         }
         return { p: acc, f: acc };
@@ -7483,7 +7500,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
   const verifyOpts = {
     zip215: opts.zip215
   };
-  function verify(sig, msg, publicKey, options = verifyOpts) {
+  function verify2(sig, msg, publicKey, options = verifyOpts) {
     validateObject(options);
     const { context } = options;
     const zip215 = options.zip215 === void 0 ? !!verifyOpts.zip215 : options.zip215;
@@ -7556,7 +7573,7 @@ function eddsa(Point, cHash, eddsaOpts = {}) {
     keygen: createKeygen(randomSecretKey, getPublicKey),
     getPublicKey,
     sign,
-    verify,
+    verify: verify2,
     utils,
     Point,
     lengths
@@ -7886,13 +7903,13 @@ var init_der = __esm({
             throw new E("tlv.decode: wrong tag");
           if (data.length < 2 || data[pos++] !== tag)
             throw new E("tlv.decode: wrong tlv");
-          const first = data[pos++];
-          const isLong = !!(first & 128);
+          const first2 = data[pos++];
+          const isLong = !!(first2 & 128);
           let length = 0;
           if (!isLong)
-            length = first;
+            length = first2;
           else {
-            const lenLen = first & 127;
+            const lenLen = first2 & 127;
             if (!lenLen)
               throw new E("tlv.decode(long): indefinite length not supported");
             if (lenLen > 4)
@@ -8749,7 +8766,7 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
     const sig = drbg(seed, k2sig);
     return sig.toBytes(opts2.format);
   }
-  function verify(signature, message, publicKey, opts2 = {}) {
+  function verify2(signature, message, publicKey, opts2 = {}) {
     const { lowS, prehash, format } = validateSigOpts(opts2, defaultSigOpts);
     publicKey = abytes2(publicKey, void 0, "publicKey");
     message = validateMsgAndHash(message, prehash);
@@ -8797,7 +8814,7 @@ function ecdsa(Point, hash, ecdsaOpts = {}) {
     lengths,
     Point,
     sign,
-    verify,
+    verify: verify2,
     recoverPublicKey,
     Signature,
     hash: hash_
@@ -8850,8 +8867,8 @@ function readKeySet(keySet) {
     throw new Unusable("The key set holds no Ed25519 or ML-DSA-65 key, so nothing can be verified by it.");
   return keys;
 }
-function combinedKeys(first, second) {
-  return oneOfEach([...first.values(), ...second.values()]);
+function combinedKeys(first2, second) {
+  return oneOfEach([...first2.values(), ...second.values()]);
 }
 function oneOfEach(found) {
   const keys = /* @__PURE__ */ new Map();
@@ -8871,14 +8888,14 @@ function passkeyText({ passkey }) {
   return passkey === void 0 ? "" : canonicalize(passkey);
 }
 function refuseSharedKeys(keys) {
-  const first = /* @__PURE__ */ new Map();
+  const first2 = /* @__PURE__ */ new Map();
   for (const key of keys.filter(({ keyId }) => !keyId.endsWith(":step-up"))) {
-    const other = first.get(key.fingerprint);
+    const other = first2.get(key.fingerprint);
     if (other !== void 0 && ownerOf(other) !== ownerOf(key))
       throw new Unusable(
         `The key set holds one key under the names '${other.keyId}' and '${key.keyId}': one of them is false.`
       );
-    first.set(key.fingerprint, key);
+    first2.set(key.fingerprint, key);
   }
 }
 function ownerOf({ keyId }) {
@@ -9002,8 +9019,8 @@ function refusePrivate(part, which) {
       `${which} holds a private key: treat it as compromised, and save the public keys only.`
     );
 }
-function bytesOf2(text, which) {
-  const bytes = typeof text === "string" ? base64url(text) : void 0;
+function bytesOf2(text2, which) {
+  const bytes = typeof text2 === "string" ? base64url(text2) : void 0;
   if (bytes === void 0) throw new Unusable(`${which} has key bytes that are not base64url.`);
   return bytes;
 }
@@ -9099,14 +9116,14 @@ function notesOnConfirmation(confirmation, status) {
   if (!isMembers(confirmation)) return [];
   const { provider, says, comparisons } = confirmation;
   if (typeof provider !== "string" || typeof says !== "string") return [];
-  const named = JSON.stringify(provider);
+  const named2 = JSON.stringify(provider);
   const contradicts = status === "COMPLETED" && says === "not_executed" || status === "FAILED" && says === "executed";
   const entries = Array.isArray(comparisons) ? comparisons : [];
   return [
-    ...contradicts ? [`The provider ${named} says ${says}, and the record says ${status}.`] : [],
+    ...contradicts ? [`The provider ${named2} says ${says}, and the record says ${status}.`] : [],
     ...entries.flatMap(
       (one) => isMembers(one) && one["holds"] === false && typeof one["expression"] === "string" ? [
-        `A comparison of the confirmation by ${named} does not hold: ${JSON.stringify(one["expression"])}.`
+        `A comparison of the confirmation by ${named2} does not hold: ${JSON.stringify(one["expression"])}.`
       ] : []
     )
   ];
@@ -9137,8 +9154,8 @@ function checkReceipt(evidence, given) {
     checkSigned("receipt signature", "The receipt signature is not valid", given, (crypto) => {
       if (signed === void 0) return false;
       const { algorithm, keyId } = receipt;
-      const first = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
-      return requiredSignatures(receipt, first).every((one) => crypto.verifySignature("receipt", signed, one));
+      const first2 = { algorithm: string(algorithm), keyId: string(keyId), value: string(signature) };
+      return requiredSignatures(receipt, first2).every((one) => crypto.verifySignature("receipt", signed, one));
     })
   ];
 }
@@ -9291,15 +9308,15 @@ function isReceipted(record, receipt, crypto) {
   const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) throw new Error(problems.join("; "));
   const verificationId = string(receipt["verificationId"]);
-  const named = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
-  if (named.length === 0) return leftOut(record, "verifications") > 0;
-  return named.some(({ status }) => status === "VERIFIED");
+  const named2 = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
+  if (named2.length === 0) return leftOut(record, "verifications") > 0;
+  return named2.some(({ status }) => status === "VERIFIED");
 }
 function isConfirmed(record, confirmation, crypto) {
   const problems = checkProviderConfirmation(confirmation, crypto).flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) throw new Error(problems.join("; "));
-  const named = members(confirmation["confirmation"])["businessTransactionId"];
-  return named === string(record["businessTransactionId"]);
+  const named2 = members(confirmation["confirmation"])["businessTransactionId"];
+  return named2 === string(record["businessTransactionId"]);
 }
 function cutNote(record, name) {
   const [held, count] = [record[name], record[COUNTED[name]]];
@@ -9443,9 +9460,9 @@ function readExecution(record, { sha256Hex }) {
 function readApprovals(record, sha256Hex) {
   const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
   const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
-  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
+  return Array.from(payloads, ([text2, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
     requestHash: requestHash2,
-    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text2, sha256Hex) },
     keyId: `${string(approverId)}:${string(keyId)}`
   }));
 }
@@ -9454,10 +9471,10 @@ function readRequests(record, sha256Hex) {
     ({ request }) => request === void 0 ? [] : [members(request)]
   );
   const texts = new Map(requests.map((request) => [canonicalize(request), request]));
-  return Array.from(texts, ([text, { requestId }]) => ({
+  return Array.from(texts, ([text2, { requestId }]) => ({
     kind: "approval-request",
     id: string(requestId),
-    entry: artifactEntry.approvalRequest(text, sha256Hex)
+    entry: artifactEntry.approvalRequest(text2, sha256Hex)
   }));
 }
 function verifiedSignalsOf(record) {
@@ -9488,26 +9505,26 @@ function readConfirmations({ confirmations = [] }, sha256Hex) {
 }
 function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
   const { changeId, kind, target, status, proposed } = change;
-  const named = string(target);
-  const text = canonicalize(signedMembersOf(change));
+  const named2 = string(target);
+  const text2 = canonicalize(signedMembersOf(change));
   const read = {
     part: {
       kind: "change",
       id: string(changeId),
-      entry: artifactEntry.governanceChange(text, sha256Hex)
+      entry: artifactEntry.governanceChange(text2, sha256Hex)
     },
-    target: named
+    target: named2
   };
   if (status !== "APPROVED") return read;
   if (kind === "policy") {
-    const isThis = named === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
+    const isThis = named2 === `${policy.name}/${policy.version}` && sha256Hex(canonicalize(proposed ?? null)) === policy.contentHash;
     return isThis ? { ...read, policy: true } : read;
   }
   const enrolled = isMembers(proposed) ? proposed : {};
   const { action, approverId, keyId } = enrolled;
-  const isOfApprover = kind === "approver" && action === "add" && named === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named);
+  const isOfApprover = kind === "approver" && action === "add" && named2 === `${string(approverId)}:${string(keyId)}` && approvals.some((approval) => approval.keyId === named2);
   if (!isOfApprover) return read;
-  return { ...read, enrolled: readEnrolledKey(named, enrolled, carried.get(named)) };
+  return { ...read, enrolled: readEnrolledKey(named2, enrolled, carried.get(named2)) };
 }
 function areInForce(changes) {
   for (const [i, { part, target, policy, enrolled }] of changes.entries()) {
@@ -9533,12 +9550,12 @@ function enrolledKeys(changes, carried) {
 function areEnrolled({ approvals }, changes, carried) {
   const used = new Set(approvals.map(({ keyId }) => keyId));
   for (const keyId of used) {
-    const named = JSON.stringify(keyId);
+    const named2 = JSON.stringify(keyId);
     const enrolled = changes.find((change) => change.target === keyId)?.enrolled;
     const key = carried.get(keyId);
-    if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named}`);
-    if (key === void 0) throw new Error(`the key ${named} is not among them`);
-    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named} is another one than was enrolled`);
+    if (enrolled === void 0) throw new Error(`no governance change in it enrolled the key ${named2}`);
+    if (key === void 0) throw new Error(`the key ${named2} is not among them`);
+    if (!isSameKey(key, enrolled)) throw new Error(`the key ${named2} is another one than was enrolled`);
   }
   for (const keyId of carried.keys())
     if (!used.has(keyId)) throw new Error(`nothing is approved by the key ${JSON.stringify(keyId)}`);
@@ -9549,8 +9566,8 @@ function dueProofs({ authorization, requests, approvals, receipt, confirmations 
     ({ part, target, policy }) => policy === true ? [[part, authorization]] : approvals.filter(({ keyId }) => keyId === target).map((approval) => [part, approval.part])
   );
   for (const request of requests) {
-    const ofRequest = approvals.filter(({ requestHash: requestHash2 }) => requestHash2 === request.entry.hash);
-    order.push(...ofRequest.map(({ part }) => [request, part]));
+    const ofRequest2 = approvals.filter(({ requestHash: requestHash2 }) => requestHash2 === request.entry.hash);
+    order.push(...ofRequest2.map(({ part }) => [request, part]));
     order.push([request, authorization]);
   }
   for (const approval of approvals) order.push([approval.part, authorization]);
@@ -9573,12 +9590,12 @@ function notesOnAuthority(given, of) {
   const read = readable(() => ({ execution: of.execution(), changes: of.changes() }));
   if (read === void 0) return [];
   const { policy, receipt } = read.execution;
-  const named = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`;
+  const named2 = `${JSON.stringify(policy.name)} version ${JSON.stringify(policy.version)}`;
   const ofChanges = list(given).flatMap((change) => notesOnChange(members(change), of.crypto));
   return [
     ...receipt === void 0 ? ["No entry of the log states the record: only a receipt does."] : [],
     ...read.changes.some((change) => change.policy === true) ? [] : [
-      `It holds no governance change that put policy ${named} into force: the operator of the service did when it was first started, or the change was left out.`
+      `It holds no governance change that put policy ${named2} into force: the operator of the service did when it was first started, or the change was left out.`
     ],
     ...new Set(ofChanges)
   ];
@@ -10689,9 +10706,9 @@ var init_ml_dsa = __esm({
       brvBits: 8
     });
     id = (n) => n;
-    polyCoder = (d, compress = id, verify = id) => crystals.bitsCoder(d, {
-      encode: (i) => compress(verify(i)),
-      decode: (i) => verify(compress(i))
+    polyCoder = (d, compress = id, verify2 = id) => crystals.bitsCoder(d, {
+      encode: (i) => compress(verify2(i)),
+      decode: (i) => verify2(compress(i))
     });
     polyAdd = (a_, b_) => {
       const a = a_;
@@ -10764,13 +10781,14 @@ var init_pre_auth_encoding = __esm({
 });
 
 // src/core/verifier/crypto.ts
-function cryptoOf(keys, onUsed = () => void 0) {
+function cryptoOf(keys, onUsed = () => void 0, ed25519By = verifiers.ed25519) {
+  const by2 = { ...verifiers, ed25519: ed25519By };
   return {
-    sha256Hex: (text) => bytesToHex(sha256(utf8ToBytes(text))),
+    sha256Hex: (text2) => bytesToHex(sha256(utf8ToBytes(text2))),
     verifySignature: (artifact, canonicalText2, carried) => {
       const { keyId, value } = carried;
       if (keyId.includes(":") && isPasskeyAlgorithm(carried.algorithm))
-        return isAsserted(artifact, canonicalText2, carried, keys, onUsed);
+        return isAsserted(artifact, canonicalText2, carried, { keys, onUsed, by: by2 });
       const algorithm = knownFamily(carried.algorithm);
       requireMayVerify(artifact, keyId);
       const signature = base64(value);
@@ -10783,7 +10801,7 @@ function cryptoOf(keys, onUsed = () => void 0) {
       if (key === void 0) return void 0;
       if (key.algorithm !== algorithm) throw new Error(`key '${keyId}' is not an ${algorithm} key`);
       if (key.passkey !== void 0) throw new Error(`key '${keyId}' is a passkey, and signs as one only`);
-      return isSignedBy(key, message, signature, onUsed);
+      return isSignedBy(key, message, signature, { onUsed, by: by2 });
     },
     humanKey: (keyId) => keyId.includes(":") ? keys.get(keyId) : void 0
   };
@@ -10791,7 +10809,7 @@ function cryptoOf(keys, onUsed = () => void 0) {
 function requireMayVerify(artifact, keyId) {
   if (!mayVerify(artifact, keyId)) throw new Error(`key '${keyId}' is of no kind that signs as ${artifact}`);
 }
-function isAsserted(artifact, canonicalText2, { algorithm, keyId, value, webauthn }, keys, onUsed) {
+function isAsserted(artifact, canonicalText2, { algorithm, keyId, value, webauthn }, { keys, ...checking }) {
   if (!isPasskeyAlgorithm(algorithm)) throw new Error(`the algorithm '${algorithm}' is not known`);
   requireMayVerify(artifact, keyId);
   const signature = base64(value);
@@ -10805,11 +10823,11 @@ function isAsserted(artifact, canonicalText2, { algorithm, keyId, value, webauth
   if (key !== void 0 && key.algorithm !== kind) throw new Error(`key '${keyId}' is not an ${kind} key`);
   const message = preAuthEncoding(artifact, canonicalText2);
   const asserted = assertedBytes(webauthn, { message, passkey: key?.passkey, sha256 });
-  return key && isSignedBy(key, asserted, signature, onUsed);
+  return key && isSignedBy(key, asserted, signature, checking);
 }
-function isSignedBy(key, message, signature, onUsed) {
+function isSignedBy(key, message, signature, { onUsed, by: by2 }) {
   const { algorithm, bytes: publicKey, point } = key;
-  const isSigned = verifiers[algorithm]({ message, signature, publicKey, point });
+  const isSigned = by2[algorithm]({ message, signature, publicKey, point });
   if (isSigned) onUsed(key);
   return isSigned;
 }
@@ -10903,12 +10921,13 @@ function checkIntentTransition(evidence, given) {
   ];
 }
 function isLegal(value) {
-  const { from, to, by: by2, resolution, trustRecordHash, confirmationId } = members(value);
+  const { from, to, by: by2, resolution, trustRecordHash, confirmationId, agreedWith } = members(value);
   if (!mayFollow(from, to) || string(by2) === "") return false;
   const isClosed = (resolution === "EXECUTED" || resolution === "NOT_EXECUTED") && by2 !== "service";
   const isProven = typeof trustRecordHash === "string" && /^[0-9a-f]{64}$/.test(trustRecordHash);
   const isConfirmed2 = confirmationId === void 0 || to === "RESOLVED" && string(by2).startsWith("webhook:") && string(confirmationId) !== "";
-  return isConfirmed2 && (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
+  const isAgreed = agreedWith === void 0 || to === "RESOLVED" && string(agreedWith) !== "" && agreedWith !== by2;
+  return isConfirmed2 && isAgreed && (to === "RESOLVED" ? isClosed : resolution === void 0) && (to === "FINALIZED" ? isProven : trustRecordHash === void 0 || to === "ERRORED" && isProven);
 }
 var init_intent_transition = __esm({
   "src/core/verifier/intent-transition.ts"() {
@@ -10961,6 +10980,7 @@ var init_not_proven = __esm({
       "governance-change": [
         "That the change was right, or took effect.",
         "That its warnings and its diff are what the checker was shown: neither is signed.",
+        "That an impact report says what the service would have answered: it is what the human saw who signed its hash. Run the simulation over its range again.",
         "That the one who resolved it is a human and another one than the proposer: their names are what the service knew them by.",
         "That the step-up authorization was used only once, and, where no key of that human is given, that it is signed.",
         "That the human saw what was signed: the page at the origin that a passkey names showed it.",
@@ -11165,11 +11185,11 @@ var init_unsigned = __esm({
 });
 
 // src/core/verifier/index.ts
-function verifyFile(text, keySet, trust = {}) {
-  return verifyFileBy(text, { keys: keySetOf(keySet), log: logTrustOf(trust) });
+function readTrusted(keySet, trust = {}) {
+  return { keys: keySetOf(keySet), log: logTrustOf(trust) };
 }
-function verifyFileBy(text, trusted) {
-  const evidence = parseEvidence(text, "The evidence");
+function verifyFileBy(text2, trusted) {
+  const evidence = parseEvidence(text2, "The evidence");
   const entries = bulkEntries(evidence);
   if (entries === void 0) return [reportOn(evidence, trusted, "This")];
   if (entries.length === 0) throw new Unusable("The file is an empty list: there is no evidence to verify.");
@@ -11182,7 +11202,7 @@ function verifyFileBy(text, trusted) {
     }
   });
 }
-function noEvidence(note) {
+function noEvidence(note2) {
   const none = { checks: [], keys: [], notProven: [] };
   return {
     artifact: "unknown",
@@ -11190,7 +11210,7 @@ function noEvidence(note) {
     verdict: "unchecked",
     valid: false,
     ...none,
-    notes: [note]
+    notes: [note2]
   };
 }
 function keySetOf(keySet) {
@@ -11202,10 +11222,14 @@ function logTrustOf({ log }) {
 function parsedKeys(given) {
   return typeof given === "string" ? parseEvidence(given, "The key set") : given;
 }
+function artifactOf(evidence) {
+  const kinds = kindsOf(evidence);
+  return kinds.length === 1 ? kinds[0] : void 0;
+}
 function bulkEntries(evidence) {
   const isPage = isMembers(evidence) && kindsOf(evidence).length === 0;
   if (!isPage) return Array.isArray(evidence) ? evidence : void 0;
-  const lists = ["events", "changes", "confirmations", "requests"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
+  const lists = ["events", "changes", "confirmations", "requests", "refusals"].map((name) => evidence[name]).filter((entries2) => entries2 !== void 0);
   const [entries] = lists.length === 1 ? lists : [];
   return Array.isArray(entries) ? entries : void 0;
 }
@@ -11238,8 +11262,8 @@ function verdictOf(checks) {
   return checks.length > 0 && problems.length === 0 ? "valid" : "unchecked";
 }
 function by(check2, notesOn = () => []) {
-  return (evidence, { keys, onUsed }) => {
-    const crypto = cryptoOf(keys, onUsed);
+  return (evidence, { keys, onUsed, ed25519: ed255192 }) => {
+    const crypto = cryptoOf(keys, onUsed, ed255192);
     return { checks: check2(evidence, crypto), notes: notesOn(evidence, crypto) };
   };
 }
@@ -11330,10 +11354,10 @@ var init_verifier = __esm({
       bundle: {
         marks: ["bundle"],
         idOf: ({ record }) => isMembers(record) ? record["trustRecordId"] : void 0,
-        inspect: (bundle, { keys, log, onUsed }) => inspectBundle(bundle, {
+        inspect: (bundle, { keys, log, onUsed, ed25519: ed255192 }) => inspectBundle(bundle, {
           keys,
           log,
-          cryptoBy: (known) => cryptoOf(known, onUsed),
+          cryptoBy: (known) => cryptoOf(known, onUsed, ed255192),
           noteCrypto,
           onLogKeyUsed: (key) => onUsed(describedLogKey(key))
         })
@@ -11342,90 +11366,965 @@ var init_verifier = __esm({
   }
 });
 
-// src/cli/verify-command.ts
-var verify_command_exports = {};
-__export(verify_command_exports, {
-  exitCodeOf: () => exitCodeOf,
-  verifyCommand: () => verifyCommand
-});
-import { readFileSync } from "node:fs";
-function verifyCommand({ file, jwks, log, json }) {
-  let reports;
-  try {
-    if ([file, ...jwks, log].filter((path) => path === "-").length > 1)
-      throw new Unusable("Standard input can be read only once: give one file as `-`.");
-    const trust = log === void 0 ? {} : { log: readText(log) };
-    reports = verifyFile(readText(file), jwks.map(readText), trust);
-  } catch (error) {
-    console.error(`countersign: ${printable(errorText(error))}`);
-    return 2;
-  }
-  if (json)
-    console.log(printableJson(JSON.stringify(reports.length === 1 ? reports[0] : reports, void 0, 2)));
-  else for (const line of described2(reports)) console.log(printable(line));
-  return exitCodeOf(reports);
+// src/core/verifier/summary.ts
+function openSummary() {
+  const all = { valid: 0, invalid: 0, unchecked: 0 };
+  const kinds = /* @__PURE__ */ new Map();
+  const [missingKeys, missingLogs, cut2] = [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
+  let files = 0;
+  return {
+    add({ artifact, verdict, checks }) {
+      const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 };
+      kinds.set(artifact, ofKind);
+      all[verdict]++;
+      ofKind[verdict]++;
+      for (const { missingKeys: ids = [], missingLog } of checks) {
+        for (const id2 of ids) note(missingKeys, id2);
+        if (missingLog !== void 0) note(missingLogs, missingLog);
+      }
+    },
+    addFile(name, cutShort) {
+      files++;
+      if (cutShort) note(cut2, name);
+    },
+    summary: () => ({
+      files,
+      pieces: all.valid + all.invalid + all.unchecked,
+      ...all,
+      kinds: Object.fromEntries(kinds),
+      missingKeys: [...missingKeys],
+      missingLogs: [...missingLogs],
+      cutShort: [...cut2]
+    })
+  };
 }
-function exitCodeOf(reports) {
-  if (reports.some(({ verdict }) => verdict === "invalid")) return 1;
-  return reports.every(({ valid }) => valid) ? 0 : 2;
+function note(names2, name) {
+  if (names2.size < NAMED_MAX) names2.add(name);
+}
+function exitCodeOf({ pieces, valid, invalid, cutShort }) {
+  if (invalid > 0) return 1;
+  return pieces > 0 && valid === pieces && cutShort.length === 0 ? 0 : 2;
+}
+function summaryLines(summary) {
+  const { files, pieces, kinds } = summary;
+  return [
+    `${counted(pieces, "piece", "pieces")} of evidence in ${counted(files, "file", "files")}: ${countsText(summary)}`,
+    ...Object.entries(kinds).map(([kind, counts]) => `  ${kind}: ${countsText(counts)}`),
+    ...missingLines(summary)
+  ];
+}
+function missingLines({ missingKeys, missingLogs, cutShort }) {
+  const lines = [];
+  if (missingKeys.length > 0)
+    lines.push(
+      `Keys that are not given: ${named(missingKeys)}. Those of approvers are at GET /.well-known/approver-keys.json of the service, any at GET /keys/{keyId}.`
+    );
+  if (missingLogs.length > 0)
+    lines.push(
+      `Logs whose description is not given: ${named(missingLogs)}. It is at GET /.well-known/countersign-log of the service.`
+    );
+  if (cutShort.length > 0)
+    lines.push(`Without the last line of a whole export: ${named(cutShort)}. Something may be missing.`);
+  return lines.map(printable);
+}
+function countsText({ valid, invalid, unchecked }) {
+  return `${valid} valid, ${invalid} INVALID, ${unchecked} cannot be checked`;
+}
+function counted(count, one, many) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+function named(names2) {
+  return `${names2.join(", ")}${names2.length === NAMED_MAX ? ", …" : ""}`;
+}
+var NAMED_MAX;
+var init_summary = __esm({
+  "src/core/verifier/summary.ts"() {
+    "use strict";
+    init_printable();
+    NAMED_MAX = 20;
+  }
+});
+
+// src/core/verifier/lines.ts
+function isLines(name, first2, hasMore) {
+  const mayBe = hasMore || LINES_FILE.test(name) || exportEnd(first2) !== void 0;
+  if (!mayBe || !/^\s*[[{]/.test(first2)) return false;
+  try {
+    JSON.parse(first2);
+    return true;
+  } catch {
+    return false;
+  }
+}
+function countLines() {
+  let sinceEnd = 0;
+  let ended = false;
+  let fits = true;
+  return {
+    take(line) {
+      if (line.trim() === "") return false;
+      const count = exportEnd(line);
+      if (count === void 0) {
+        sinceEnd++;
+        return true;
+      }
+      fits &&= count === sinceEnd;
+      ended = true;
+      sinceEnd = 0;
+      return false;
+    },
+    isWhole: () => ended && fits && sinceEnd === 0
+  };
+}
+function exportEnd(line) {
+  if (!line.startsWith('{"exportEnd"')) return void 0;
+  try {
+    const { exportEnd: end = null, ...others } = JSON.parse(line);
+    const count = isMembers(end) ? end["count"] : void 0;
+    return typeof count === "number" && Object.keys(others).length === 0 ? count : void 0;
+  } catch {
+    return void 0;
+  }
+}
+var LINES_FILE;
+var init_lines = __esm({
+  "src/core/verifier/lines.ts"() {
+    "use strict";
+    init_evidence();
+    LINES_FILE = /\.(?:ndjson|jsonl)$/i;
+  }
+});
+
+// src/cli/verify/inputs.ts
+import { createReadStream, readFileSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+async function findFiles(paths) {
+  const found = [];
+  for (const path of paths) {
+    if (path === "-" || !await isFolder(path)) {
+      found.push(path);
+      continue;
+    }
+    const inside = (await readdir(path, { recursive: true })).filter((name) => EVIDENCE_FILE.test(name));
+    if (inside.length === 0) throw new Unusable(`${path} holds no .json, .ndjson or .jsonl file.`);
+    found.push(...inside.map((name) => join(path, name)).toSorted());
+  }
+  return found;
+}
+async function isFolder(path) {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+async function* readBatches(file) {
+  try {
+    yield* batchesOf(file);
+  } catch (error) {
+    const { message } = error instanceof Unusable ? error : unreadable(file, error);
+    yield { file, texts: [], end: "whole", problem: message };
+  }
+}
+async function* batchesOf(file) {
+  let rest = "";
+  let count;
+  let kind;
+  let line = 0;
+  let characters = 0;
+  let texts = [];
+  let lines = [];
+  const take = (one) => {
+    line++;
+    if (count?.take(one) !== true) return;
+    texts.push(one);
+    lines.push(line);
+    characters += one.length;
+  };
+  for await (const text2 of textsOf(file)) {
+    rest += text2;
+    if (rest.length > TEXT_CHARACTERS_MAX)
+      throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`);
+    kind ??= kindOf2(file, rest);
+    if (kind !== "lines") continue;
+    count ??= countLines();
+    const whole = rest.split("\n");
+    rest = whole.pop() ?? "";
+    for (const one of whole) {
+      take(one);
+      if (characters < BATCH_CHARACTERS) continue;
+      yield { file, texts, lines };
+      [texts, lines, characters] = [[], [], 0];
+    }
+  }
+  if (kind === void 0 && isLines(file, rest.trim(), false)) count = countLines();
+  if (count === void 0) {
+    yield { file, texts: [rest], end: "whole" };
+    return;
+  }
+  for (const one of rest.split("\n")) take(one);
+  yield { file, texts, lines, end: count.isWhole() ? "whole" : "cut short" };
+}
+function kindOf2(file, head) {
+  const start = head.search(/\S/);
+  const end = start === -1 ? -1 : head.indexOf("\n", start);
+  if (end === -1 || !/\S/.test(head.slice(end))) return void 0;
+  return isLines(file, head.slice(start, end), true) ? "lines" : "text";
+}
+async function* textsOf(file) {
+  const source = file === "-" ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
+  const decoded3 = openDecoder(file);
+  for await (const chunk of source) yield decoded3(chunk);
+  yield decoded3();
 }
 function readText(path) {
   let bytes;
   try {
     bytes = readFileSync(path === "-" ? 0 : path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
-    throw new Unusable(`${path} cannot be read (${code}).`);
+    throw unreadable(path, error);
   }
+  const decoded3 = openDecoder(path);
+  return decoded3(bytes) + decoded3();
+}
+function openDecoder(path) {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== void 0 });
+    } catch {
+      throw new Unusable(`${path} is not UTF-8 text.`);
+    }
+  };
+}
+function unreadable(path, error) {
+  return new Unusable(`${path} cannot be read (${codeOf(error)}).`);
+}
+function codeOf(error) {
+  return error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+}
+var EVIDENCE_FILE, BATCH_CHARACTERS, TEXT_CHARACTERS_MAX;
+var init_inputs = __esm({
+  "src/cli/verify/inputs.ts"() {
+    "use strict";
+    init_verifier();
+    init_lines();
+    EVIDENCE_FILE = /\.(?:json|ndjson|jsonl)$/i;
+    BATCH_CHARACTERS = 256 * 1024;
+    TEXT_CHARACTERS_MAX = 256 * 1024 * 1024;
+  }
+});
+
+// src/cli/verify/report.ts
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+async function openReport(path) {
+  let file;
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new Unusable(`${path} is not UTF-8 text.`);
+    file = await open(path, "w");
+  } catch (error) {
+    throw new Unusable(`${path} cannot be written (${codeOf(error)}).`);
+  }
+  const rows = { invalid: [], unchecked: [], valid: [] };
+  const actions = openTally();
+  const approvers = openTally();
+  const keys = /* @__PURE__ */ new Map();
+  return {
+    add(row) {
+      const { report, account } = row;
+      const ofVerdict = rows[report.verdict];
+      if (ofVerdict.length < ROWS_MAX) ofVerdict.push(row);
+      for (const { keyId, fingerprint } of report.keys)
+        if (keys.size < NAMES_MAX2) keys.set(keyId, fingerprint);
+      if (account === void 0 || report.verdict !== "valid") return;
+      if (account.action !== void 0) actions.add(account.action.name, account.action.ending);
+      for (const name of account.approvers) approvers.add(name, APPROVED);
+    },
+    async end(summary) {
+      await file.writeFile(pageOf({ summary, rows, actions: actions.all, approvers: approvers.all, keys }));
+      await file.close();
+    }
+  };
+}
+function openTally() {
+  const all = /* @__PURE__ */ new Map();
+  return {
+    all,
+    add(name, what) {
+      const counts = all.get(name) ?? {};
+      if (all.has(name) || all.size < NAMES_MAX2) all.set(name, counts);
+      counts[what] = (counts[what] ?? 0) + 1;
+    }
+  };
+}
+function pageOf({ summary, rows, actions, approvers, keys }) {
+  const { mark, tone, text: text2 } = HEADLINES[exitCodeOf(summary)];
+  const shown = [...rows.invalid, ...rows.unchecked, ...rows.valid];
+  const kinds = Object.entries(summary.kinds);
+  const limits = new Set(kinds.flatMap(([kind]) => kind === "unknown" ? [] : notProven(kind)));
+  const left = summary.pieces - shown.length;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; img-src data:; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Countersign verification report</title>
+<link rel="icon" href="data:,">
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>Verification report</h1>
+<p class="headline ${tone}"><span aria-hidden="true">${mark}</span> ${text2}</p>
+${missingLines(summary).map((line) => `<p class="missing">${escaped(line)}</p>`).join("\n")}
+${table(
+    "What was checked",
+    ["Evidence", "valid", "NOT VALID", "cannot be checked"],
+    [...kinds.map(([kind, ofKind]) => [KINDS3[kind], ...numbers(ofKind)]), ["In all", ...numbers(summary)]]
+  )}
+${table(
+    "What was asked for, as far as it is valid",
+    ["Action", "How it ended"],
+    Array.from(actions, ([name, endings]) => [
+      name,
+      Object.entries(endings).map(([ending, count]) => `${ending}: ${count}`).join("; ")
+    ])
+  )}
+${table(
+    "Who approved",
+    ["Approver", "Actions"],
+    Array.from(approvers, ([name, { [APPROVED]: count }]) => [name, `${count}`])
+  )}
+<h2>Each piece of evidence</h2>
+<p class="quiet">What stands here is what the evidence says. Only the verdict beside it says whether that was signed so.${left > 0 ? ` ${left} more are counted above and not listed; what is not valid comes first.` : ""}</p>
+<ol class="pieces">
+${shown.map(piece).join("\n")}
+</ol>
+${table("Keys by which signatures held", ["Key", "SHA-256 of the public key: compare it through another channel"], [...keys], "mono")}
+<h2>What this report does not prove</h2>
+<ul>
+${Array.from(limits, (limit) => `<li>${escaped(limit)}</li>`).join("\n")}
+</ul>
+</main>
+</body>
+</html>
+`;
+}
+function numbers({ valid, invalid, unchecked }) {
+  return [valid, invalid, unchecked].map(String);
+}
+function piece({ file, line, report, account }) {
+  const { artifact, verdict, subject, checks, notes } = report;
+  const place = `${subject} in ${file}${line === void 0 ? "" : `, line ${line}`}`;
+  const said = [...account?.said ?? [], ["Evidence", place]];
+  const problems = [
+    ...checks.flatMap(({ name, problem }) => problem === void 0 ? [] : [`${name}: ${problem}`]),
+    ...artifact === "unknown" ? notes : []
+  ];
+  return `<li class="${verdict}"><h3>${VERDICTS[verdict]}: ${KINDS3[artifact]}</h3>
+<dl>${said.map(([about, text2]) => `<div><dt>${about}</dt><dd>${escaped(text2)}</dd></div>`).join("")}</dl>
+${problems.length === 0 ? "" : `<ul class="problems">${problems.map((one) => `<li>${escaped(one)}</li>`).join("")}</ul>`}</li>`;
+}
+function table(caption, columns, rows, className = "") {
+  if (rows.length === 0) return "";
+  return `<table class="${className}"><caption>${caption}</caption>
+<thead><tr>${columns.map((column) => `<th scope="col">${column}</th>`).join("")}</tr></thead>
+<tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`).join("\n")}</tbody></table>`;
+}
+function escaped(text2) {
+  return printable(text2).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+}
+var ROWS_MAX, NAMES_MAX2, APPROVED, HEADLINES, VERDICTS, KINDS3, ENTITIES, STYLE;
+var init_report = __esm({
+  "src/cli/verify/report.ts"() {
+    "use strict";
+    init_printable();
+    init_verifier();
+    init_not_proven();
+    init_inputs();
+    init_summary();
+    ROWS_MAX = 1e3;
+    NAMES_MAX2 = 200;
+    APPROVED = "approved";
+    HEADLINES = [
+      { mark: "✓", tone: "valid", text: "Everything that was checked is what the service signed, unchanged." },
+      { mark: "✗", tone: "invalid", text: "Something is not what the service signed. It stands first below." },
+      {
+        mark: "?",
+        tone: "unchecked",
+        text: "Nothing was found to be wrong, and something could not be checked."
+      }
+    ];
+    VERDICTS = {
+      valid: "✓ valid",
+      invalid: "✗ NOT VALID",
+      unchecked: "? cannot be checked"
+    };
+    KINDS3 = {
+      "trust-record": "Executed action",
+      receipt: "Receipt",
+      "refusal-record": "Refused action",
+      "audit-event": "Audit event",
+      "governance-change": "Change by two humans",
+      "intent-transition": "End of an execution in doubt",
+      "provider-confirmation": "Statement of a provider",
+      "approval-request": "Request for approval",
+      "approval-request-close": "End of a request for approval",
+      bundle: "Executed action, with all that it rests on",
+      unknown: "No evidence"
+    };
+    ENTITIES = {
+      "&": "&amp;",
+      "<": "&lt;",
+      ">": "&gt;",
+      '"': "&quot;",
+      "'": "&#39;"
+    };
+    STYLE = `
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --ink: #1b1d21; --faint: #5a606b; --line: #c5cad3; --zone: #f5f7fa;
+  --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #15171b; --ink: #e8eaee; --faint: #a6adb9; --line: #434954; --zone: #1e2127;
+    --valid: #6fd597; --invalid: #ff8f97; --unchecked: #f0b95c;
   }
 }
-function described2(reports) {
-  const lines = reports.flatMap(describedOne);
-  const count = (due) => reports.filter(({ verdict }) => verdict === due).length;
-  if (reports.length > 1)
-    lines.push(
-      `${reports.length} pieces of evidence: ${count("valid")} valid, ${count("invalid")} INVALID, ${count("unchecked")} cannot be checked`,
-      ""
-    );
-  if (reports.some(({ checks }) => checks.some(({ missingKeys }) => missingKeys !== void 0)))
-    lines.push(
-      "A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.",
-      ""
-    );
-  if (reports.some(({ checks }) => checks.some(({ missingLog }) => missingLog !== void 0)))
-    lines.push(
-      "The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.",
-      ""
-    );
-  const limits = new Set(reports.flatMap(({ notProven: notProven2 }) => notProven2));
-  return [...lines, "A pass does not prove:", ...Array.from(limits, (limit) => `  - ${limit}`)];
+@media print {
+  :root {
+    --paper: #ffffff; --ink: #000000; --faint: #333333; --line: #888888; --zone: #ffffff;
+    --valid: #0b6b34; --invalid: #a8071a; --unchecked: #7a4a00;
+  }
+  .pieces > li { break-inside: avoid; }
 }
-function describedOne({ artifact, subject, verdict, checks, keys, notes }) {
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.7rem; line-height: 1.2; }
+h2 { margin: 2rem 0 0.5rem; font-size: 1.25rem; }
+h3 { margin: 0 0 0.5rem; font-size: 1rem; }
+.headline { padding: 0.75rem 1rem; border: 2px solid; border-radius: 0.5rem; font-size: 1.15rem; font-weight: 600; }
+.quiet { margin: 0.25rem 0; color: var(--faint); }
+.missing { margin: 0.5rem 0; padding-left: 0.75rem; border-left: 4px solid var(--unchecked); overflow-wrap: anywhere; }
+.valid h3, .headline.valid { color: var(--valid); }
+.invalid h3, .headline.invalid, .invalid .problems { color: var(--invalid); }
+.unchecked h3, .headline.unchecked, .unchecked .problems { color: var(--unchecked); }
+table { width: 100%; margin: 1.5rem 0; border-collapse: collapse; }
+caption { padding-bottom: 0.5rem; font-size: 1.25rem; font-weight: 600; text-align: left; }
+th, td { padding: 0.35rem 0.4rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
+td { overflow-wrap: anywhere; }
+td:first-child { min-width: 6rem; }
+.mono td { font-family: ui-monospace, monospace; font-size: 0.875rem; }
+.pieces { padding: 0; list-style: none; }
+.pieces > li { margin: 0 0 0.75rem; padding: 0.75rem 1rem; border: 1px solid var(--line); border-left-width: 4px; border-radius: 0.25rem; background: var(--zone); }
+.pieces > li.valid { border-left-color: var(--valid); }
+.pieces > li.invalid { border-left-color: var(--invalid); }
+.pieces > li.unchecked { border-left-color: var(--unchecked); }
+dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 17rem), 1fr)); gap: 0.25rem 1rem; margin: 0; }
+dt { color: var(--faint); font-size: 0.875rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+.problems { margin: 0.5rem 0 0; padding-left: 1.25rem; }
+`;
+  }
+});
+
+// src/core/verifier/account.ts
+function accountsOf(file) {
+  let evidence;
+  try {
+    evidence = parseEvidence(file, "The evidence");
+  } catch {
+    return [];
+  }
+  return (bulkEntries(evidence) ?? [evidence]).map((entry) => {
+    const members2 = isMembers(entry) ? entry : {};
+    const artifact = artifactOf(members2);
+    const { said, ...others } = artifact === void 0 ? { said: {} } : ACCOUNTS[artifact](members2);
+    const texts = Object.entries(said).filter(([, one]) => one !== "");
+    return { approvers: [], ...others, said: texts.map(([about, one]) => [about, cut(one)]) };
+  });
+}
+function ofRecord(record) {
+  const transaction = at(record, "transaction");
+  const intent = at(transaction, "intent");
+  const authority = at(transaction, "authority");
+  const execution = first(record["executions"]);
+  const isDone = text(execution, "status") === "COMPLETED";
+  const ending = isDone ? "Done, as the connector reported" : "Not done";
+  const why = isDone ? "" : text(at(at(execution, "evidence"), "result"), "reason");
+  const approvers = approversOf(at(execution, "decision"));
+  return {
+    action: { name: text(intent, "action"), ending },
+    approvers,
+    said: {
+      ...ofIntent(intent),
+      "Asked by": text(at(transaction, "metadata"), "submittedBy"),
+      "On behalf of": text(authority, "displayName") || text(authority, "principalId"),
+      "Approved by": approvers.join(", "),
+      "Under policy": policyText(at(transaction, "policy")),
+      "What was done": joined(": ", ending, why),
+      When: text(execution, "completedAt") || text(record, "createdAt")
+    }
+  };
+}
+function ofRefusal(refusal) {
+  const decision = at(refusal, "decision");
+  const intent = at(refusal, "evaluatedIntent");
+  return {
+    action: { name: text(intent, "action"), ending: "Refused" },
+    said: {
+      ...ofIntent(intent),
+      "Asked by": text(refusal, "submittedBy"),
+      "Under policy": policyText(at(decision, "policy")),
+      "What was done": joined(": ", "Refused", text(decision, "reason")),
+      When: text(refusal, "createdAt")
+    }
+  };
+}
+function ofRequest(request) {
+  return {
+    action: { name: text(request, "capability"), ending: "An approval was asked for" },
+    said: {
+      "Asked for": joined(" → ", text(request, "capability"), text(request, "target")),
+      "How much": membersText(at(request, "parameters")),
+      "Asked by": text(request, "requestedBy"),
+      "On behalf of": text(request, "principalId"),
+      "Under policy": policyText(at(request, "policy")),
+      When: text(request, "createdAt")
+    }
+  };
+}
+function ofIntent(intent) {
+  return {
+    "Asked for": joined(" → ", text(intent, "action"), text(intent, "target")),
+    "How much": membersText(at(intent, "parameters"))
+  };
+}
+function approversOf(decision) {
+  const approvals = Object.values(at(decision, "verifiedSignals")).flatMap((signal) => {
+    const given = isMembers(signal) ? signal["approvals"] : void 0;
+    return Array.isArray(given) ? given : [];
+  });
+  const names2 = approvals.map(
+    (approval) => isMembers(approval) ? text(at(approval, "payload"), "approverId") : ""
+  );
+  return [...new Set(names2.filter(Boolean))].map(cut);
+}
+function policyText(policy) {
+  return joined(" ", text(policy, "name"), text(policy, "version"));
+}
+function membersText(members2) {
+  return Object.entries(members2).map(([name, value]) => `${name} ${typeof value === "string" ? value : JSON.stringify(value)}`).join(", ");
+}
+function joined(separator, ...texts) {
+  return texts.filter(Boolean).join(separator);
+}
+function cut(long) {
+  return long.length > TEXT_MAX ? `${long.slice(0, TEXT_MAX)}…` : long;
+}
+function at(members2, name) {
+  const value = members2[name];
+  return isMembers(value) ? value : {};
+}
+function first(value) {
+  const [one] = Array.isArray(value) ? value : [];
+  return isMembers(one) ? one : {};
+}
+function text(members2, name) {
+  const value = members2[name];
+  return typeof value === "string" ? value : "";
+}
+var TEXT_MAX, ACCOUNTS;
+var init_account = __esm({
+  "src/core/verifier/account.ts"() {
+    "use strict";
+    init_evidence();
+    init_verifier();
+    init_parse();
+    TEXT_MAX = 200;
+    ACCOUNTS = {
+      bundle: (bundle) => ofRecord(at(bundle, "record")),
+      "trust-record": ofRecord,
+      "refusal-record": ofRefusal,
+      "approval-request": (evidence) => ofRequest(at(evidence, "request")),
+      "approval-request-close": (close) => ({
+        said: {
+          Request: text(close, "requestId"),
+          "How it ended": joined(": ", text(close, "status"), text(close, "reason")),
+          By: text(close, "by"),
+          When: text(close, "closedAt")
+        }
+      }),
+      receipt: (receipt) => ({
+        said: { "Receipt for": text(receipt, "businessTransactionId"), When: text(receipt, "issuedAt") }
+      }),
+      "governance-change": (change) => ({
+        said: {
+          Change: joined(" ", text(change, "kind"), text(change, "target")),
+          Why: text(change, "reason"),
+          "Proposed by": text(change, "proposedBy"),
+          "How it ended": text(change, "status"),
+          By: text(change, "resolvedBy"),
+          When: text(change, "resolvedAt") || text(change, "proposedAt")
+        }
+      }),
+      "audit-event": (evidence) => {
+        const event = at(evidence, "event");
+        return {
+          said: {
+            Event: joined(" ", text(event, "type"), text(event, "capability")),
+            Caller: text(event, "callerId"),
+            Why: text(event, "reason"),
+            When: text(event, "occurredAt")
+          }
+        };
+      },
+      "intent-transition": (evidence) => {
+        const transition = at(evidence, "transition");
+        return {
+          said: {
+            Execution: text(transition, "businessTransactionId"),
+            "How it ended": joined(": ", text(transition, "to"), text(transition, "resolution")),
+            Why: text(transition, "note"),
+            By: text(transition, "by"),
+            When: text(transition, "at")
+          }
+        };
+      },
+      "provider-confirmation": (evidence) => {
+        const confirmation = at(evidence, "confirmation");
+        return {
+          said: {
+            Execution: text(confirmation, "businessTransactionId"),
+            "What the provider says": text(confirmation, "says"),
+            Provider: text(confirmation, "provider"),
+            When: text(confirmation, "receivedAt")
+          }
+        };
+      }
+    };
+  }
+});
+
+// src/core/verifier/many.ts
+function reportsOn(text2, trusted) {
+  try {
+    return verifyFileBy(text2, trusted);
+  } catch (error) {
+    if (error instanceof Unusable) return [noEvidence(error.message)];
+    throw error;
+  }
+}
+var init_many = __esm({
+  "src/core/verifier/many.ts"() {
+    "use strict";
+    init_verifier();
+    init_lines();
+    init_summary();
+    init_unusable();
+  }
+});
+
+// src/cli/verify/native-ed25519.ts
+import { createPublicKey, verify } from "node:crypto";
+function keyObject(publicKey) {
+  let key = keyObjects.get(publicKey);
+  if (key === void 0) {
+    key = createPublicKey({ key: Buffer.concat([SPKI_PREFIX, publicKey]), format: "der", type: "spki" });
+    keyObjects.set(publicKey, key);
+  }
+  return key;
+}
+var SMALL_ORDER, SPKI_PREFIX, keyObjects, nativeEd25519;
+var init_native_ed25519 = __esm({
+  "src/cli/verify/native-ed25519.ts"() {
+    "use strict";
+    init_utils();
+    init_crypto();
+    SMALL_ORDER = /* @__PURE__ */ new Set([
+      "0100000000000000000000000000000000000000000000000000000000000000",
+      "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+      "0000000000000000000000000000000000000000000000000000000000000000",
+      "0000000000000000000000000000000000000000000000000000000000000080",
+      "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+      "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+      "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+      "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa"
+    ]);
+    SPKI_PREFIX = hexToBytes("302a300506032b6570032100");
+    keyObjects = /* @__PURE__ */ new WeakMap();
+    nativeEd25519 = (signed) => {
+      const { message, signature, publicKey } = signed;
+      return signature.length === 64 && !SMALL_ORDER.has(Buffer.from(signature.subarray(0, 32)).toString("hex")) && verify(null, message, keyObject(publicKey), signature) || verifiers.ed25519(signed);
+    };
+  }
+});
+
+// src/cli/verify/task.ts
+function trustedBy({ jwks, log }) {
+  return { ...readTrusted(jwks, log === void 0 ? {} : { log }), ed25519: nativeEd25519 };
+}
+function runTask({ texts, detail, withAccounts }, trusted) {
+  return texts.map((text2) => {
+    const accounts = withAccounts ? accountsOf(text2) : [];
+    return reportsOn(text2, trusted).map((report, i) => ({
+      report: detail === "whole" ? report : { ...shortened(report), keys: withAccounts ? report.keys : [] },
+      account: accounts[i]
+    }));
+  });
+}
+function shortened(report) {
+  const isValid = report.verdict === "valid";
+  return {
+    ...report,
+    checks: isValid ? [] : report.checks.filter(({ problem }) => problem !== void 0),
+    notes: isValid ? [] : report.notes,
+    notProven: []
+  };
+}
+var init_task = __esm({
+  "src/cli/verify/task.ts"() {
+    "use strict";
+    init_account();
+    init_verifier();
+    init_many();
+    init_native_ed25519();
+  }
+});
+
+// src/cli/verify/threads.ts
+import { availableParallelism } from "node:os";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+function serveTasks() {
+  const { countersignVerify: trust } = workerData ?? {};
+  if (isMainThread || parentPort === null || trust === void 0) return false;
+  const port = parentPort;
+  const trusted = trustedBy(trust);
+  port.on("message", (task) => port.postMessage(runTask(task, trusted)));
+  return true;
+}
+async function* runOnThreads(tasks, trust, file) {
+  const threads = [];
+  const pending = [];
+  const iterator = tasks[Symbol.asyncIterator]();
+  const count = Math.min(availableParallelism(), THREADS_MAX);
+  try {
+    const [first2, second] = [await iterator.next(), await iterator.next()];
+    if (first2.done !== true && second.done === true) {
+      yield { ...first2.value, done: runTask(first2.value.task, trustedBy(trust)) };
+      return;
+    }
+    const ahead = [first2, second];
+    for (let next = ahead.shift(); next !== void 0 && next.done !== true; ) {
+      const taken = next.value;
+      if (threads.length < count) threads.push(openThread(file, trust));
+      const result = submit(threads, taken.task).then((done) => ({ ...taken, done }));
+      result.catch(() => void 0);
+      pending.push(result);
+      if (pending.length >= count * TASKS_OF_A_THREAD) yield await pending.shift();
+      next = ahead.shift() ?? await iterator.next();
+    }
+    for (const one of pending) yield await one;
+  } finally {
+    await iterator.return?.();
+    await Promise.all(threads.map(({ worker }) => worker.terminate()));
+  }
+}
+function openThread(file, trust) {
+  const data = { countersignVerify: trust };
+  const thread = { worker: new Worker(file, { workerData: data, argv: [] }), waiting: [] };
+  const fail = (error) => {
+    for (const { reject } of thread.waiting.splice(0)) reject(error);
+  };
+  thread.worker.on("message", (done) => thread.waiting.shift()?.resolve(done));
+  thread.worker.on("error", (error) => fail(error instanceof Error ? error : new Error(String(error))));
+  thread.worker.on("exit", () => fail(new Error("A thread of the verifier ended early.")));
+  return thread;
+}
+function submit(threads, task) {
+  const [least] = threads.toSorted((a, b) => a.waiting.length - b.waiting.length);
+  if (least === void 0) throw new Error("no thread");
+  return new Promise((resolve2, reject) => {
+    least.waiting.push({ resolve: resolve2, reject });
+    least.worker.postMessage(task);
+  });
+}
+var THREADS_MAX, TASKS_OF_A_THREAD;
+var init_threads = __esm({
+  "src/cli/verify/threads.ts"() {
+    "use strict";
+    init_task();
+    THREADS_MAX = 16;
+    TASKS_OF_A_THREAD = 2;
+  }
+});
+
+// src/cli/verify-command.ts
+var verify_command_exports = {};
+__export(verify_command_exports, {
+  verifyCommand: () => verifyCommand
+});
+import { resolve } from "node:path";
+async function verifyCommand(request) {
+  process.stdout.on("error", () => process.exit(2));
+  try {
+    return await verifyAll(request);
+  } catch (error) {
+    console.error(`countersign: ${printable(errorText(error))}`);
+    return 2;
+  }
+}
+async function verifyAll(request) {
+  const { files, jwks, log } = request;
+  if ([...files, ...jwks, log].filter((path) => path === "-").length > 1)
+    throw new Unusable("Standard input can be read only once: give one file as `-`.");
+  const trust = { jwks: jwks.map(readText), log: log === void 0 ? void 0 : readText(log) };
+  trustedBy(trust);
+  const inputs = await findFiles(files);
+  const summing = openSummary();
+  const report = request.report === void 0 ? void 0 : await openReportBeside(request.report, inputs);
+  const printer = openPrinter(request);
+  for await (const found of verified(inputs, trust, request, summing)) {
+    summing.add(found.report);
+    report?.add(found);
+    await printer.add(found);
+  }
+  const summary = summing.summary();
+  await report?.end(summary);
+  await printer.end(summary);
+  return exitCodeOf(summary);
+}
+function openReportBeside(path, inputs) {
+  if (inputs.some((input) => resolve(input) === resolve(path)))
+    throw new Unusable(`${path} is evidence: write the report to another file.`);
+  return openReport(path);
+}
+async function* verified(inputs, trust, { json, report, threadFile }, summing) {
+  async function* tasks() {
+    for (const input of inputs)
+      for await (const batch of readBatches(input)) {
+        const detail = json || inputs.length === 1 && batch.lines === void 0 ? "whole" : "short";
+        yield { batch, task: { texts: batch.texts, detail, withAccounts: report !== void 0 } };
+      }
+  }
+  for await (const { batch, done } of runOnThreads(tasks(), trust, threadFile)) {
+    const { file, lines, end, problem } = batch;
+    if (problem !== void 0)
+      yield { file, line: void 0, report: noEvidence(problem), account: void 0 };
+    for (const [i, ofText] of done.entries())
+      for (const one of ofText) yield { ...one, file, line: lines?.[i] };
+    if (end !== void 0) summing.addFile(file, end === "cut short");
+  }
+}
+function openPrinter({ json, quiet, files }) {
+  const style = json ? openJson() : LINES;
+  const each = async (found) => {
+    if (!quiet || found.report.verdict !== "valid") await style.each(found);
+  };
+  let isMany = quiet || files.length > 1;
+  let waiting;
+  return {
+    async add(found) {
+      if (!isMany && waiting === void 0 && found.line === void 0) {
+        waiting = found;
+        return;
+      }
+      isMany = true;
+      if (waiting !== void 0) await each(waiting);
+      waiting = void 0;
+      await each(found);
+    },
+    end: (summary) => waiting === void 0 ? style.end(summary) : style.alone(waiting)
+  };
+}
+function openJson() {
+  let written = 0;
+  const start = () => written++ === 0 ? '{"reports":[' : ",";
+  return {
+    async alone({ report }) {
+      refuseNone(report);
+      await printJson(JSON.stringify(report, void 0, 2));
+    },
+    each: ({ file, line, report }) => printJson(`${start()}${JSON.stringify({ file, line, ...report })}`),
+    end: (summary) => printJson(`${written === 0 ? start() : ""}],"summary":${JSON.stringify(summary)}}`)
+  };
+}
+function refuseNone({ artifact, notes }) {
+  if (artifact === "unknown") throw new Unusable(notes.join(" "));
+}
+function described2({ artifact, subject, verdict, checks, keys, notes }) {
   return [
     `${artifact} ${subject}`,
-    ...checks.map((check2) => {
-      const { name, problem } = check2;
-      if (problem === void 0) return `  ok      ${name}`;
-      return `  ${isOpen(check2) ? "NO KEY" : "FAILED"}  ${name}: ${problem}`;
-    }),
-    ...notes.map((note) => `  note    ${note}`),
+    ...checks.map((check2) => check2.problem === void 0 ? `  ok      ${check2.name}` : problemLine(check2)),
+    ...notes.map((note2) => `  note    ${note2}`),
     ...keys.map(({ keyId, fingerprint }) => `  key     ${keyId} SHA-256 ${fingerprint}`),
-    VERDICTS[verdict],
+    VERDICTS2[verdict],
     ""
   ];
 }
-var VERDICTS;
+function problemLine(check2) {
+  return `  ${isOpen(check2) ? "NO KEY" : "FAILED"}  ${check2.name}: ${check2.problem}`;
+}
+function shortLines({ file, line, report }) {
+  const { artifact, subject, verdict, checks, notes } = report;
+  const place = line === void 0 ? file : `${file}:${line}`;
+  return [
+    `${VERDICTS2[verdict].padEnd(17)}  ${artifact} ${subject}  ${place}`,
+    ...checks.filter(({ problem }) => problem !== void 0).map(problemLine),
+    ...artifact === "unknown" ? notes.map((note2) => `  note    ${note2}`) : []
+  ];
+}
+function print(lines) {
+  return write2(lines.map(printable).join("\n"));
+}
+function printJson(text2) {
+  return write2(printableJson(text2));
+}
+async function write2(text2) {
+  if (!process.stdout.write(`${text2}
+`))
+    await new Promise((onward) => process.stdout.once("drain", onward));
+}
+var LINES, VERDICTS2;
 var init_verify_command = __esm({
   "src/cli/verify-command.ts"() {
     "use strict";
     init_error_text();
     init_printable();
     init_verifier();
-    VERDICTS = {
+    init_summary();
+    init_inputs();
+    init_report();
+    init_task();
+    init_threads();
+    LINES = {
+      async alone({ report }) {
+        refuseNone(report);
+        const { checks, notProven: notProven2 } = report;
+        await print([
+          ...described2(report),
+          ...checks.some(({ missingKeys }) => missingKeys !== void 0) ? [
+            "A key that is not given is at GET /keys/{keyId} of the service: save it, and give it with --jwks.",
+            ""
+          ] : [],
+          ...checks.some(({ missingLog }) => missingLog !== void 0) ? [
+            "The keys of a log are at GET /.well-known/countersign-log of the service: save the answer, and give it with --log.",
+            ""
+          ] : [],
+          "A pass does not prove:",
+          ...notProven2.map((limit) => `  - ${limit}`)
+        ]);
+      },
+      each: (found) => print(shortLines(found)),
+      end: (summary) => print([
+        ...summaryLines(summary),
+        "A pass does not prove that a policy was right, that an effect happened as reported, or that nothing is missing."
+      ])
+    };
+    VERDICTS2 = {
       valid: "valid",
       invalid: "INVALID",
       unchecked: "cannot be checked"
@@ -11457,29 +12356,44 @@ function collected(value, earlier2 = []) {
 }
 
 // src/cli/verify-program.ts
-function defineVerify(command) {
-  command.description("verify saved evidence offline; exits 0 valid, 1 invalid, 2 unusable").argument("<file>", "evidence as the service answered it, or a page of it; '-' reads stdin").requiredOption(
+function defineVerify(command, threadFile) {
+  command.description(
+    "verify saved evidence offline; exits 0 all valid, 1 any invalid, 2 any cannot be checked or an export cut short"
+  ).argument(
+    "<file...>",
+    "evidence as the service answered it: pieces, pages, exports as NDJSON, folders of them; '-' reads stdin"
+  ).requiredOption(
     "--jwks <file>",
-    "saved keys: the answer of GET /.well-known/jwks.json, or of GET /keys/{keyId} for an approver; may be repeated",
+    "saved keys: the answers of GET /.well-known/jwks.json, GET /.well-known/approver-keys.json or GET /keys/{keyId}; may be repeated",
     collected
   ).option(
     "--log <file>",
     "for a bundle: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy"
-  ).option("--json", "print the report as JSON").exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)).action(async (file, options) => {
+  ).option("--json", "print the report as JSON; of several pieces {reports, summary}").option("--quiet", "print only what is not valid, and the summary").option(
+    "--report <file.html>",
+    "write a page for people: who asked for what, who approved, what was done"
+  ).exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)).action(async (files, options) => {
     const { verifyCommand: verifyCommand2 } = await Promise.resolve().then(() => (init_verify_command(), verify_command_exports));
-    process.exitCode = verifyCommand2({
-      file,
-      jwks: options.jwks,
-      log: options.log,
-      json: options.json === true
+    const { jwks, log, report, json, quiet } = options;
+    process.exitCode = await verifyCommand2({
+      files,
+      jwks,
+      log,
+      report,
+      json: json === true,
+      quiet: quiet === true,
+      threadFile
     });
   });
 }
 
 // tools/verifier-page/command.ts
-var program2 = new Command("node countersign-verify.mjs");
-defineVerify(program2);
-await program2.parseAsync();
+init_threads();
+if (!serveTasks()) {
+  const program2 = new Command("node countersign-verify.mjs");
+  defineVerify(program2, new URL(import.meta.url));
+  await program2.parseAsync();
+}
 
 /*
 node_modules/@noble/curves

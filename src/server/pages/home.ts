@@ -12,6 +12,11 @@ export const pages = [
   { path: '/reference', title: 'Reference', about: 'Read every route, its fields and its errors.' },
   { path: '/handbook', title: 'Handbook', about: 'For callers, approvers, operators and auditors.' },
   { path: '/verifier', title: 'Verifier', about: 'Check evidence offline: nothing leaves the browser.' },
+  {
+    path: '/signer',
+    title: 'Offline signer',
+    about: 'For approvers: save the page, and sign with the network off.',
+  },
 ] as const
 
 /** Where there is one, it has a host of its own. */

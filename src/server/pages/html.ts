@@ -1,7 +1,7 @@
 // Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { etagOf } from '../etag.ts'
+import { etagOf } from '../http/etag.ts'
 import type { Answer } from '../routes/route.ts'
 
 /** A tick on a square, in the page itself: a browser would otherwise ask for /favicon.ico. */

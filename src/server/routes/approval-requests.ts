@@ -166,6 +166,7 @@ export const approvalRequests = [
   {
     ...post,
     path: '/approval-requests/{id}/withdraw',
+    appends: true,
     session: true,
     cost: 'compute',
     operationId: 'withdrawApprovalRequest',

@@ -16,6 +16,7 @@ export const approvals = [
     ...post,
     path: '/approvals',
     session: true,
+    appends: true,
     cost: 'compute',
     operationId: 'deliverApproval',
     tag: 'Approvals',
@@ -33,11 +34,11 @@ export const approvals = [
   {
     method: 'GET',
     path: '/approvals',
-    human: true,
+    readers: true,
     operationId: 'listApprovals',
     tag: 'Approvals',
     summary: 'Approvals that were delivered',
-    description: 'For humans.',
+    description: 'For humans and auditors.',
     query: {
       ...paging,
       status: { schema: Type.Enum([...approvalStatuses]), description: 'Only approvals that stand so now.' },
@@ -63,11 +64,11 @@ export const approvals = [
   {
     method: 'GET',
     path: '/approvals/{id}',
-    human: true,
+    readers: true,
     operationId: 'getApproval',
     tag: 'Approvals',
     summary: 'One approval, and what became of it',
-    description: 'For humans.',
+    description: 'For humans and auditors.',
     params: {
       id: { schema: NonEmptyText, description: 'its approvalId', example: example.approvalId },
     },

@@ -14,12 +14,12 @@ export const approvers = [
   {
     method: 'GET',
     path: '/approvers',
-    human: true,
+    readers: true,
     operationId: 'listApprovers',
     tag: 'Approvals',
     summary: 'Whose signed approvals count',
     description:
-      'Every key ever enrolled, the revoked ones too. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+      'Every key ever enrolled, the revoked ones too. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
     query: cursor,
     answers: {
       200: {

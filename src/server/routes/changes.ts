@@ -67,11 +67,11 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
     {
       method: 'GET',
       path,
-      human: true,
+      readers: true,
       operationId: `list${name}Changes`,
       tag: 'Governance',
       summary: `Changes of ${noun}`,
-      description: 'For humans.',
+      description: 'For humans and auditors.',
       query: {
         ...linkedPaging,
         status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
@@ -102,11 +102,11 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
     {
       method: 'GET',
       path: `${path}/{id}`,
-      human: true,
+      readers: true,
       operationId: `get${name}Change`,
       tag: 'Governance',
       summary: `One change of ${noun}`,
-      description: 'For humans.',
+      description: 'For humans and auditors.',
       params,
       answers: {
         200: { description: 'As it stands, and signed so.', schema: Change, example: example.approved },

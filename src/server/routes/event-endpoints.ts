@@ -28,11 +28,11 @@ export const eventEndpoints = [
   {
     method: 'GET',
     path: '/event-endpoints',
-    human: true,
+    readers: true,
     operationId: 'listEventEndpoints',
     tag: 'Events',
     summary: 'Where events are pushed to, and how far each endpoint has been served',
-    description: 'For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    description: 'For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
     query: cursor,
     answers: {
       200: {

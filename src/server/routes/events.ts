@@ -7,6 +7,7 @@ import { ocsfEvent } from '../../core/events/ocsf.ts'
 import { FROM_NOW, readEvents, type FeedPage } from '../../core/events/read.ts'
 import { eventTypes, isEventType, type EventType } from '../../core/events/types.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
+import { lineParams, NDJSON } from './lines.ts'
 import { waitMsOf } from './log.ts'
 import { readChoice } from './paging.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
@@ -14,7 +15,6 @@ import type { Answer, Route, RouteRequest, Service } from './route.ts'
 const WAIT_SECONDS_MAX = 30
 const LIMIT_DEFAULT = 100
 const LIMIT_MAX = 1_000
-const NDJSON = 'application/x-ndjson'
 
 const OcsfEvent = Type.Object(
   { class_uid: Type.Integer(), type_uid: Type.Integer(), time: Type.Integer() },
@@ -75,11 +75,8 @@ export const events = [
     failures: ['invalidQuery', 'noEvents', 'overloaded'],
     readsDatabase: true,
     fromHead: (params, header) => ({
-      ...params,
+      ...lineParams(params, header),
       waitMs: `${waitMsOf(header('prefer'), WAIT_SECONDS_MAX)}`,
-      ndjson: /(?:^|,)[ \t]*application\/x-ndjson[ \t]*(?:[,;]|$)/i.test(header('accept') ?? '')
-        ? 'yes'
-        : 'no',
     }),
     handle: listEvents,
   },
@@ -122,7 +119,7 @@ function answered(
   const continued = new URLSearchParams(query)
   continued.set('after', next)
   const headers = { Link: `</events?${continued}>; rel="next"`, Vary: 'Accept' }
-  if (params['ndjson'] === 'yes') {
+  if (params['lines'] === 'yes') {
     const lines = shown.map((event) => `${JSON.stringify(event)}\n`)
     return { status: 200, headers: { ...headers, 'Content-Type': NDJSON }, body: lines.join('') }
   }

@@ -20,6 +20,7 @@ export const evidence = [
   {
     ...post,
     path: '/verify',
+    appends: true,
     cost: 'compute',
     operationId: 'verify',
     tag: 'Evidence',
@@ -67,6 +68,7 @@ export const evidence = [
   {
     ...post,
     path: '/receipt',
+    appends: true,
     cost: 'compute',
     operationId: 'createReceipt',
     tag: 'Evidence',

@@ -43,12 +43,12 @@ export const executionIntents = [
   {
     method: 'GET',
     path: '/execution-intents/unfinalized',
-    human: true,
+    readers: true,
     operationId: 'listUnfinalizedIntents',
     tag: 'Execution Intents',
     summary: 'What is in doubt',
     description:
-      'Released to a connector, and past its deadline without evidence of how it ended. For humans.',
+      'Released to a connector, and past its deadline without evidence of how it ended. For humans and auditors.',
     query: linkedPaging,
     answers: {
       200: {
@@ -119,7 +119,8 @@ export const executionIntents = [
     operationId: 'resolveIntent',
     tag: 'Execution Intents',
     summary: 'Say how an execution ended that nothing else tells of',
-    description: 'Final. It runs nothing again: what was not executed is submitted anew, under another id.',
+    description:
+      'Final. It runs nothing again: what was not executed is submitted anew, under another id. With `INTENT_CLOSE_QUORUM=2`, or `closeQuorum: 2` in its policy, it is closed when a second human says the same; until then whoever spoke first may say otherwise.',
     params: { id: transactionId(inDoubtExamples.toResolve) },
     body: {
       schema: IntentResolution,
@@ -137,12 +138,34 @@ export const executionIntents = [
           transitions: [exampleTransitions.resolved],
         },
       },
+      202: {
+        description: 'Still in doubt: a second human must say the same.',
+        schema: ExecutionIntent,
+        example: {
+          ...released,
+          firstWord: {
+            resolution: 'NOT_EXECUTED',
+            note: exampleTransitions.resolved.transition.note,
+            by: 'local-dev',
+            at: exampleTransitions.resolved.transition.at,
+          },
+        },
+      },
     },
     failures: ['fieldRequired', 'invalidField', 'intentNotFound', 'conflict'],
     readsDatabase: true,
-    handle: submitted('resolve-intent'),
+    handle: resolveIntent,
   },
 ] as const satisfies readonly Route[]
+
+const resolve = submitted('resolve-intent')
+
+/** Sweeps first: where it takes two humans, what the first one says is noted of an intent that is known to be in doubt. */
+async function resolveIntent(request: RouteRequest, service: Service): Promise<Answer | Failure> {
+  const swept = await sweepOnce(service.dispatcher.submit)
+  if (swept.status !== 200) return swept
+  return resolve(request, service)
+}
 
 /** Sweeps first, so that an intent whose deadline has just passed is listed too. */
 async function listUnfinalized(

@@ -14,11 +14,11 @@ export const externalConnectors = [
   {
     method: 'GET',
     path: '/external-connectors',
-    human: true,
+    readers: true,
     operationId: 'listExternalConnectors',
     tag: 'External Connectors',
     summary: 'The external connectors in effect',
-    description: 'One for a capability. For humans. Whole, up to 4 MiB; then `Link` leads on.',
+    description: 'One for a capability. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
     query: cursor,
     answers: {
       200: {

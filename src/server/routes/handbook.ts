@@ -20,6 +20,7 @@ const chapterNames = [
   'governing',
   'approving',
   'console',
+  'policy-language',
   'policies',
   'payment-providers',
   'webhook-rules',

@@ -3,6 +3,7 @@ import { approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
 import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
+import { callerKeys } from './caller-keys.ts'
 import { callers } from './callers.ts'
 import { confirmations } from './confirmations.ts'
 import { documentation } from './documentation.ts'
@@ -25,6 +26,7 @@ import { sandbox } from './sandbox.ts'
 import { system } from './system.ts'
 import { transactions } from './transactions.ts'
 import { trustRecords } from './trust-records.ts'
+import { signer } from './signer.ts'
 import { verifier } from './verifier.ts'
 import { webhookRules } from './webhook-rules.ts'
 import { webhookEvents } from './webhook-events.ts'
@@ -38,6 +40,7 @@ export const routes: readonly Route[] = [
   ...documentation,
   ...handbook,
   ...verifier,
+  ...signer,
   ...transactions,
   ...evidence,
   ...trustRecords,
@@ -49,6 +52,7 @@ export const routes: readonly Route[] = [
   ...approvers,
   ...externalConnectors,
   ...eventEndpoints,
+  ...callerKeys,
   ...approvals,
   ...approvalRequests,
   ...executionIntents,

@@ -4,6 +4,7 @@ import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { KeySet, PublicSigningKey } from '../../core/schemas/signing-key.ts'
 import { approverKeyId, approverKeyJson } from '../../core/signing/approver-keys.ts'
 import { publicKeyJson } from '../../core/signing/published.ts'
+import type { ApproverRow } from '../../core/tables/approvers.ts'
 import signingKey from '../openapi/examples/signing-key.json' with { type: 'json' }
 import { json, openGet, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
 
@@ -49,7 +50,39 @@ export const keys = [
     /** Without the approvers' keys: nobody must take one of them for a key of the service. */
     handle: async (_request, service) => json(service.keys.jwks(), { cache: KEY_SET_CACHE }),
   },
+  {
+    ...openGet,
+    path: '/.well-known/approver-keys.json',
+    operationId: 'getApproverKeySet',
+    tag: 'System',
+    summary: 'All public keys of approvers',
+    description:
+      'As GET /keys/{keyId} answers each, the revoked ones with `revokedAt`. Offline verifiers take it beside the key set of the service.',
+    answers: {
+      200: {
+        description: 'In ascending order of keyId.',
+        schema: KeySet,
+        example: { keys: [{ ...signingKey, keyId: 'carol@example.com:2026-11' }] },
+        cached: true,
+      },
+    },
+    failures: [],
+    handle: async (_request, { authority }) =>
+      json(approverKeySet(authority.current().approvers), { cache: APPROVER_KEY_CACHE }),
+  },
 ] as const satisfies readonly Route[]
+
+/** By the rows that it is made of: they stay the same until governance changes one. */
+const approverKeySets = new WeakMap<readonly ApproverRow[], object>()
+
+function approverKeySet(approvers: readonly ApproverRow[]): object {
+  let set = approverKeySets.get(approvers)
+  if (set === undefined) {
+    const inOrder = approvers.map(approverKeyJson).toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1))
+    approverKeySets.set(approvers, (set = { keys: inOrder }))
+  }
+  return set
+}
 
 /** Only the id of an approver's key has a colon, so neither kind can pass for the other (decisions §7). */
 async function publicKey({ params }: RouteRequest, service: Service): Promise<Answer | Failure> {

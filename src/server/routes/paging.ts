@@ -1,5 +1,6 @@
 // Reads the query parameters of lists: `page`, `pageSize`, `cursor`, `since`, `until` (decisions §5, §12) and choices. Makes the `Link`
 // to the next page.
+import { readableOwner, type Caller } from '../../core/callers.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { isTimestamp, storedInstant } from '../../core/schemas/primitives.ts'
 import { PAGE_BYTES_MAX, type PageRange } from '../../core/tables/page.ts'
@@ -133,6 +134,18 @@ function readTime(query: URLSearchParams, name: 'since' | 'until'): string | nul
   if (time === null) return null
   if (isTimestamp(time)) return storedInstant(time)
   return failures.invalidQuery(`${name} must be an RFC 3339 timestamp.`)
+}
+
+/**
+ * Whose rows are listed: those that the caller may read, and of them the `callerId` of the query's.
+ *
+ * @returns null: everybody's; undefined: nothing is
+ */
+export function readOwner(query: URLSearchParams, caller: Caller | undefined): string | null | undefined {
+  const owner = readableOwner(caller)
+  const wanted = query.get('callerId')
+  if (wanted === null || wanted === owner) return owner
+  return owner === null ? wanted : undefined
 }
 
 /** @returns null where it is not given; or the 400 of a value that is not one of the choices */

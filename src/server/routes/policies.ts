@@ -3,6 +3,7 @@
 import { parseBody, requiredField } from '../../core/json/body.ts'
 import { Failure, failures } from '../../core/errors.ts'
 import { byApproval, byNameAndVersion } from '../../core/policy/order.ts'
+import { replacedBy, standingOf, successorOf } from '../../core/policy/standing.ts'
 import { compileStored, documentOf } from '../../core/policy/stored.ts'
 import { PolicyValidity, PolicyVersion } from '../../core/schemas/error.ts'
 import type { PolicyDocument } from '../../core/schemas/policy.ts'
@@ -32,7 +33,9 @@ const [proposal, ...changes] = changeRoutes({
   proposal: {
     path: '/policies/{name}/{version}/pending-changes',
     description:
-      'Without `proposedContent`, a version that is loaded and not yet approved is proposed as it stands. An approved version never changes.',
+      'Without `proposedContent`, a version that is loaded and not yet approved is proposed as it stands. An approved version never changes. ' +
+      'It ends by `{"action": "retire", "reason": …}`, or by the change that approves its successor and names it in `retires`: then both ' +
+      'take effect at once. A retired version rejects every execution, stays readable, and is never approved again.',
     params: versionParams('1.1.0'),
     body: {
       schema: PolicyProposal,
@@ -52,7 +55,8 @@ export const policies = [
     operationId: 'validatePolicy',
     tag: 'Policies',
     summary: 'Whether a policy version can be loaded',
-    description: 'Validates no document. Every answer but the 401 is `{valid, errors}`.',
+    description:
+      'Validates no document, and says nothing of approval: one that nobody has approved, or that was retired, can be loaded. Every answer but the 401 is `{valid, errors}`.',
     body: { schema: PolicyVersion, example: { policyId: 'sandbox-echo', policyVersion: '1.0.0' } },
     answers: {
       200: { description: 'It can.', schema: PolicyValidity, example: { valid: true, errors: [] } },
@@ -78,9 +82,9 @@ export const policies = [
     async handle({ query }, { authority }) {
       const page = readPage(query)
       if (page instanceof Failure) return page
-      const versions = authority.current().policies.toSorted(byNameAndVersion)
-      const shown = versions.slice(page.offset, page.offset + page.limit)
-      return json({ policies: shown.map((row) => summaryOf(row, documentOf(row))) })
+      const { policies: versions } = authority.current()
+      const shown = versions.toSorted(byNameAndVersion).slice(page.offset, page.offset + page.limit)
+      return json({ policies: shown.map((row) => summaryOf(row, documentOf(row), versions)) })
     },
   },
   {
@@ -89,6 +93,8 @@ export const policies = [
     operationId: 'listPoliciesInEffect',
     tag: 'Policies',
     summary: 'Approved policy versions',
+    description:
+      'Without retired ones: what is in effect in the place of some names them in `replaces`, and each of them names it in `replacedBy`.',
     query: {
       ...paging,
       capability: { schema: NonEmptyText, description: 'Only versions that govern this action.' },
@@ -105,13 +111,14 @@ export const policies = [
       const page = readPage(query)
       if (page instanceof Failure) return page
       const capability = query.get('capability')
-      const listing = authority
-        .current()
-        .policies.filter(({ approvedBy }) => approvedBy !== null)
+      const { policies: versions } = authority.current()
+      const listing = versions
+        .filter((row) => standingOf(row) === 'APPROVED')
         .toSorted(byApproval)
-        .map((row) => summaryOf(row, documentOf(row)))
-        .filter(({ capabilities }) => capability === null || capabilities.includes(capability))
-      return json({ policies: listing.slice(page.offset, page.offset + page.limit) })
+        .map((row) => ({ row, document: documentOf(row) }))
+        .filter(({ document }) => capability === null || document.capabilities.includes(capability))
+      const shown = listing.slice(page.offset, page.offset + page.limit)
+      return json({ policies: shown.map(({ row, document }) => summaryOf(row, document, versions)) })
     },
   },
   // Before {name}/{version}, which fits the path of one change too: the first row that fits is the route.
@@ -122,7 +129,8 @@ export const policies = [
     operationId: 'getPolicy',
     tag: 'Policies',
     summary: 'One policy version',
-    description: 'Its document, who approved it, and what a caller has to send.',
+    description:
+      'Its document, who approved it and who retired it, and what a caller has to send. A retired version stays readable.',
     params: versionParams('1.0.0'),
     answers: {
       200: { description: 'As it stands.', schema: PolicyDetail, example: policyDetail },
@@ -132,21 +140,32 @@ export const policies = [
       const row = findVersion(authority, { name, version })
       if (row === undefined) return failures.policyNotFound({ name, version })
       const document = documentOf(row)
-      return json({ ...summaryOf(row, document), toSend: toSend(document), document })
+      const { policies: versions } = authority.current()
+      return json({ ...summaryOf(row, document, versions), toSend: toSend(document), document })
     },
   },
   proposal,
 ] as const satisfies readonly Route[]
 
-function summaryOf(row: StoredPolicyVersion, { description, capabilities }: PolicyDocument) {
+function summaryOf(
+  row: StoredPolicyVersion,
+  { description, capabilities }: PolicyDocument,
+  versions: readonly StoredPolicyVersion[],
+) {
   const { name, version, contentHash, approvedBy, approvedAt, approvedByChange } = row
+  const { retiredBy, retiredAt, retiredByChange } = row
+  const successor = successorOf(row, versions)
+  const replaces = retiredBy === null ? replacedBy(row, versions).map((one) => one.version) : []
   return {
     name,
     version,
-    status: approvedBy === null ? 'LOADED' : 'APPROVED',
+    status: standingOf(row),
     contentHash,
     ...(approvedBy === null ? {} : { approvedBy, approvedAt }),
     ...(approvedByChange === null ? {} : { approvedByChange }),
+    ...(retiredBy === null ? {} : { retiredBy, retiredAt, retiredByChange }),
+    ...(successor === undefined ? {} : { replacedBy: successor.version }),
+    ...(replaces.length === 0 ? {} : { replaces }),
     description,
     capabilities,
   }

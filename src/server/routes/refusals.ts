@@ -7,6 +7,8 @@ import { sealedText } from '../../core/sealed.ts'
 import { listRefusals, readRefusal } from '../../core/tables/refusal-records.ts'
 import example from '../openapi/examples/refusal-record.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
+import type { PageRange } from '../../core/tables/page.ts'
+import { exportLines, lineParams, linesShape, type TimeRange } from './lines.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
 import { post, type Route } from './route.ts'
 import { submitted } from './submitted.ts'
@@ -19,24 +21,32 @@ export const refusals = [
     operationId: 'listRefusals',
     tag: 'Refusals',
     summary: 'Transactions that were not executed',
-    description: "A caller's own; everybody's for humans and auditors.",
+    description:
+      "A caller's own; everybody's for humans and auditors. With `Accept: application/x-ndjson` the whole range in one reply that streams, one refusal a line; without its last line, `exportEnd`, it is cut short.",
     query: { ...linkedPaging, ...timeRange },
     answers: {
       200: {
         description: 'One page, newest first.',
         schema: RefusalPage,
         example: { refusals: [example] },
+        alternatives: linesShape('refusal-record'),
         optionalHeaders: ['Link'],
       },
     },
     failures: listFailures,
     readsDatabase: true,
-    async handle({ query, caller }, { pool }) {
+    fromHead: lineParams,
+    async handle({ params, query, caller }, { pool, exportPool }) {
+      const callerId = readableOwner(caller)
+      const isExport = params['lines'] === 'yes'
+      const list = (range: PageRange, times: TimeRange) =>
+        listRefusals(isExport ? exportPool : pool, range, { callerId, ...times })
+      if (isExport) return exportLines(query, { kind: 'refusal-record', callerId, list, textOf: sealedText })
       const range = readRange(query)
       if (range instanceof Failure) return range
       const times = readTimes(query)
       if (times instanceof Failure) return times
-      const page = await listRefusals(pool, range, { callerId: readableOwner(caller), ...times })
+      const page = await list(range, times)
       return {
         status: 200,
         ...pageHeaders('/refusals', query, page.next),

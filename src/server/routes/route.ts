@@ -1,6 +1,7 @@
 // A route: what the front end does with it, its OpenAPI operation and its handler.
 import type pg from 'pg'
 import type { AuthorityWatch } from '../jobs/authority-watch.ts'
+import type { Callers } from '../http/authenticate.ts'
 import type { Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import type { Answer } from '../answer.ts'
@@ -11,13 +12,13 @@ import type { Failure } from '../../core/errors.ts'
 import type { OpenApiOperation } from '../openapi/operation.ts'
 import type { PublishedLogKeys } from '../../core/signing/log-keys.ts'
 import type { PublishedKeys } from '../../core/signing/published.ts'
-import type { IssueReceipt } from '../cose-receipts.ts'
-import type { ApprovalRequestWatch } from '../approval-request-watch.ts'
-import type { EventWatch } from '../event-watch.ts'
-import type { LogProofs } from '../log-proofs.ts'
+import type { IssueReceipt } from '../evidence/cose-receipts.ts'
+import type { ApprovalRequestWatch } from '../watch/approval-requests.ts'
+import type { EventWatch } from '../watch/events.ts'
+import type { LogProofs } from '../evidence/log-proofs.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
 import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
-import type { OpenedWitness } from '../witness.ts'
+import type { OpenedWitness } from '../start/witness.ts'
 import type { ConsoleGate } from '../console/gate.ts'
 import type { Session } from '../console/sessions.ts'
 import type { StoreFault } from '../../core/store-fault.ts'
@@ -55,7 +56,9 @@ export interface Service {
   readonly dispatcher: Dispatcher
   /** Cookies and sessions of the console. */
   readonly console: ConsoleGate
-  /** The policies, approvers and external connectors in effect. */
+  /** Whose keys are in effect. */
+  readonly callers: Callers
+  /** What human authority has put in effect. */
   readonly authority: AuthorityWatch
   /** Whether the database refuses evidence, and why. */
   readonly storeFault: StoreFault
@@ -74,7 +77,7 @@ export interface RouteRequest {
   readonly query: URLSearchParams
   /** Undefined on open routes and where authentication is disabled. */
   readonly caller: Caller | undefined
-  /** Position of the caller in the configured list; -1 where there is no caller. */
+  /** The key, as in `CallerKey`; -1 where there is no caller. */
   readonly callerIndex: number
   /** Queues and budgets are shared out by it: the callerId, or the address of a client without a key. */
   readonly client: string
@@ -108,6 +111,10 @@ export interface Route extends OpenApiOperation {
   readonly cost?: Cost
   /** For humans only: other callers get the 403 of interface §4.6 before a body is read. */
   readonly human?: true
+  /** Shows everybody's evidence: for humans and auditors (`readsEverything`). Other callers get the same 403. */
+  readonly readers?: true
+  /** Stores something for any caller but those whose key only reads: they get 403 before a body is read. */
+  readonly appends?: true
   /** Whether a console session may post: it changes nothing, or its body carries a human's signature, or it only grants nothing. */
   readonly session?: true
   /** In place of MAX_BODY_BYTES. */

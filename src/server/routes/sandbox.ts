@@ -17,8 +17,9 @@ export const sandbox = [
     tag: 'Sandbox',
     summary: 'The decision a transaction would get, and everything that is wrong with it',
     description:
-      'Any JSON is answered 200. Nothing is stored, consumed, called or signed: whether the id is taken, what verified state would ' +
-      'say and how the connector would answer is not looked at.',
+      'Any JSON is answered 200. Nothing is stored, consumed, called or signed: whether the id is taken, whether declared signals are ' +
+      'what would be verified and how the connector would answer is not looked at. `presentState` tells what the verified signals are ' +
+      'now that the service itself holds; one that is left out of `signals` is decided on so.',
     body: { schema: SubmittedTransaction, example: transaction },
     answers: {
       200: {
@@ -28,6 +29,7 @@ export const sandbox = [
       },
     },
     failures: ['internal'],
+    readsDatabase: true,
     handle: submitted('evaluate'),
   },
   {
@@ -37,11 +39,13 @@ export const sandbox = [
     cost: 'compute',
     operationId: 'simulatePolicy',
     tag: 'Sandbox',
-    summary: 'Which past decisions a policy document would flip',
+    summary: 'Which past decisions a policy document would flip, or the end of versions would have refused',
     description:
       'Looks at one chunk of the past, newest first: transactions that you may read and that were decided under any version of ' +
-      "the document's `policyId`. Send the same body with `cursor` set to `next` until `complete`. State is not verified again: " +
-      'signals are taken as declared, but for those that were found to differ from it then.',
+      'the `policyId` of the document, or of the one that is given in its place. With `retires`, it says too which executions were ' +
+      'approved under a version that would end: they would have been refused as they were sent, whatever the document says. Send the ' +
+      'same body with `cursor` set to `next` until `complete`. State is not verified again: signals are taken as declared, but for ' +
+      'those that were found to differ from it then.',
     body: { schema: SimulationRequest, example: { policy, since: '2026-11-21T00:00:00Z' } },
     answers: {
       200: {
@@ -60,6 +64,7 @@ export const sandbox = [
           ],
           unchanged: 1,
           skipped: 1,
+          range: { since: '2026-11-21T00:00:00.000Z', until: '2026-11-22T00:00:00.000Z' },
         },
       },
     },

@@ -9,8 +9,8 @@ import { listTransactions, readTransaction } from '../../core/tables/business-tr
 import secondTransaction from '../openapi/examples/second-transaction.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
-import { pageHeaders, readRange } from './paging.ts'
+import { linkedPaging, listFailures, ofCaller, transactionId } from '../openapi/parameters.ts'
+import { pageHeaders, readOwner, readRange } from './paging.ts'
 import { post, type Route } from './route.ts'
 import { submitted } from './submitted.ts'
 
@@ -84,7 +84,7 @@ export const transactions = [
     tag: 'Execution',
     summary: 'The transactions you submitted',
     description: 'A page ends early where it reaches 4 MiB; follow `Link` to the end.',
-    query: linkedPaging,
+    query: { ...linkedPaging, ...ofCaller },
     answers: {
       200: {
         description: 'One page, newest first.',
@@ -98,7 +98,9 @@ export const transactions = [
     async handle({ query, caller }, { pool }) {
       const range = readRange(query)
       if (range instanceof Failure) return range
-      const page = await listTransactions(pool, range, readableOwner(caller))
+      const owner = readOwner(query, caller)
+      if (owner === undefined) return { status: 200, body: '[]' }
+      const page = await listTransactions(pool, range, owner)
       return {
         status: 200,
         ...pageHeaders('/transactions', query, page.next),

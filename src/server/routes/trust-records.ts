@@ -6,13 +6,15 @@ import { isUuid } from '../../core/schemas/primitives.ts'
 import { ExecutionTrustRecord } from '../../core/schemas/trust-record.ts'
 import { EvidenceBundle } from '../../core/schemas/evidence-bundle.ts'
 import { trustRecordText } from '../../core/sealed.ts'
+import type { PageRange } from '../../core/tables/page.ts'
 import { readWholeRecord } from '../../core/tables/provider-confirmations.ts'
 import { listTrustRecords } from '../../core/tables/trust-records.ts'
-import { readBundle } from '../bundle.ts'
+import { readBundle } from '../evidence/bundle.ts'
 import example from '../openapi/examples/trust-record.json' with { type: 'json' }
-import { linkedPaging, listFailures, timeRange, transactionId } from '../openapi/parameters.ts'
+import { linkedPaging, listFailures, ofCaller, timeRange, transactionId } from '../openapi/parameters.ts'
 import { waitMsOf } from './log.ts'
-import { pageHeaders, readRange, readTimes } from './paging.ts'
+import { exportLines, lineParams, linesShape, type TimeRange } from './lines.ts'
+import { pageHeaders, readOwner, readRange, readTimes } from './paging.ts'
 import type { Answer, Route, RouteRequest, Service } from './route.ts'
 
 /** JSON, named apart from the record's: a client that knows one of them is never handed the other. */
@@ -36,24 +38,38 @@ export const trustRecords = [
     tag: 'Evidence',
     summary: 'Export records in bulk',
     description:
-      'Follow `Link` to the end: a page costs the same however deep it is, and ends early where it reaches 4 MiB.',
-    query: { ...linkedPaging, ...timeRange },
+      'Follow `Link` to the end: a page costs the same however deep it is, and ends early where it reaches 4 MiB. With `Accept: application/x-ndjson` the whole range in one reply that streams, one record a line; without its last line, `exportEnd`, it is cut short.',
+    query: { ...linkedPaging, ...timeRange, ...ofCaller },
     answers: {
       200: {
         description: 'One page, newest first.',
         schema: Type.Array(ExecutionTrustRecord),
         example: [example],
+        alternatives: linesShape('trust-record'),
         optionalHeaders: ['Link'],
       },
     },
     failures: listFailures,
     readsDatabase: true,
-    async handle({ query, caller }, { exportPool }) {
+    fromHead: lineParams,
+    async handle({ params, query, caller }, { exportPool }) {
+      const callerId = readOwner(query, caller)
+      const list = async (range: PageRange, times: TimeRange) =>
+        callerId === undefined
+          ? { rows: [], next: null }
+          : listTrustRecords(exportPool, range, { callerId, ...times })
+      if (params['lines'] === 'yes')
+        return exportLines(query, {
+          kind: 'trust-record',
+          callerId: callerId === undefined ? query.get('callerId') : callerId,
+          list,
+          textOf: trustRecordText,
+        })
       const range = readRange(query)
       if (range instanceof Failure) return range
       const times = readTimes(query)
       if (times instanceof Failure) return times
-      const page = await listTrustRecords(exportPool, range, { callerId: readableOwner(caller), ...times })
+      const page = await list(range, times)
       return {
         status: 200,
         ...pageHeaders('/trust-records', query, page.next),

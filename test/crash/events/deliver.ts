@@ -35,7 +35,7 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
     if (!JSON.stringify(line).includes('answered 410'))
       ended.reject(new Error(`${message}: ${JSON.stringify(line)}`))
   }
-  const delivering = startDelivering({ sql: pool, submit, log: { warn, info: () => undefined } })
+  const delivering = startDelivering({ sql: pool, submit, log: { warn } })
   try {
     await ended.promise
   } finally {

@@ -13,7 +13,9 @@ import { addPolicy } from '../../policies.ts'
 import { aTransaction } from '../../transactions.ts'
 import { aDealId } from './receiver.ts'
 
-export type Sent = ReturnType<typeof aTransaction>
+export type Sent = Omit<ReturnType<typeof aTransaction>, 'signals'> & {
+  signals: Readonly<Record<string, boolean | number>>
+}
 
 export interface Kind {
   readonly name: string
@@ -54,6 +56,13 @@ export const kinds: readonly Kind[] = [
     effects: 1,
     ends: 'FINALIZED',
     make: () => anUpdate('deal-limited'),
+  },
+  {
+    name: 'updates a deal within a limit that it leaves to the service',
+    status: 200,
+    effects: 1,
+    ends: 'FINALIZED',
+    make: () => ({ ...anUpdate('deal-limited'), signals: {} }),
   },
   {
     name: 'updates a deal that the CRM calls open',
@@ -188,7 +197,7 @@ async function ask(
   })
   const requestHash = sha256Hex(body)
   const row = { ...shared, ...times, requestHash, askedHash: requestHash, body, seal: '{}', ...unlogged }
-  await insertApprovalRequest(pool, row)
+  await insertApprovalRequest(pool, { ...row, policy })
   return requestHash
 }
 
@@ -203,10 +212,13 @@ export function addCrashPolicies(folder: string): void {
   add('deal', {})
   add('deal-approved', { verify: { approved: { by: 'approval', quorum: 1 } } })
   add('deal-limited', {
-    signals: { before: 'number' },
-    // The sum of what no execution has: 0, however many of them run at once.
-    verify: { before: { by: 'history', window: '1h', sum: 'intent.parameters.none' } },
-    rules: rules('signals.before < 1.0'),
+    signals: { before: 'number', alike: 'number' },
+    // The sum of what no execution has: 0, however many of them run at once. The second is of a group, and always left out.
+    verify: {
+      before: { by: 'history', window: '1h', sum: 'intent.parameters.none' },
+      alike: { by: 'history', window: '1h', sum: 'intent.parameters.none', per: ['target'] },
+    },
+    rules: rules('signals.before < 1.0 && signals.alike < 1.0'),
   })
   add('deal-open', {
     signals: { closed: 'boolean' },

@@ -5,12 +5,14 @@ import { at, drop, put, membersAt, type Json, type Members } from '../edit.ts'
 import { time } from '../evidence.ts'
 import { aChange, signed } from '../governance-changes.ts'
 import { humans, keys, publicKeyJson, unpublished } from '../keys.ts'
+import { FLAGS } from '../passkeys.ts'
 import {
   DOCUMENT,
   ORDER,
   POLICY_TEXT,
   PROOFS,
   bundle,
+  byPasskeys,
   danasChange,
   enrolment,
   governed,
@@ -35,6 +37,24 @@ export function changedBundles(all: Cases): void {
     unchecked === undefined
       ? all.add(id, what, evidence, failing)
       : all.addUnchecked(id, what, evidence, unchecked, failing)
+  edit(
+    'passkey-elsewhere',
+    'The passkeys signed at an origin that was not enrolled.',
+    bundle(byPasskeys({ clientData: { origin: 'https://elsewhere.example' } })),
+    [APPROVALS],
+  )
+  edit(
+    'passkey-unverified',
+    'The passkeys did not verify their users.',
+    bundle(byPasskeys({ flags: FLAGS.UP })),
+    [APPROVALS],
+  )
+  edit(
+    'passkey-origins-added',
+    'An approver key of the bundle may sign at more origins than were enrolled.',
+    put(bundle(byPasskeys()), 'approverKeys.0.passkey.origins.2', 'https://elsewhere.example'),
+    [KEYS],
+  )
   edit(
     'policy-changed',
     'The policy document was changed.',

@@ -16,6 +16,7 @@ import { aConfirmation } from '../provider-confirmations.ts'
 import { asked } from '../trust-records/requested.ts'
 import { canonical, humans, modes, publicKeyJson, sha256, unpublished, type Key } from '../keys.ts'
 import { aLog, describedLog, type SignedBy } from '../logs.ts'
+import { asserted, passkeyJson, passkeys, rawKeyOf, type Otherwise } from '../passkeys.ts'
 
 /** The checks that rest on the checkpoint. */
 export const CHECKPOINT = 'log checkpoint'
@@ -173,14 +174,39 @@ export function governed(told: Partial<Told> = {}): Plan {
   return governedBy([anApproval(zoe), anApproval(humans.dana)], told)
 }
 
-export function governedBy(approvals: readonly Members[], told: Partial<Told> = {}): Plan {
+/** Two approvals by passkeys that governance enrolled, one of each algorithm. */
+export function byPasskeys(how: Otherwise = {}): Plan {
+  const owners = [passkeys.dana, passkeys.erik]
+  const approvals = owners.map((owner) => {
+    const { payload } = anApproval(rawKeyOf(owner)) as { payload: Members }
+    return { payload, ...asserted('approval', canonical(payload), owner, how) }
+  })
+  const approverKeys = owners.map(passkeyJson)
+  const enrolments = owners.map((owner, i) => {
+    const { pem = '', passkey = {} } = approverKeys[i] ?? {}
+    return enrolment(rawKeyOf(owner), {
+      publicKeyPem: pem,
+      passkey: { ...(passkey as Members), credentialId: owner.keyId },
+    })
+  })
+  return governedBy(approvals, {}, { approverKeys, enrolments })
+}
+
+export function governedBy(
+  approvals: readonly Members[],
+  told: Partial<Told> = {},
+  {
+    approverKeys = [zoe, humans.dana].map(publicKeyJson),
+    enrolments = [zoesChange, danasChange],
+  }: Partial<Readonly<Record<'approverKeys' | 'enrolments', Members[]>>> = {},
+): Plan {
   const record = aRecord({ approvals, ...told })
   const { authorization, receipt } = partsOf(record)
-  const changes = [policyChange, zoesChange, danasChange]
+  const changes = [policyChange, ...enrolments]
   return {
     record,
     changes,
-    approverKeys: [zoe, humans.dana].map(publicKeyJson),
+    approverKeys,
     parts: [
       ...changes.map(changePart),
       ...approvals.map(approvalPart),

@@ -11,6 +11,7 @@ import {
   type Part,
   SECOND,
   bundle,
+  byPasskeys,
   confirmed,
   governed,
   plain,
@@ -71,6 +72,7 @@ export function validBundles(all: Cases): void {
       `The log has the approval request ${JSON.stringify(requestOf(asked).id)} as a late entry: its place does not show when it was made.`,
     ],
   )
+  all.add('valid-passkeys', 'Two passkeys approved it, of P-256 and of Ed25519.', bundle(byPasskeys()))
   all.add('valid-confirmed', 'The provider said that it was executed.', bundle(confirmed()))
   all.addNoted(
     'valid-contradicted',

@@ -130,11 +130,41 @@ function others(all: Cases): void {
   row('by-upper-case', 'The verifier is in upper case.', 'paidToday.by', 'HISTORY')
   row('other-value', 'Another value was verified than was declared.', 'paidToday.value', 8)
   row('text-value', 'The value that was verified is a text.', 'paidToday.value', '7')
-  row('undeclared', 'A signal was verified that nobody declared.', 'more', { value: 7, by: 'history' })
-  row('inherited', 'A signal was verified that every object inherits.', 'toString', {
+  row('valid-left-out', 'A signal that was left out has its verified value.', 'more', {
     value: 7,
     by: 'history',
   })
+  row(
+    'valid-left-out-inherited',
+    'The signal that was left out has a name that every object inherits.',
+    'toString',
+    {
+      value: 7,
+      by: 'history',
+    },
+  )
+  row('valid-left-out-approved', 'A signal that was left out is true, since a human approved.', 'more', {
+    value: true,
+    by: 'approval',
+    approvals: [anApproval()],
+  })
+  row('left-out-unapproved', 'A signal that was left out is true, and nobody approved.', 'more', {
+    value: true,
+    by: 'approval',
+  })
+  row('left-out-text', 'A text stands for a signal that was left out.', 'more', {
+    value: '7',
+    by: 'crm-deal',
+    authorization,
+  })
+  row('left-out-nothing', 'Nothing stands for a signal that was left out.', 'more', { by: 'history' })
+  const leftOut = verified(put(signals, 'more', { value: 7, by: 'history' }), declared)
+  all.add(
+    'verified-left-out-changed',
+    'The value of a signal that was left out was changed.',
+    put(leftOut, `${DECIDED}.verifiedSignals.more.value`, 8),
+    ['canonical hash', 'record signature'],
+  )
   row('history-boolean', 'The history is no number.', 'dealWon', { value: true, by: 'history' })
   row('history-approved', 'The history claims an approval.', 'paidToday.approvals', [anApproval()])
   row('approval-number', 'A number was approved.', 'paidToday', {

@@ -8,6 +8,7 @@ import { serveRequest } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
 import { guard, headBytesMax } from './guard.ts'
 import type { DropReason, Head, ListenOptions, Listener, Reply, Timeouts } from './listener.ts'
+import { sendTexts } from './streamed.ts'
 import { countUnderway } from './underway.ts'
 
 const nodeTimeouts: Timeouts = {
@@ -82,6 +83,14 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
       discardBody: (done) => void request.resume().once('close', done),
       write(reply, close) {
         if (close) ending.add(socket)
+        if (reply.texts !== undefined && head.method !== 'HEAD' && !socket.destroyed) {
+          writeHead(response, reply, close)
+          void stream(response, reply.texts).finally(() => {
+            reply.sent?.()
+            ended()
+          })
+          return
+        }
         if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
         if (!socket.destroyed) write(response, reply, close)
         // It would keep its whole request until the connection's next one: to be copied and marked again and again.
@@ -197,15 +206,44 @@ function whenOut(response: ServerResponse, socket: Socket, sent: () => void): vo
 }
 
 function write(response: ServerResponse, reply: Reply, close: boolean): void {
-  const headers: string[] = []
-  for (const [name, value] of Object.entries(reply.headers)) {
-    if (name !== 'Connection') headers.push(name, value)
-  }
-  if (close) headers.push('Connection', 'close')
-  if (reply.status !== 204 && reply.status !== 304)
-    headers.push('Content-Length', String(Buffer.byteLength(reply.body)))
-  response.writeHead(reply.status, headers)
+  const hasLength = reply.status !== 204 && reply.status !== 304 && reply.texts === undefined
+  writeHead(
+    response,
+    reply,
+    close,
+    hasLength ? ['Content-Length', String(Buffer.byteLength(reply.body))] : [],
+  )
   response.end(reply.body)
+}
+
+function writeHead(
+  response: ServerResponse,
+  { status, headers }: Reply,
+  close: boolean,
+  length: readonly string[] = [],
+): void {
+  const lines = Object.entries(headers).flatMap(([name, value]) =>
+    name === 'Connection' ? [] : [name, value],
+  )
+  response.writeHead(status, [...lines, ...(close ? ['Connection', 'close'] : []), ...length])
+}
+
+/** Resolves when the reply is out, or its client is gone. */
+async function stream(response: ServerResponse, texts: AsyncIterable<string>): Promise<void> {
+  const closed = new Promise<void>((resolve) => response.once('close', resolve))
+  let moved: (() => void) | undefined
+  response.on('drain', () => moved?.())
+  void closed.then(() => moved?.())
+  await sendTexts(texts, {
+    async write(chunk) {
+      if (response.destroyed) return false
+      if (!response.write(chunk)) await new Promise<void>((resolve) => (moved = resolve))
+      return !response.destroyed
+    },
+    end: () => void response.end(),
+    cut: () => void response.destroy(),
+  })
+  await closed
 }
 
 const statusOfError: Readonly<Record<string, number>> = {

@@ -11,6 +11,7 @@ import { backlogTaken } from './backlog.ts'
 import { serveRequest, type Wire } from './serve-request.ts'
 import { plainAddress } from '../client-address.ts'
 import { guard } from './guard.ts'
+import { sendTexts } from './streamed.ts'
 import type { DropReason, Head, ListenOptions, Listener, Reply } from './listener.ts'
 import { countUnderway } from './underway.ts'
 
@@ -79,11 +80,14 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
   let gone = false
   let bodyAborted: (() => void) | undefined
   let replyAborted: (() => void) | undefined
+  /** Wakes a reply that waits for its client. */
+  let moved: (() => void) | undefined
   response.onAborted(() => {
     gone = true
     ended()
     bodyAborted?.()
     replyAborted?.()
+    moved?.()
   })
   return {
     // Nothing to do: what is pipelined behind a request still unanswered ends the connection, and `write` sees to the rest.
@@ -105,6 +109,10 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
     },
     write(reply, close) {
       const send = (): void => {
+        if (!gone && reply.texts !== undefined && method !== 'HEAD') {
+          void sendStreamed(reply, close)
+          return
+        }
         if (gone) {
           reply.sent?.()
         } else {
@@ -118,6 +126,30 @@ function wireOf(response: UWebSockets.HttpResponse, { method, bodyBytes }: Head,
       else send()
     },
   }
+
+  async function sendStreamed({ texts = NONE, sent, ...head }: Reply, close: boolean): Promise<void> {
+    response.cork(() => writeHead(response, head))
+    response.onWritable(() => {
+      moved?.()
+      return true
+    })
+    await sendTexts(texts, {
+      async write(chunk) {
+        let taken = false
+        if (!gone) response.cork(() => (taken = response.write(chunk)))
+        if (!gone && !taken) await new Promise<void>((resolve) => (moved = resolve))
+        return !gone
+      },
+      end: () => gone || response.cork(() => response.end(undefined, close)),
+      cut: () => gone || response.close(),
+    })
+    sent?.()
+    ended()
+  }
+}
+
+const NONE: AsyncIterable<string> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 }
 
 function readBody(
@@ -140,12 +172,20 @@ function readBody(
   })
 }
 
-function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean, close: boolean): void {
-  response.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`)
-  for (const [name, value] of Object.entries(reply.headers)) {
+function writeHead(
+  response: UWebSockets.HttpResponse,
+  { status, headers }: Pick<Reply, 'status' | 'headers'>,
+): void {
+  response.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
+  for (const [name, value] of Object.entries(headers)) {
     if (name !== 'Connection') response.writeHeader(name, value)
   }
-  if (reply.status === 204 || reply.status === 304) {
+}
+
+function write(response: UWebSockets.HttpResponse, reply: Reply, isHead: boolean, close: boolean): void {
+  writeHead(response, reply)
+  // How long a reply that streams will be, nobody knows.
+  if (reply.status === 204 || reply.status === 304 || (isHead && reply.texts !== undefined)) {
     // Without a Content-Length there is no argument to close by: the client does, or the idle timeout.
     if (close) response.writeHeader('Connection', 'close')
     response.endWithoutBody()

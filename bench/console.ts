@@ -1,0 +1,142 @@
+// `node bench/console.ts`: what fifty consoles with an open inbox cost the front end, and how soon the first page of a warm service is
+// there, in Chromium. It stands beside the suite, because it needs a browser and says nothing of executions.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { chromium } from 'playwright-core'
+import { makeRawKey } from '../src/core/callers.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
+import { cpuTimes, disturbance } from './cpu.ts'
+import { figureOf } from './figures.ts'
+import { describeMachine } from './machine.ts'
+import { startService, type MeasuredService } from './service.ts'
+
+const CONSOLES = 50
+/** Twice as long as the slowest of an inbox's requests comes round. */
+const SECONDS = 240
+const VISITS = 20
+
+/** As src/console/pages/inbox.tsx has them. */
+const INBOX = [
+  { everyMs: 10_000, paths: ['/approval-requests?status=PENDING&waitingFor=me'] },
+  {
+    everyMs: 120_000,
+    paths: [
+      '/policies/pending-changes',
+      '/approvers/changes',
+      '/external-connectors/changes',
+      '/webhook-rules/changes',
+      '/event-endpoints/changes',
+      '/caller-keys/changes',
+    ].map((path) => `${path}?status=PENDING_APPROVAL`),
+  },
+  { everyMs: 120_000, paths: ['/execution-intents/unfinalized'] },
+] as const
+
+/** What a page of the console sends beside the cookie. */
+const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Countersign-Console': '1' }
+
+await using stack = new AsyncDisposableStack()
+const key = makeRawKey()
+const human = {
+  callerId: 'dana',
+  keyHash: sha256Hex(key),
+  credentialHolderType: 'USER',
+  approverId: 'dana',
+}
+const service = await startService({ callers: [human], env: { CONSOLE_ORIGIN: 'http://localhost:0' } }, stack)
+const origin = `http://localhost:${new URL(service.url).port}`
+
+const quiet = await frontEndShare(service, async () => sleep(SECONDS * 1000))
+const cookie = await logIn()
+const watched = await frontEndShare(service, async () => {
+  const ends = AbortSignal.timeout(SECONDS * 1000)
+  const statuses = await Promise.all(Array.from({ length: CONSOLES }, () => watch(ends)))
+  const answered = statuses.flat()
+  const wrong = answered.filter((status) => status !== 200)
+  if (wrong.length > 0)
+    throw new Error(`${wrong.length} of ${answered.length} requests were answered ${wrong[0]}`)
+  console.log(`${answered.length} requests of ${CONSOLES} consoles in ${SECONDS} s, each answered 200`)
+})
+const visits = await firstPages()
+
+const { commit, cpu, cores, node } = describeMachine()
+console.log(`${new Date().toISOString()}, ${commit}, Node ${node}, ${cores} × ${cpu}`)
+console.table({
+  'front end alone, % of a core': quiet,
+  [`front end with ${CONSOLES} consoles, % of a core`]: watched,
+  'what they add, points': { ...figureOf([watched.median - quiet.median]), others: '' },
+  'first page to its inbox, ms': visits,
+})
+const problems = await service.stop()
+if (problems.length > 0) throw new Error(problems.join('\n'))
+
+/** CPU of the front end's thread while something runs, and what other programs took meanwhile. */
+async function frontEndShare({ pids }: MeasuredService, run: () => Promise<unknown>) {
+  const before = { own: cpuTimes(pids), other: disturbance(), ms: performance.now() }
+  await run()
+  const ms = performance.now() - before.ms
+  const [own, other] = [cpuTimes(pids), disturbance()]
+  if (own === undefined || before.own === undefined || other === undefined || before.other === undefined)
+    throw new Error('This needs /proc.')
+  const share = (micros: number) => micros / 10 / ms
+  return {
+    ...figureOf([share(own['front end'] - before.own['front end'])]),
+    others: `${share(other.others - before.other.others).toFixed(0)} % by other programs`,
+  }
+}
+
+async function logIn(): Promise<string> {
+  const { headers, status } = await fetch(`${origin}/console/login`, {
+    method: 'POST',
+    headers: { ...ours, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ key }),
+  })
+  const [set] = headers.getSetCookie()
+  if (status !== 204 || set === undefined) throw new Error(`the login was answered ${status}`)
+  return set.split(';')[0] ?? ''
+}
+
+/** One inbox that nobody touches. @returns every status */
+async function watch(ends: AbortSignal): Promise<number[]> {
+  const statuses: number[] = []
+  const poll = async ({ everyMs, paths }: (typeof INBOX)[number]) => {
+    // Nobody opens fifty of them at one moment.
+    await sleep(Math.random() * everyMs)
+    while (!ends.aborted) {
+      for (const path of paths) {
+        const reply = await fetch(`${origin}${path}`, { headers: { ...ours, Cookie: cookie } })
+        await reply.arrayBuffer()
+        statuses.push(reply.status)
+      }
+      await sleep(everyMs)
+    }
+  }
+  await Promise.race([
+    Promise.all(INBOX.map(poll)),
+    new Promise((resolve) => ends.addEventListener('abort', resolve)),
+  ])
+  return statuses
+}
+
+/** From the navigation to the inbox's last panel, in a browser that has the files or has not. */
+async function firstPages() {
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+  })
+  stack.defer(() => browser.close())
+  const times: number[] = []
+  for (let visit = 0; visit < VISITS; visit++) {
+    const context = await browser.newContext()
+    const [name = '', value = ''] = cookie.split('=')
+    await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
+    const page = await context.newPage()
+    await page.goto(`${origin}/console`)
+    // Looked for at each frame, in the page: no time of ours is in it.
+    const shown = await page.waitForFunction(
+      () => document.body.textContent?.includes('No execution is in doubt.') && performance.now(),
+    )
+    times.push(Number(await shown.jsonValue()))
+    await context.close()
+  }
+  return figureOf(times)
+}

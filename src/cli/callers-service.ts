@@ -1,0 +1,108 @@
+// countersign callers list, propose and revoke: keys of callers by governance, on a running service (docs/handbook/callers.md). A raw key never
+// comes here: `issue` makes it where its holder is, and what is proposed is the entry that it prints.
+import { readFileSync } from 'node:fs'
+import { isObject } from '../core/json/body.ts'
+import { printable } from '../core/printable.ts'
+
+/** A running service, and who asks it. */
+export interface AskedService {
+  /** Base address. */
+  readonly url: string
+  /** Raw. */
+  readonly key: string
+}
+
+interface ShownKey {
+  readonly callerId: string
+  readonly keyId: string
+  readonly source: string
+  readonly status: string
+  readonly credentialHolderType?: string
+  readonly allowedCapabilities?: readonly string[]
+  readonly issuedBy?: string
+  readonly revokedBy?: string
+  readonly expiresAt?: string
+}
+
+/**
+ * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, who approved.
+ * @param options.all also those that are revoked or expired
+ * @throws Error with what the service answered
+ */
+export async function listCallerKeys(service: AskedService, { all }: { all: boolean }): Promise<void> {
+  for (let path: string | undefined = '/caller-keys'; path !== undefined;) {
+    const { answer, next } = await ask(service, path)
+    for (const key of answer['callerKeys'] as ShownKey[]) {
+      if (!all && key.status !== 'IN_EFFECT' && key.status !== 'REFUSED') continue
+      const parts = [
+        key.callerId,
+        key.keyId,
+        key.status,
+        key.source,
+        key.credentialHolderType ?? '-',
+        key.allowedCapabilities?.join(',') ?? '-',
+        ...(key.expiresAt === undefined ? [] : [`until ${key.expiresAt}`]),
+        ...(key.issuedBy === undefined ? [] : [`issued by ${key.issuedBy}`]),
+        ...(key.revokedBy === undefined ? [] : [`revoked by ${key.revokedBy}`]),
+      ]
+      console.log(printable(parts.join('  ')))
+    }
+    path = next
+  }
+}
+
+/**
+ * Proposes to issue the key of an entry, and prints the change.
+ * @param options.entry a file with what `callers issue` printed, with the raw key or without; `-` reads stdin
+ * @throws Error where the last line is no entry, or with what the service answered
+ */
+export async function proposeCallerKey(
+  service: AskedService,
+  { entry, reason }: { readonly entry: string; readonly reason: string },
+): Promise<void> {
+  const last = readFileSync(entry === '-' ? 0 : entry, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .at(-1)
+  let members: unknown
+  try {
+    members = JSON.parse(last ?? '')
+  } catch {
+    // Not quoted: it may be the raw key.
+  }
+  if (!isObject(members))
+    throw new Error('The last line must be the entry that countersign callers issue prints.')
+  await propose(service, { action: 'issue', ...members, reason })
+}
+
+/** Proposes to revoke a key, and prints the change. */
+export async function proposeRevocation(
+  service: AskedService,
+  revocation: { readonly callerId: string; readonly keyId: string; readonly reason: string },
+): Promise<void> {
+  await propose(service, { action: 'revoke', ...revocation })
+}
+
+async function propose(service: AskedService, body: object): Promise<void> {
+  const { answer } = await ask(service, '/caller-keys/changes', body)
+  console.log(JSON.stringify(answer))
+  const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
+  for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
+  console.error(`Another human approves it: POST /caller-keys/changes/${printable(changeId)}/approve`)
+}
+
+/** @param body undefined: a GET */
+async function ask({ url, key }: AskedService, path: string, body?: object) {
+  const response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+    redirect: 'error',
+  })
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (!response.ok || !isObject(answer)) {
+    const said = isObject(answer) ? String(answer['error']) : 'no answer of this service'
+    throw new Error(printable(`the service answered ${response.status}: ${said}`))
+  }
+  return { answer, next: /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] }
+}

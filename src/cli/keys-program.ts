@@ -1,0 +1,110 @@
+// `countersign keys`: makes, rotates and lists the signing keys, those of the evidence log and those of a witness.
+import { resolve } from 'node:path'
+import { Option, type Command } from 'commander'
+import { signingKeyDir } from '../core/folders.ts'
+import {
+  algorithms,
+  generateKeys,
+  generateMissingKeys,
+  keyIds,
+  readPublicKeys,
+  type Algorithm,
+} from '../core/signing/keys.ts'
+import {
+  generateLogKeys,
+  generateMissingLogKeys,
+  logKeyDir,
+  publishedLogKeys,
+} from '../core/signing/log-keys.ts'
+import { generateMissingWitnessKeys, witnessKeyDir } from '../core/signing/witness-keys.ts'
+
+const dirOption = [
+  '--dir <folder>',
+  'folder of the keys (default: SIGNING_KEY_DIR, else $DATA_DIR/keys)',
+] as const
+const folder = (dir: string | undefined) => (dir === undefined ? signingKeyDir(process.env) : resolve(dir))
+
+/** Adds the commands of `countersign keys`. */
+export function defineKeys(keys: Command): void {
+  keys
+    .command('generate')
+    .description(
+      'make the signing keys and the keys of the evidence log: one of each algorithm that has none',
+    )
+    .option(...dirOption)
+    .option('--log', "only the log's keys, in the folder `log` within")
+    .option(
+      '--witness',
+      'only the keys by which this service witnesses other logs, in the folder `witness` within',
+    )
+    .action((options: { dir?: string; log?: true; witness?: true }) => {
+      const dir = folder(options.dir)
+      const now = new Date()
+      if (options.witness === true) {
+        const madeForWitness = generateMissingWitnessKeys({ dir, now })
+        printMade(madeForWitness, witnessKeyDir(dir))
+        if (madeForWitness.length === 0) console.log(`${witnessKeyDir(dir)} has a key of each algorithm.`)
+        return
+      }
+      const made = options.log === true ? [] : generateMissingKeys({ dir, now })
+      printMade(made, dir)
+      const madeForLog = generateMissingLogKeys({ dir, now })
+      printMade(madeForLog, logKeyDir(dir))
+      if (made.length + madeForLog.length > 0) return
+      if (options.log === true) console.log(`${logKeyDir(dir)} has a key of each algorithm.`)
+      else console.log(`${dir} has a key of each algorithm. To add new ones: countersign keys rotate`)
+    })
+
+  keys
+    .command('rotate')
+    .description('add new keys, which sign from the next start; the old ones stay published')
+    .option(...dirOption)
+    .addOption(new Option('--algorithm <name>', 'only this one of the signing keys').choices(algorithms))
+    .addOption(new Option('--log', "only the log's keys, in the folder `log` within").conflicts('algorithm'))
+    .action((options: { dir?: string; algorithm?: Algorithm; log?: true }) => {
+      const dir = folder(options.dir)
+      const now = new Date()
+      if (options.log !== true) {
+        if (keyIds(dir, 'private').length === 0) throw noKeys(dir)
+        const only = options.algorithm === undefined ? algorithms : [options.algorithm]
+        printMade(generateKeys({ dir, now, algorithms: only }), dir)
+      }
+      const hasLog = keyIds(logKeyDir(dir), 'private').length > 0
+      if (options.log === true && !hasLog) throw noKeys(logKeyDir(dir), `--log --dir ${dir}`)
+      if (hasLog && options.algorithm === undefined) printMade(generateLogKeys({ dir, now }), logKeyDir(dir))
+      console.log('Running services publish them at once and sign with them from their next start.')
+    })
+
+  keys
+    .command('list')
+    .description('name the keys and say which of them sign; those of the log are named `log/<key id>`')
+    .option(...dirOption)
+    .action((options: { dir?: string }) => {
+      const dir = folder(options.dir)
+      if (keyIds(dir, 'public').length === 0) throw noKeys(dir)
+      printListed([...readPublicKeys(dir).values()], { dir, signing: 1 })
+      // The one before signs too, for those who saved the description before the rotation.
+      printListed(publishedLogKeys(dir)(), { dir: logKeyDir(dir), prefix: 'log/', signing: 2 })
+    })
+}
+
+function noKeys(dir: string, how = `--dir ${dir}`): Error {
+  return new Error(`No keys in ${dir}. To make them: countersign keys generate ${how}`)
+}
+
+/** The greatest key id of an algorithm whose private half is there signs. */
+function printListed(
+  published: readonly { readonly keyId: string; readonly algorithm: string }[],
+  { dir, prefix = '', signing }: { readonly dir: string; readonly prefix?: string; readonly signing: number },
+): void {
+  const held = keyIds(dir, 'private')
+  for (const { keyId, algorithm } of published) {
+    const ofAlgorithm = held.filter((other) => other.endsWith(`-${algorithm}`))
+    const signs = ofAlgorithm.slice(-signing).includes(keyId)
+    console.log(`${prefix}${keyId}\t${signs ? 'signs' : 'published'}`)
+  }
+}
+
+function printMade(made: readonly { readonly keyId: string }[], dir: string): void {
+  for (const { keyId } of made) console.log(`Made ${keyId} in ${dir}`)
+}

@@ -1,0 +1,151 @@
+// The files of `countersign verify`: paths, folders and standard input, read in pieces of bounded size.
+import { createReadStream, readFileSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Unusable } from '../../core/verifier/index.ts'
+import { countLines, isLines, type LineCount } from '../../core/verifier/lines.ts'
+
+/** In a folder; a file that is named is read whatever its name. */
+const EVIDENCE_FILE = /\.(?:json|ndjson|jsonl)$/i
+/** Lines go to a thread together up to this. */
+const BATCH_CHARACTERS = 256 * 1024
+/** A line, and a text that is no file of lines, is parsed whole. */
+const TEXT_CHARACTERS_MAX = 256 * 1024 * 1024
+
+export interface Batch {
+  readonly file: string
+  readonly texts: readonly string[]
+  /** Of each text, from 1; undefined: the one text is the whole file. */
+  readonly lines?: readonly number[]
+  /** On the last batch of a file: `cut short` is one of lines that does not end as an export does. */
+  readonly end?: 'whole' | 'cut short'
+  /** Where the file cannot be read: a sentence that says why, in place of texts. */
+  readonly problem?: string
+}
+
+/**
+ * @param paths files, folders (every evidence file below them, by name) and `-`
+ * @throws Unusable for a path that is not there, and a folder without evidence
+ */
+export async function findFiles(paths: readonly string[]): Promise<string[]> {
+  const found: string[] = []
+  for (const path of paths) {
+    if (path === '-' || !(await isFolder(path))) {
+      found.push(path)
+      continue
+    }
+    const inside = (await readdir(path, { recursive: true })).filter((name) => EVIDENCE_FILE.test(name))
+    if (inside.length === 0) throw new Unusable(`${path} holds no .json, .ndjson or .jsonl file.`)
+    found.push(...inside.map((name) => join(path, name)).toSorted())
+  }
+  return found
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+/** A file that cannot be read is one batch with its `problem`, and hides no other. */
+export async function* readBatches(file: string): AsyncGenerator<Batch> {
+  try {
+    yield* batchesOf(file)
+  } catch (error) {
+    const { message } = error instanceof Unusable ? error : unreadable(file, error)
+    yield { file, texts: [], end: 'whole', problem: message }
+  }
+}
+
+async function* batchesOf(file: string): AsyncGenerator<Batch> {
+  let rest = ''
+  let count: LineCount | undefined
+  let kind: 'lines' | 'text' | undefined
+  let line = 0
+  let characters = 0
+  let texts: string[] = []
+  let lines: number[] = []
+  const take = (one: string) => {
+    line++
+    if (count?.take(one) !== true) return
+    texts.push(one)
+    lines.push(line)
+    characters += one.length
+  }
+  for await (const text of textsOf(file)) {
+    rest += text
+    if (rest.length > TEXT_CHARACTERS_MAX)
+      throw new Unusable(`${file} has more than ${TEXT_CHARACTERS_MAX} characters in one piece.`)
+    kind ??= kindOf(file, rest)
+    if (kind !== 'lines') continue
+    count ??= countLines()
+    const whole = rest.split('\n')
+    rest = whole.pop() ?? ''
+    for (const one of whole) {
+      take(one)
+      if (characters < BATCH_CHARACTERS) continue
+      yield { file, texts, lines }
+      ;[texts, lines, characters] = [[], [], 0]
+    }
+  }
+  if (kind === undefined && isLines(file, rest.trim(), false)) count = countLines()
+  if (count === undefined) {
+    yield { file, texts: [rest], end: 'whole' }
+    return
+  }
+  for (const one of rest.split('\n')) take(one)
+  yield { file, texts, lines, end: count.isWhole() ? 'whole' : 'cut short' }
+}
+
+/** Undefined until a second line has begun. */
+function kindOf(file: string, head: string): 'lines' | 'text' | undefined {
+  const start = head.search(/\S/)
+  const end = start === -1 ? -1 : head.indexOf('\n', start)
+  if (end === -1 || !/\S/.test(head.slice(end))) return undefined
+  return isLines(file, head.slice(start, end), true) ? 'lines' : 'text'
+}
+
+async function* textsOf(file: string): AsyncGenerator<string> {
+  const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 })
+  const decoded = openDecoder(file)
+  for await (const chunk of source as AsyncIterable<Buffer>) yield decoded(chunk)
+  yield decoded()
+}
+
+/**
+ * Reads a key set or the description of a log.
+ * @throws Unusable
+ */
+export function readText(path: string): string {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(path === '-' ? 0 : path)
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+  const decoded = openDecoder(path)
+  return decoded(bytes) + decoded()
+}
+
+/** Takes the bytes piece by piece, and nothing at their end. Keeps a BOM, for the parser to refuse. */
+function openDecoder(path: string): (bytes?: Buffer) => string {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      throw new Unusable(`${path} is not UTF-8 text.`)
+    }
+  }
+}
+
+function unreadable(path: string, error: unknown): Unusable {
+  return new Unusable(`${path} cannot be read (${codeOf(error)}).`)
+}
+
+/** As the system names it, such as ENOENT. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+}

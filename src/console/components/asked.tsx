@@ -1,0 +1,54 @@
+// An approval request as whoever signs it must see it, in the console as in the offline signer.
+import { printableJson } from '../../core/printable.ts'
+import type { ApprovalRequestContent } from '../../core/schemas/approval-request.ts'
+import { Hash, Members, Said } from './basic.tsx'
+import { Qr } from './qr.tsx'
+
+/** Who wants what. */
+export function Wanted({ by: request }: { readonly by: ApprovalRequestContent }) {
+  return (
+    <>
+      <p class="sentence">
+        <Said text={request.requestedBy} /> asks to do <Said text={request.capability} /> on{' '}
+        <Said text={request.target} />
+        {request.principalId === request.requestedBy ? null : (
+          <>
+            , in the name of <Said text={request.principalId} />
+          </>
+        )}
+        .
+      </p>
+      <Members of={request.parameters} />
+    </>
+  )
+}
+
+/** Every member that a signature covers, the bytes, and their hash as the page computed it. */
+export function Covered({
+  request,
+  bytes,
+  hash,
+}: {
+  readonly request: ApprovalRequestContent
+  readonly bytes: string
+  readonly hash: string
+}) {
+  return (
+    <>
+      <Members of={request} />
+      <details>
+        <summary>Canonical bytes (RFC 8785)</summary>
+        <pre class="bytes" tabIndex={0}>
+          {printableJson(bytes)}
+        </pre>
+      </details>
+      <details>
+        <summary>QR code of these bytes</summary>
+        <Qr text={bytes} label="QR code of the request’s canonical bytes" />
+      </details>
+      <p>
+        Their SHA-256, computed by this page: <Hash value={hash} whole />
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,246 @@
+// What a proposed policy would have decided of the past: simulated chunk by chunk, as a report that a step-up can cover, and as the
+// report that somebody's step-up covers.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import {
+  addChunk,
+  impactReport,
+  simulationOf,
+  type Found,
+  type ProposedPolicy,
+} from '../../core/impact-report.ts'
+import { canonicalize } from '../../core/json/canonical.ts'
+import type { ImpactReport } from '../../core/schemas/impact-report.ts'
+import { ApiProblem, post, problemText } from '../api.ts'
+import { sha256Hex } from '../hashing.ts'
+import { absolute, counted } from '../text.ts'
+import { Badge, Hash, Panel, Problem, Said, Time } from './basic.tsx'
+import type { ChangeRow } from './changes.tsx'
+import { Table, type Column } from './list.tsx'
+
+const DAY_MS = 86_400_000
+
+/** How far back somebody looks, by what it is called. */
+const RANGES: readonly (readonly [string, number | undefined])[] = [
+  ['the last day', DAY_MS],
+  ['the last 7 days', 7 * DAY_MS],
+  ['the last 30 days', 30 * DAY_MS],
+  ['everything', undefined],
+]
+
+/** The hash that a step-up covers. */
+export function impactHashOf(report: ImpactReport): string {
+  return sha256Hex(canonicalize(report))
+}
+
+/** @param onReport is called with the report of a whole simulation, and with undefined where another one begins */
+export function Impact({
+  change,
+  onReport,
+}: {
+  readonly change: ChangeRow
+  readonly onReport: (report: ImpactReport | undefined) => void
+}) {
+  const [rangeMs, setRangeMs] = useState<number | undefined>(30 * DAY_MS)
+  const [found, setFound] = useState<Found>()
+  const [running, setRunning] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  // Counted up by each run, and where the page is left: an earlier one ends with its chunk.
+  const run = useRef(0)
+  useEffect(() => () => void run.current++, [])
+  const start = async () => {
+    const mine = ++run.current
+    const isOver = () => run.current !== mine
+    setProblem(undefined)
+    setFound(undefined)
+    setRunning(true)
+    onReport(undefined)
+    try {
+      const since = rangeMs === undefined ? {} : { since: new Date(Date.now() - rangeMs).toISOString() }
+      const simulated = simulationOf(change.proposed as ProposedPolicy)
+      let all: Found | undefined
+      let cursor: string | undefined
+      do {
+        const chunk: Chunk = await aChunk({ ...simulated, ...since, cursor }, isOver)
+        if (isOver()) return
+        all = addChunk(all, chunk)
+        setFound(all)
+        cursor = chunk.next
+      } while (cursor !== undefined)
+      onReport(impactReport(change, all, new Date().toISOString()))
+    } catch (error) {
+      if (!isOver()) setProblem(problemText(error))
+    }
+    if (!isOver()) setRunning(false)
+  }
+  const stop = () => {
+    run.current++
+    setRunning(false)
+  }
+  return (
+    <Panel title="What it would have changed">
+      <p>Decide past executions again as if this change were in effect. Nothing is executed.</p>
+      <div class="filters">
+        <label class="filter">
+          Decisions of
+          <select
+            value={String(rangeMs)}
+            disabled={running}
+            onChange={({ currentTarget }) => setRangeMs(RANGES[currentTarget.selectedIndex]?.[1])}
+          >
+            {RANGES.map(([name, ms]) => (
+              <option key={name} value={String(ms)}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {running ? (
+          <button type="button" onClick={stop}>
+            Stop
+          </button>
+        ) : (
+          <button type="button" onClick={() => void start()}>
+            {found === undefined ? 'Run' : 'Run again'}
+          </button>
+        )}
+      </div>
+      <Problem text={problem} />
+      {running && <progress value={found?.share ?? 0} aria-label="Share of the time that is done" />}
+      {found !== undefined && (
+        <>
+          {!running && !found.complete && (
+            <p>Stopped: these findings are not complete, so no signature can cover them.</p>
+          )}
+          <Findings change={change} of={found} />
+        </>
+      )}
+    </Panel>
+  )
+}
+
+type Chunk = Parameters<typeof addChunk>[1] & { readonly next?: string }
+
+const ATTEMPTS = 10
+
+/** Waits where the service says so: live traffic goes first, and a minute has a budget. */
+async function aChunk(body: object, isOver: () => boolean): Promise<Chunk> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      return await post<Chunk>('/sandbox/policies/simulate', body)
+    } catch (error) {
+      const afterSeconds = error instanceof ApiProblem ? error.retryAfterSeconds : undefined
+      if (afterSeconds === undefined || attempt === ATTEMPTS || isOver()) throw error
+      await new Promise((resolve) => setTimeout(resolve, Math.min(afterSeconds, 60) * 1_000))
+    }
+}
+
+type Listed = Pick<ImpactReport['flips'][number], 'businessTransactionId' | 'createdAt'>
+
+const execution: Column<Listed> = {
+  title: 'Execution',
+  cell: ({ businessTransactionId: id }) => <code title={id}>{id.slice(0, 8)}…</code>,
+}
+const when: Column<Listed> = { title: 'When', minor: true, cell: ({ createdAt }) => <Time at={createdAt} /> }
+const placeOf = {
+  keyOf: ({ businessTransactionId: id }: Listed) => id,
+  hrefOf: ({ businessTransactionId: id }: Listed) => `/console/executions/${id}`,
+}
+
+interface FindingsOf {
+  readonly change: ChangeRow
+  readonly of: Omit<Found, 'share' | 'complete'>
+}
+
+/** The counts, and each decision that would differ with a way to it. */
+function Findings({ change, of }: FindingsOf) {
+  const { approvedToRejected, rejectedToApproved, refusedAsRetired, decided, skipped, flips, retired } = of
+  const flipped = approvedToRejected + rejectedToApproved
+  const { action, retires } = change.proposed as ProposedPolicy
+  return (
+    <>
+      {action !== 'retire' && (
+        <>
+          <p role="status">
+            <strong>
+              {counted(flipped, 'decision')} of {decided} would differ
+            </strong>
+            : {approvedToRejected} approved would be rejected, {rejectedToApproved} rejected would be
+            approved.
+          </p>
+          {flips.length > 0 && (
+            <Table
+              caption="Decisions that would differ"
+              rows={flips}
+              {...placeOf}
+              columns={[
+                execution,
+                { title: 'Would be', cell: ({ wouldBe }) => <Badge status={wouldBe.outcome} /> },
+                { title: 'Why', cell: ({ wouldBe }) => <Said text={wouldBe.reason} /> },
+                when,
+              ]}
+            />
+          )}
+          <Newest listed={flips.length} all={flipped} />
+        </>
+      )}
+      {(action === 'retire' || retires !== undefined) && (
+        <>
+          <p role="status">
+            <strong>
+              {counted(refusedAsRetired, 'execution')} of {decided} would be refused
+            </strong>{' '}
+            because the version that approved it ends.
+          </p>
+          {retired.length > 0 && (
+            <Table
+              caption="Executions under a version that ends"
+              rows={retired}
+              {...placeOf}
+              columns={[
+                execution,
+                { title: 'Version', cell: ({ version }) => <Said text={version} /> },
+                when,
+              ]}
+            />
+          )}
+          <Newest listed={retired.length} all={refusedAsRetired} />
+        </>
+      )}
+      <p class="quiet">
+        Examined {counted(of.examined, 'transaction')} from {absolute(of.since)} to {absolute(of.until)}.{' '}
+        {skipped} under this policy were never decided.
+      </p>
+    </>
+  )
+}
+
+function Newest({ listed, all }: { readonly listed: number; readonly all: number }) {
+  return listed < all ? <p class="quiet">These are the newest {listed}.</p> : null
+}
+
+/** The report that the step-up of whoever resolved the change covers. */
+export function SeenImpact({ change }: { readonly change: ChangeRow }) {
+  const { impactReport: report, resolvedBy, stepUpAuthorization } = change
+  if (report === undefined) return null
+  const hash = impactHashOf(report)
+  const isCovered =
+    stepUpAuthorization?.payload.impactHash === hash &&
+    report.changeId === change.changeId &&
+    report.changeHash === change.changeHash
+  return (
+    <Panel title="What the checker saw">
+      {isCovered ? (
+        <p>
+          The signature of <Said text={resolvedBy ?? ''} /> covers this report, made{' '}
+          <Time at={report.madeAt} />.
+        </p>
+      ) : (
+        <Problem text="No signature covers this report: its hash is not the one that was signed, or it is of another change." />
+      )}
+      <Findings change={change} of={report} />
+      <p>
+        Hash of the report: <Hash value={hash} />
+      </p>
+    </Panel>
+  )
+}

@@ -1,0 +1,158 @@
+// Finds what a text names: an id of anything, an action code, a capability, a caller, an approver or a policy. What names one thing opens it.
+import { useEffect, useState } from 'preact/hooks'
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { ApiProblem, get, isAborted, problemText } from '../api.ts'
+import { Empty, Panel, Problem, Said } from '../components/basic.tsx'
+import { changePaths } from '../components/changes.tsx'
+import { navigate } from '../router.ts'
+import { counted } from '../text.ts'
+import type { PageProps } from '../page.ts'
+
+interface Hit {
+  readonly what: string
+  readonly href: string
+}
+
+type Look = <T>(path: string) => Promise<T | undefined>
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const ACTION_CODE = /^[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2}$/i
+
+export function Search({ query }: PageProps) {
+  const wanted = (query.get('q') ?? '').trim()
+  const [found, setFound] = useState<{ wanted: string; hits: readonly Hit[]; problem?: string }>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const look: Look = async <T,>(path: string) => {
+      try {
+        return (await get<T>(path, { signal: leaving.signal })).data
+      } catch (error) {
+        // Not there, or not for this session's eyes.
+        if (error instanceof ApiProblem && [400, 403, 404].includes(error.status)) return undefined
+        throw error
+      }
+    }
+    const find = async () => {
+      try {
+        const hits = wanted === '' ? [] : await hitsOf(wanted, look)
+        const [only, ...others] = hits
+        if (only !== undefined && others.length === 0) navigate(only.href, { replace: true })
+        else setFound({ wanted, hits })
+      } catch (error) {
+        if (!isAborted(error)) setFound({ wanted, hits: [], problem: problemText(error) })
+      }
+    }
+    void find()
+    return () => leaving.abort()
+  }, [wanted])
+  const isOfThis = found?.wanted === wanted
+  return (
+    <>
+      <h1>Search</h1>
+      {isOfThis ? <Found {...found} /> : <p class="quiet">Loading…</p>}
+    </>
+  )
+}
+
+function Found({ wanted, hits, problem }: { wanted: string; hits: readonly Hit[]; problem?: string }) {
+  if (problem !== undefined) return <Problem text={problem} />
+  if (hits.length === 0)
+    return (
+      <Empty>
+        {wanted === '' ? null : (
+          <>
+            Nothing is named <Said text={wanted} />.{' '}
+          </>
+        )}
+        Search for an id (of an execution, request, change, used approval or delivery), an action code, a
+        capability such as <code>vendor:pay</code>, a caller, an approver or a policy, each by its whole name.
+      </Empty>
+    )
+  return (
+    <Panel title={`${counted(hits.length, 'place')} for this name`}>
+      <ul class="plain">
+        {hits.map(({ what, href }) => (
+          <li key={href}>
+            <a href={href} data-row>
+              <Said text={what} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function hitsOf(wanted: string, look: Look): Promise<readonly Hit[]> {
+  if (UUID.test(wanted)) return byId(wanted.toLowerCase(), look)
+  if (ACTION_CODE.test(wanted)) return byActionCode(wanted.toUpperCase(), look)
+  return byName(wanted, look)
+}
+
+async function byId(id: string, look: Look): Promise<readonly Hit[]> {
+  const places: readonly (readonly [path: string, hit: Hit])[] = [
+    [`/transactions/${id}`, { what: 'The execution', href: `/console/executions/${id}` }],
+    [`/approval-requests/${id}`, { what: 'The approval request', href: `/console/requests/${id}` }],
+    [`/webhook-events/${id}`, { what: 'The delivery', href: `/console/deliveries/${id}` }],
+    ...Object.entries(changePaths).map(
+      ([kind, path]) =>
+        [`${path}/${id}`, { what: 'The change', href: `/console/changes/${kind}/${id}` }] as const,
+    ),
+  ]
+  const found = await Promise.all(
+    places.map(async ([path, hit]) => ((await look(path)) === undefined ? [] : [hit])),
+  )
+  return [...found.flat(), ...(await byApproval(id, look))]
+}
+
+/** An approval that was used leads to its execution. */
+async function byApproval(id: string, look: Look): Promise<readonly Hit[]> {
+  const { consumedBy } = (await look<{ consumedBy?: string }>(`/approvals/${id}`)) ?? {}
+  if (consumedBy === undefined) return []
+  return [{ what: 'The execution that used this approval', href: `/console/executions/${consumedBy}` }]
+}
+
+/** Of the newest hundred requests: the code is not stored, because whoever reads it computes it. */
+async function byActionCode(code: string, look: Look): Promise<readonly Hit[]> {
+  const page = await look<{ requests: ApprovalRequest[] }>('/approval-requests?pageSize=100')
+  return (page?.requests ?? [])
+    .filter(({ actionCode }) => actionCode === code)
+    .map(({ request, status }) => ({
+      what: `Request of ${request.requestedBy}: ${request.capability} → ${request.target}, ${status.toLowerCase()}`,
+      href: `/console/requests/${request.requestId}`,
+    }))
+}
+
+const policyHit = (why: string) => (policy: { name: string; version: string }) => ({
+  what: `${why} ${policy.name} ${policy.version}`,
+  href: `/console/policies/${encodeURIComponent(policy.name)}/${encodeURIComponent(policy.version)}`,
+})
+
+async function byName(name: string, look: Look): Promise<readonly Hit[]> {
+  const [submitted, policies, governing, approvers] = await Promise.all([
+    look<unknown[]>(`/transactions?${new URLSearchParams({ callerId: name, pageSize: '1' })}`),
+    look<{ policies: { name: string; version: string }[] }>('/policies?pageSize=100'),
+    look<{ policies: { name: string; version: string }[] }>(
+      `/policies/in-effect?${new URLSearchParams({ capability: name })}`,
+    ),
+    look<{ approvers: { approverId: string }[] }>('/approvers'),
+  ])
+  const governs = governing?.policies ?? []
+  return [
+    ...(submitted?.length
+      ? [{ what: `Executions by ${name}`, href: `/console/executions?${of('callerId', name)}` }]
+      : []),
+    ...(governs.length > 0
+      ? [{ what: `Executions of ${name}`, href: `/console/executions?${of('contains', name)}` }]
+      : []),
+    ...governs.map(policyHit('Governed by policy')),
+    ...(policies?.policies ?? []).filter((policy) => policy.name === name).map(policyHit('Policy')),
+    ...(approvers?.approvers.some(({ approverId }) => approverId === name)
+      ? [{ what: `Keys of approver ${name}`, href: '/console/approvers' }]
+      : []),
+  ]
+}
+
+function of(filter: string, value: string): string {
+  return new URLSearchParams({ [filter]: value }).toString()
+}

@@ -1,0 +1,204 @@
+// An execution that has no record: refused, in doubt, closed without one, or none at all.
+import { Badge, Command, Countdown, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Confirmations } from '../components/confirmations.tsx'
+import type { IntentRow } from '../components/intents.tsx'
+import { Step } from '../components/timeline.tsx'
+import { useLoaded } from '../hooks.ts'
+import { jsonText } from '../text.ts'
+
+const EVERY_MS = 5_000
+
+interface Submitted {
+  readonly intent: { readonly parameters: object }
+  readonly policy: { readonly name: string; readonly version: string }
+}
+
+export function WithoutRecord({ id }: { readonly id: string }) {
+  const { data: intent, problem } = useLoaded<IntentRow>(
+    `/execution-intents/${encodeURIComponent(id)}`,
+    EVERY_MS,
+  )
+  const refusal = useLoaded<object>(`/refusal/${encodeURIComponent(id)}`)
+  if (refusal.data !== undefined)
+    return (
+      <>
+        <h1>Refused</h1>
+        <p>
+          This transaction was refused. <a href={`/console/refusals/${id}`}>See the refusal</a>.
+        </p>
+      </>
+    )
+  if (intent === undefined)
+    return (
+      <>
+        <h1>Execution</h1>
+        <Problem text={problem && 'There is no execution with this id, or it is not yours to see.'} />
+      </>
+    )
+  return <Released intent={intent} />
+}
+
+function Released({ intent }: { readonly intent: IntentRow }) {
+  const { businessTransactionId: id, action, target, inDoubt } = intent
+  const { data: submitted } = useLoaded<Submitted>(`/transactions/${id}`)
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={action} />
+        </h1>
+        <Badge status={inDoubt ? 'IN_DOUBT' : intent.state} />
+      </header>
+      <div class="columns">
+        <div>
+          <Panel title="What is known">
+            <p class="sentence">
+              <Said text={intent.callerId} /> had <Said text={action} /> on <Said text={target} /> released{' '}
+              <Time at={intent.releasedAt} />. <Standing of={intent} />
+            </p>
+            <ol class="timeline">
+              <Step name="Released" at={intent.releasedAt}>
+                to the connector, once
+              </Step>
+              {intent.transitions.map(({ transition }) => (
+                <Step key={transition.transitionId} name={outcomeOf(transition)} at={transition.at}>
+                  by <Said text={transition.by} />
+                  {transition.agreedWith !== undefined && (
+                    <>
+                      , as <Said text={transition.agreedWith} /> had said
+                    </>
+                  )}{' '}
+                  {transition.note !== undefined && <Said text={transition.note} />}
+                </Step>
+              ))}
+            </ol>
+          </Panel>
+          {inDoubt ? <Confirmations of={id} everyMs={EVERY_MS} awaited /> : <Confirmations of={id} />}
+          {inDoubt && (
+            <>
+              <LookUp intent={intent} parameters={submitted?.intent.parameters} />
+              <Close id={id} firstWord={intent.firstWord} />
+            </>
+          )}
+        </div>
+        <div>
+          {submitted !== undefined && (
+            <Panel title="What was sent">
+              <Members
+                of={{ action, target, parameters: submitted.intent.parameters, policy: submitted.policy }}
+              />
+            </Panel>
+          )}
+          <Panel title="The signed release">
+            <Members of={intent.authorization.payload} />
+          </Panel>
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Standing({ of: { inDoubt, deadline, closedAt } }: { readonly of: IntentRow }) {
+  if (inDoubt)
+    return (
+      <>
+        The answer was due <Time at={deadline} />, and nobody knows whether it happened.
+      </>
+    )
+  return closedAt === undefined ? (
+    <>
+      The answer is due: <Countdown to={deadline} />.
+    </>
+  ) : (
+    <>
+      It was closed <Time at={closedAt} />.
+    </>
+  )
+}
+
+function outcomeOf({ from, to, resolution }: IntentRow['transitions'][number]['transition']): string {
+  return resolution === undefined
+    ? `${from} → ${to}`
+    : `Closed as ${resolution.replace('_', ' ').toLowerCase()}`
+}
+
+/** Where to look, and by what: the ids that the connector was given, and the time in which it can have happened. */
+function LookUp({
+  intent,
+  parameters,
+}: {
+  readonly intent: IntentRow
+  readonly parameters: object | undefined
+}) {
+  const { businessTransactionId: id, action, target } = intent
+  const { data } = useLoaded<{
+    externalConnectors: { capability: string; endpointUrl: string; readBack: boolean }[]
+  }>('/external-connectors')
+  const connector = data?.externalConnectors.find(({ capability }) => capability === action)
+  return (
+    <Panel title="What to look up">
+      <p>
+        {connector === undefined ? (
+          <>
+            At the system that carries out <Said text={action} />,
+          </>
+        ) : (
+          <>
+            At the system behind <Said text={connector.endpointUrl} />,
+          </>
+        )}{' '}
+        whether <Said text={target} /> was acted on. It was released <Time at={intent.releasedAt} />, and
+        given these, so one of them should be there:
+      </p>
+      <ul class="plain">
+        <li>
+          businessTransactionId <Hash value={id} whole />
+        </li>
+        <li>
+          authorizationId <Hash value={intent.authorization.payload.authorizationId} whole />
+        </li>
+        {identifying(parameters).map(([name, value]) => (
+          <li key={name}>
+            <Said text={name} /> <code>{jsonText(value)}</code>
+          </li>
+        ))}
+      </ul>
+      <p class="quiet">
+        {connector?.readBack === true
+          ? 'The connector can be asked, and the service goes on asking: a definite answer closes the execution.'
+          : 'Absence means something only once the system lists everything up to that time.'}
+      </p>
+    </Panel>
+  )
+}
+
+/** Short values, which a search at the other system takes. */
+function identifying(parameters: object | undefined): [string, unknown][] {
+  return Object.entries(parameters ?? {})
+    .filter(([name, value]) => ['string', 'number'].includes(typeof value) && `${name}${value}`.length <= 80)
+    .slice(0, 8)
+}
+
+function Close({ id, firstWord }: { readonly id: string; readonly firstWord: IntentRow['firstWord'] }) {
+  const at = `${location.origin}/execution-intents/${id}`
+  const curl = `curl -sS --fail-with-body -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\\n  -d`
+  return (
+    <Panel title="Close it">
+      {firstWord === undefined ? (
+        <p>Say what you found, with your key. It is final, and nothing is executed again.</p>
+      ) : (
+        <p>
+          <Said text={firstWord.by} /> said <Time at={firstWord.at} /> that it was{' '}
+          {firstWord.resolution.replace('_', ' ').toLowerCase()}: <Said text={firstWord.note} />. A second
+          human must say the same, with a key of their own. That is final, and nothing is executed again.
+        </p>
+      )}
+      <Command
+        text={`${curl} '{"resolution": "EXECUTED", "note": "<what you found, and where>"}' \\\n  ${at}/resolve`}
+      />
+      <p class="quiet">
+        <code>NOT_EXECUTED</code> where it did not happen.
+      </p>
+    </Panel>
+  )
+}

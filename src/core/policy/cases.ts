@@ -1,0 +1,118 @@
+// cases.yaml beside a policy.yaml: what the policy is meant to do, run by `countersign policy test` and, for the policies that are shipped,
+// by the test suite (decisions §6).
+//
+//   given:                       # one transaction; every case starts from it
+//     now: 2026-03-02T10:00:00Z
+//     intent: { action: vendor:pay, target: vendor-4711, parameters: { amount: 950 } }
+//     signals: { vendorVerified: true, paymentAmount: 950 }
+//     authority: {}              # as metadata, only where rules read it
+//   cases:
+//     - case: An unverified vendor is not paid.
+//       signals: { vendorVerified: false }     # changes to the given ones; null takes one away
+//       parameters: { amount: 1200 }           # likewise; also action, target, now, authority, metadata
+//       outcome: rejected                      # approved | rejected | denied
+//       rule: unverified-vendor                # null: no rule decided
+//       reason: The vendor is not verified.    # optional
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { lineOf, shapeError, type DocumentMistake } from '../cel/mistakes.ts'
+import { shapeMistakes } from '../cel/shape.ts'
+import { readYaml } from '../cel/yaml.ts'
+import type { CompiledPolicy } from './check.ts'
+import { evaluate, type Evaluation } from './evaluate.ts'
+
+const closed = { additionalProperties: false }
+const Members = Type.Record(Type.String(), Type.Unknown())
+
+const Case = Type.Object(
+  {
+    case: Type.String({ minLength: 1 }),
+    now: Type.Optional(Type.String()),
+    action: Type.Optional(Type.String()),
+    target: Type.Optional(Type.String()),
+    parameters: Type.Optional(Members),
+    signals: Type.Optional(Members),
+    authority: Type.Optional(Members),
+    metadata: Type.Optional(Members),
+    outcome: Type.Enum(['approved', 'rejected', 'denied']),
+    rule: Type.Union([Type.String(), Type.Null()]),
+    reason: Type.Optional(Type.String()),
+  },
+  closed,
+)
+type Case = Type.Static<typeof Case>
+
+const Given = Type.Object(
+  {
+    now: Type.String(),
+    intent: Type.Object({ action: Type.String(), target: Type.String(), parameters: Members }, closed),
+    signals: Members,
+    authority: Type.Optional(Members),
+    metadata: Type.Optional(Members),
+  },
+  closed,
+)
+type Given = Type.Static<typeof Given>
+
+const CasesFile = Type.Object({ given: Given, cases: Type.Array(Case, { minItems: 1 }) }, closed)
+const validator = Compile(CasesFile)
+
+export interface CasesRun {
+  readonly count: number
+  /** A line for every case that did not end as it says: file, line and how it ended. */
+  readonly failures: readonly string[]
+  /** How many cases each rule decided, in the order of the rules. */
+  readonly decidedBy: ReadonlyMap<string, number>
+}
+
+/**
+ * Runs all cases of a policy.
+ * @param file the cases
+ * @throws DocumentError where the file is not one of cases
+ */
+export function runCases(policy: CompiledPolicy, file: string): CasesRun {
+  const { value, positionOf } = readYaml(file)
+  if (!validator.Check(value))
+    throw shapeError(shapeMistakes(validator.Errors(value), { schema: CasesFile, value }), {
+      file,
+      document: value,
+      positionOf,
+    })
+  const failures: DocumentMistake[] = []
+  const decidedBy = new Map(policy.rules.map(({ id }) => [id, 0]))
+  for (const [i, expected] of value.cases.entries()) {
+    const ended = endOf(policy, value.given, expected)
+    const { matchedRuleId: rule } = ended
+    if (rule !== null) decidedBy.set(rule, (decidedBy.get(rule) ?? 0) + 1)
+    const message = failureOf(expected, ended)
+    if (message !== undefined) failures.push({ file, ...positionOf(['cases', i]), message })
+  }
+  return { count: value.cases.length, failures: failures.map(lineOf), decidedBy }
+}
+
+function endOf(policy: CompiledPolicy, given: Given, expected: Case): Evaluation {
+  const { action = given.intent.action, target = given.intent.target, now = given.now } = expected
+  const transaction = {
+    intent: { action, target, parameters: changed(given.intent.parameters, expected.parameters) },
+    signals: changed(given.signals, expected.signals),
+    authority: changed(given.authority, expected.authority),
+    metadata: changed(given.metadata, expected.metadata),
+  }
+  return evaluate(policy, transaction, new Date(now))
+}
+
+function failureOf(expected: Case, { kind, matchedRuleId, reason }: Evaluation): string | undefined {
+  if (kind !== expected.outcome || matchedRuleId !== expected.rule)
+    return `${expected.case} Expected ${expected.outcome} by ${byRule(expected.rule)}, but it was ${kind} by ${byRule(matchedRuleId)}: ${reason}`
+  if (reason !== (expected.reason ?? reason))
+    return `${expected.case} Expected the reason ${JSON.stringify(expected.reason)}, but it was ${JSON.stringify(reason)}.`
+  return undefined
+}
+
+function byRule(rule: string | null): string {
+  return rule === null ? 'no rule' : `rule ${rule}`
+}
+
+function changed(members: Case['signals'] = {}, changes: Case['signals'] = {}): Record<string, unknown> {
+  return Object.fromEntries(Object.entries({ ...members, ...changes }).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,78 @@
+// Which executions a velocity limit counts together (decisions §6 `history`): of one caller, of one target or of one value of a parameter
+// (`per`), and those alone of which a condition held when they were released (`where`). An execution is put into its groups as it is
+// released, so that a limit finds what it counts by one hash, however many others there were.
+import { compileExpression, type Inspection } from '../cel/expression.ts'
+import { canonicalize, type Json } from '../json/canonical.ts'
+import type { SignalVerifier } from '../schemas/policy.ts'
+import { sha256Hex } from '../signing/sha256.ts'
+import { memberAt } from './member-at.ts'
+import { factsOf, whereEnvironment, whereVocabulary, type Source } from './facts.ts'
+
+type History = Extract<SignalVerifier, { by: 'history' }>
+
+/** An execution, as limits group it. */
+export interface Countable {
+  readonly callerId: string
+  /** Of its policy. */
+  readonly name: string
+  readonly intent: Members & { readonly target: string; readonly parameters: Members }
+  readonly authority: Members
+  readonly metadata: Members
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+export interface Grouping {
+  /** Limits with the same text put every execution into the same group. */
+  readonly text: string
+  /** SHA-256 of the group that an execution asks about, 64 hex characters. A parameter that is missing is a value of its own. */
+  readonly groupOf: (execution: Countable) => string
+  /** Whether an execution that is released at `now` is put into its group. A condition that cannot be evaluated does not keep it out. */
+  readonly counts: (execution: Countable, now: Date) => boolean
+}
+
+/**
+ * Compiles `per` and `where` of a limit.
+ * @returns no grouping for a limit on all of the caller's executions, and where there are mistakes; `inspection` is that of `where`
+ */
+export function compileGrouping({ per, where }: History): {
+  readonly grouping?: Grouping
+  readonly inspection?: Inspection<Source>
+} {
+  if (per === undefined && where === undefined) return {}
+  const places = (per ?? ['caller']).toSorted()
+  const text = canonicalize({ per: places, ...(where === undefined ? {} : { where }) })
+  const groupOf = (execution: Countable) =>
+    sha256Hex(canonicalize([execution.name, text, places.map((place) => valueAt(execution, place))]))
+  if (where === undefined) return { grouping: { text, groupOf, counts: () => true } }
+
+  const { expression, ...inspection } = compileExpression(where, {
+    environment: whereEnvironment,
+    vocabulary: whereVocabulary,
+    types: ['bool'],
+  })
+  if (expression === undefined) return { inspection }
+  const reads = new Map(
+    [...inspection.reads].map(([source, paths]) => [source, new Set(paths.map(([member = '']) => member))]),
+  )
+  const counts: Grouping['counts'] = (execution, now) => {
+    try {
+      return expression.evaluate(factsOf({ ...execution, signals: {} }, reads, now)) !== false
+    } catch {
+      return true
+    }
+  }
+  return { inspection, grouping: { text, groupOf, counts } }
+}
+
+/** The groups that an execution which is released at `now` is put into, each once. */
+export function groupsOf(groupings: readonly Grouping[], execution: Countable, now: Date): string[] {
+  return groupings.filter(({ counts }) => counts(execution, now)).map(({ groupOf }) => groupOf(execution))
+}
+
+/** @param place `caller`, `target` or the path of a parameter */
+function valueAt({ callerId, intent }: Countable, place: string): Json {
+  if (place === 'caller') return callerId
+  if (place === 'target') return intent.target
+  return (memberAt(intent, place.split('.').slice(1)) ?? null) as Json
+}

@@ -1,0 +1,41 @@
+// Many texts at once: a report on each piece of evidence in them, and what is said of all together.
+import { noEvidence, verifyFileBy, type Report, type Trusted } from './index.ts'
+import { countLines, isLines } from './lines.ts'
+import { openSummary, type Summary, type Summing } from './summary.ts'
+import { Unusable } from './unusable.ts'
+
+export interface Source {
+  readonly name: string
+  readonly text: string
+}
+
+/** Never empty. What is no evidence is one report, `unknown`, that cannot be checked. */
+export function reportsOn(text: string, trusted: Trusted): Report[] {
+  try {
+    return verifyFileBy(text, trusted)
+  } catch (error) {
+    if (error instanceof Unusable) return [noEvidence(error.message)]
+    throw error
+  }
+}
+
+/** The reports on a text, one text after the other, while they are asked for; added to the summary too. */
+export function* reportsIn({ name, text }: Source, trusted: Trusted, summing: Summing): Generator<Report> {
+  const [first = '', ...others] = text.split('\n').filter((line) => line.trim() !== '')
+  const lines = isLines(name, first, others.length > 0) ? countLines() : undefined
+  for (const one of lines === undefined ? [text] : [first, ...others]) {
+    if (lines?.take(one) === false) continue
+    for (const report of reportsOn(one, trusted)) {
+      summing.add(report)
+      yield report
+    }
+  }
+  summing.addFile(name, lines?.isWhole() === false)
+}
+
+/** What is said of all together. */
+export function summaryOf(sources: readonly Source[], trusted: Trusted): Summary {
+  const summing = openSummary()
+  for (const source of sources) for (const _ of reportsIn(source, trusted, summing));
+  return summing.summary()
+}

@@ -1,0 +1,152 @@
+// The bundle of a record: what a reader needs beside a saved key set and log description to check an execution whole, in one file.
+import type { Static } from 'typebox'
+import { readableOwner, type Caller } from '../../core/callers.ts'
+import { failures, type Failure } from '../../core/errors.ts'
+import { isEntryOf, artifactEntry } from '../../core/log/artifacts.ts'
+import { parseEntry } from '../../core/log/entry.ts'
+import type { EvidenceBundle } from '../../core/schemas/evidence-bundle.ts'
+import { isUuid } from '../../core/schemas/primitives.ts'
+import { changeText, trustRecordText } from '../../core/sealed.ts'
+import { approverKeyJson } from '../../core/signing/approver-keys.ts'
+import { readEnrolments } from '../../core/tables/approvers.ts'
+import { readChanges } from '../../core/tables/pending-changes.ts'
+import { readPolicyVersion } from '../../core/tables/policy-versions.ts'
+import { readWholeRecord } from '../../core/tables/provider-confirmations.ts'
+import { proofText, type ArtifactName, type Proven } from './log-proofs.ts'
+import type { Service } from '../routes/route.ts'
+
+/** The parts of a stored record that say what else belongs to it. */
+interface Read {
+  readonly authorization: {
+    readonly payload: {
+      readonly policyName: string
+      readonly policyVersion: string
+      readonly policyContentHash: string
+    }
+  }
+  readonly executions: readonly {
+    readonly decision: {
+      readonly verifiedSignals: Readonly<Record<string, VerifiedSignal>>
+    }
+  }[]
+  readonly receipts: readonly { readonly receiptHash: string }[]
+  readonly confirmations?: readonly { readonly confirmation: { readonly confirmationId: string } }[]
+}
+
+interface VerifiedSignal {
+  readonly approvals?: readonly Approval[]
+  readonly request?: { readonly requestId: string }
+}
+
+interface Approval {
+  readonly payload: { readonly approvalId: string; readonly approverId: string; readonly keyId: string }
+}
+
+/**
+ * @param given.waitMs how long to wait for a checkpoint over all of it
+ * @returns its text; undefined while a part is not under a checkpoint yet
+ */
+export async function readBundle(
+  id: string,
+  { caller, waitMs }: { readonly caller: Caller | undefined; readonly waitMs: number },
+  { pool, logProofs }: Pick<Service, 'pool' | 'logProofs'>,
+): Promise<string | undefined | Failure> {
+  const stored = isUuid(id) ? await readWholeRecord(pool, id, readableOwner(caller)) : null
+  if (stored === null) return failures.trustRecordNotFound()
+  const recordText = trustRecordText(stored)
+  const record = JSON.parse(recordText) as Read
+  const approvals = approvalsOf(record)
+  const [policy, approvers] = await Promise.all([
+    policyOf(record, pool),
+    readEnrolments(
+      pool,
+      approvals.map(({ payload }) => payload),
+    ),
+  ])
+  const changeIds = approvers.map(({ enrolledByChange }) => enrolledByChange)
+  if (policy.approvedByChange !== null) changeIds.unshift(policy.approvedByChange)
+  const newest = record.receipts.at(-1)
+  const artifacts: Part[] = [
+    ...changeIds.map((change) => ({ kind: 'change' as const, id: change })),
+    ...requestIdsOf(record).map((requestId) => ({ kind: 'approval-request' as const, id: requestId })),
+    ...approvals.map(({ payload }) => ({ kind: 'approval' as const, id: payload.approvalId })),
+    { kind: 'authorization', id },
+    ...(newest === undefined ? [] : [{ kind: 'receipt' as const, id }]),
+    ...(record.confirmations ?? []).map(({ confirmation }) => ({
+      kind: 'confirmation' as const,
+      id: confirmation.confirmationId,
+    })),
+  ]
+  const [changes, proven] = await Promise.all([
+    readChanges(pool, changeIds),
+    // The record is the caller's to read, and with it what it rests on.
+    logProofs.prove(artifacts, { owner: null, waitMs }),
+  ])
+  const proofs: string[] = []
+  for (const [i, { kind, id: ofId }] of artifacts.entries()) {
+    const found = proven[i]
+    if (found === undefined || found.state === 'not logged')
+      return failures.noBundle(
+        `its ${NAMES[kind]} is not in the evidence log, which began later or was off when it was stored`,
+      )
+    if (found.state === 'queued' || (kind === 'receipt' && !isOf(found, newest!.receiptHash)))
+      return undefined
+    proofs.push(JSON.stringify({ kind, id: ofId, proof: proofText(found.proof) }))
+  }
+  return bundleText({
+    bundle: '"countersign/1"',
+    record: recordText,
+    policy: JSON.stringify(policy.content),
+    approverKeys: JSON.stringify(approvers.map(approverKeyJson)),
+    changes: `[${changes.map(changeText).join(',')}]`,
+    proofs: `[${proofs.join(',')}]`,
+  })
+}
+
+/** One object of members that are JSON texts: what is signed in them is spliced and never rendered again. */
+function bundleText(members: Readonly<Record<keyof Static<typeof EvidenceBundle>, string>>): string {
+  const texts = Object.entries(members).map(([name, text]) => `"${name}":${text}`)
+  return `{${texts.join(',')}}`
+}
+
+/** What a bundle has proofs of. */
+type Part = ArtifactName & { readonly kind: keyof typeof NAMES }
+
+const NAMES = {
+  change: 'governance change',
+  'approval-request': 'approval request',
+  approval: 'approval',
+  authorization: 'authorization',
+  receipt: 'newest receipt',
+  confirmation: 'provider confirmation',
+} as const
+
+/** Each once: one approval can stand for several signals. */
+function approvalsOf({ executions }: Read): Approval[] {
+  const approvals = executions.flatMap(({ decision }) =>
+    Object.values(decision.verifiedSignals).flatMap((signal) => signal.approvals ?? []),
+  )
+  return [...new Map(approvals.map((approval) => [approval.payload.approvalId, approval])).values()]
+}
+
+/** Each once. */
+function requestIdsOf({ executions }: Read): string[] {
+  const requests = executions.flatMap(({ decision }) =>
+    Object.values(decision.verifiedSignals).flatMap(({ request }) => request?.requestId ?? []),
+  )
+  return [...new Set(requests)]
+}
+
+async function policyOf({ authorization }: Read, sql: Service['pool']) {
+  const { policyName: name, policyVersion: version, policyContentHash } = authorization.payload
+  const policy = await readPolicyVersion(sql, { name, version })
+  if (policy?.contentHash !== policyContentHash)
+    throw new Error(`policy ${name} ${version} is stored with other content than was executed under`)
+  return policy
+}
+
+/** Between reading the record and proving it, another receipt may have become the newest. */
+function isOf({ proof }: Extract<Proven, { state: 'proven' }>, receiptHash: string): boolean {
+  const entry = parseEntry(Buffer.from(proof.entry).toString())
+  return isEntryOf(entry, artifactEntry.receipt(receiptHash)) !== undefined
+}

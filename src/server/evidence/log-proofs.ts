@@ -1,0 +1,203 @@
+// Proofs that artifacts are in the evidence log: where they are, and their `.tlog-proof` texts under one checkpoint.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Pool } from 'pg'
+import { parseCheckpoint } from '../../core/log/checkpoint.ts'
+import { DamagedLog } from '../../core/log/damaged.ts'
+import { parseNote } from '../../core/log/note.ts'
+import type { LogPolicy } from '../../core/log/policy.ts'
+import { formatProof } from '../../core/log/proof.ts'
+import { openLogTiles, type LogTiles } from '../../core/log/tile-memo.ts'
+import { inclusionProofs } from '../../core/log/tiles.ts'
+import { leafHash, rootOfInclusion } from '../../core/merkle/tree.ts'
+import { idKinds } from '../../core/log/ids.ts'
+import { isUuid } from '../../core/schemas/primitives.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
+import { servedCheckpoint } from '../../core/tables/log-checkpoints.ts'
+import type { LoggedKind, LogPosition } from '../../core/tables/log-queue.ts'
+import { isLogged, openBundles, placeEntries, type PlacedEntry } from '../../core/tables/log-places.ts'
+import { findLogPosition, type EntryWithPath } from '../../core/tables/log-tree.ts'
+import { tileReader } from '../../core/tables/log-tiles.ts'
+
+/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
+export const proofKinds = { ...idKinds, record: 'receipt' } as const satisfies Readonly<
+  Record<string, LoggedKind>
+>
+type ProofKind = keyof typeof proofKinds
+
+export function isProofKind(kind: string): kind is ProofKind {
+  return Object.hasOwn(proofKinds, kind)
+}
+
+export interface ArtifactName {
+  readonly kind: ProofKind
+  /** As the artifact is read by elsewhere: the businessTransactionId for what an execution makes. */
+  readonly id: string
+}
+
+/** What proves that an entry is in a log. */
+export interface EntryProof extends EntryWithPath {
+  readonly log: number
+  /** The signed note, the newest of its log. */
+  readonly checkpoint: string
+  /** Of the tree under the checkpoint. */
+  readonly size: number
+  readonly root: Uint8Array
+}
+
+export type Proven =
+  | { readonly state: 'proven'; readonly proof: EntryProof }
+  /** Stored, and not yet under a checkpoint. */
+  | { readonly state: 'queued' }
+  /** Stored while the log was off. */
+  | { readonly state: 'not logged' }
+
+export interface LogProofs {
+  /**
+   * Proves artifacts, all of one log under one checkpoint.
+   *
+   * @param given.owner the caller whose they must be; null: anyone's (`readableOwner`)
+   * @param given.waitMs how long to wait for a checkpoint over all of them
+   * @returns in their order; undefined for one that is not there, or is not the owner's
+   * @throws DamagedLog where what is stored does not lead to the root of the checkpoint
+   */
+  readonly prove: (
+    artifacts: readonly ArtifactName[],
+    given: { readonly owner: string | null; readonly waitMs: number },
+  ) => Promise<(Proven | undefined)[]>
+}
+
+/** Several paths are computed at once; so many take a thread about 20 ms. */
+const PROVEN_AT_ONCE = 32
+
+/** 10 MB at most: the upper levels of a log of 16 million entries, its edge, and the leaves that are asked for most. */
+const TILES_MAX = 256
+
+/** How often a waiting request looks for a new checkpoint. */
+const LOOK_EVERY_MS = 50
+
+/** Requests that wait at once; one more is answered as if it did not ask to. */
+const WAITING_MAX = 256
+
+/**
+ * @param service.stopping true from the first stop signal on: nobody waits then
+ * @param service.required as of `servedCheckpoint`
+ */
+export function openLogProofs(
+  pool: Pool,
+  {
+    stopping,
+    required,
+  }: {
+    readonly stopping: () => boolean
+    readonly required: LogPolicy | undefined
+  },
+): LogProofs {
+  let waiting = 0
+  let looking: Promise<string> | undefined
+  const tiles = openLogTiles(TILES_MAX)
+
+  /** The newest checkpoint a moment later, read once for all who wait. */
+  function nextLook(): Promise<string> {
+    looking ??= delay(LOOK_EVERY_MS)
+      .then(() => servedCheckpoint(pool, { required }))
+      .then((row) => `${row?.log} ${row?.size}`)
+      .finally(() => (looking = undefined))
+    return looking
+  }
+
+  async function placesOf(positions: readonly (LogPosition | undefined)[], waitMs: number) {
+    const isProvable = (places: readonly (PlacedEntry | undefined)[]) =>
+      positions.every((position, i) => !isLogged(position) || isUnderCheckpoint(places[i]))
+    let places = await placeEntries(pool, positions, required)
+    if (waitMs === 0 || waiting >= WAITING_MAX) return places
+    const untilMs = performance.now() + waitMs
+    waiting++
+    try {
+      for (let seen = ''; !isProvable(places) && performance.now() < untilMs && !stopping();) {
+        const look = await nextLook()
+        if (look !== seen) places = await placeEntries(pool, positions, required)
+        seen = look
+      }
+    } finally {
+      waiting--
+    }
+    return places
+  }
+
+  return {
+    async prove(artifacts, { owner, waitMs }) {
+      const positions = await Promise.all(
+        artifacts.map(async ({ kind, id }) =>
+          isId(kind, id) ? findLogPosition(pool, { kind: proofKinds[kind], id, owner }) : undefined,
+        ),
+      )
+      const places = await placesOf(positions, waitMs)
+      const proofs = await proveAll(pool, places.filter(isUnderCheckpoint), tiles)
+      return positions.map((position, i) => {
+        if (position === undefined) return undefined
+        if (!isLogged(position)) return { state: 'not logged' }
+        const place = places[i]
+        return isUnderCheckpoint(place)
+          ? { state: 'proven', proof: proofs.get(`${place.log} ${place.index}`)! }
+          : { state: 'queued' }
+      })
+    },
+  }
+}
+
+/** The text of the `.tlog-proof` file (C2SP tlog-proof), whose `extra` is the entry. */
+export function proofText({ index, path, entry, checkpoint }: EntryProof): string {
+  return formatProof({ index, path, checkpoint, extra: entry })
+}
+
+/** Where a checkpoint covers it. */
+type CoveredEntry = PlacedEntry & { readonly checkpoint: NonNullable<PlacedEntry['checkpoint']> }
+
+function isUnderCheckpoint(place: PlacedEntry | undefined): place is CoveredEntry {
+  return place?.checkpoint !== undefined && place.index < place.checkpoint.size
+}
+
+/** By log and index. */
+async function proveAll(
+  pool: Pool,
+  places: readonly CoveredEntry[],
+  tiles: LogTiles,
+): Promise<Map<string, EntryProof>> {
+  const proofs = new Map<string, EntryProof>()
+  for (const [log, ofLog] of Map.groupBy(places, (place) => place.log)) {
+    const { note } = ofLog[0]!.checkpoint
+    const { size, root } = parseCheckpoint(parseNote(note).text)
+    for (let at = 0; at < ofLog.length; at += PROVEN_AT_ONCE) {
+      const some = ofLog.slice(at, at + PROVEN_AT_ONCE)
+      const bundles = openBundles(some)
+      const indexes = some.map(({ index }) => index)
+      const readTiles = bundles.tiles(tileReader(pool, log))
+      const paths = await inclusionProofs({ indexes, size }, readTiles, sha256, tiles.of(log))
+      for (const [i, index] of indexes.entries()) {
+        const entry = bundles.entryAt(index)
+        if (entry === undefined) throw new DamagedLog(`Entry ${index} of log ${log} is missing.`)
+        const read = { index, entry, path: paths[i]! }
+        if (!leadsTo(root, read, size)) {
+          // What was damaged may have been repaired by the next time.
+          tiles.forget()
+          throw new DamagedLog(
+            `Entry ${index} of log ${log} does not lead to the root of the checkpoint of ${size}.`,
+          )
+        }
+        proofs.set(`${log} ${index}`, { ...read, log, checkpoint: note, size, root })
+      }
+    }
+  }
+  return proofs
+}
+
+/** A page of the database that is damaged must not become a proof that convinces nobody. */
+function leadsTo(root: Uint8Array, { entry, index, path }: EntryWithPath, size: number): boolean {
+  const found = rootOfInclusion({ leafHash: leafHash(entry, sha256), index, size, path }, sha256)
+  return Buffer.compare(found, root) === 0
+}
+
+/** An approval's id is any text of one line. */
+function isId(kind: ProofKind, id: string): boolean {
+  return kind === 'approval' ? !id.includes('\0') : isUuid(id)
+}

@@ -1,0 +1,158 @@
+// Delivers the events of one endpoint, one after the other, for as long as its lease holds (docs/design-notes.md "Events pushed out").
+// A thread reads the feed and signs: workers/events/sign.ts. Waiting for answers takes no thread.
+import { setTimeout as delay } from 'node:timers/promises'
+import { readCursor } from '../../core/events/cursor.ts'
+import { reachOf } from '../../core/outbound/address.ts'
+import { call, type HttpCall, type HttpOutcome } from '../../core/outbound/call.ts'
+import { KeptConnection } from '../../core/outbound/kept.ts'
+import { noteDelivered, type Lease } from '../../core/tables/event-deliveries.ts'
+import type { Sql } from '../../core/tables/sql.ts'
+import type { SignedEvents, UnreadableFeed } from '../../core/thread-messages.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { doOwnWork, SERVICE_CLIENT } from '../dispatch/own-work.ts'
+import type { EventWatch } from '../watch/events.ts'
+
+/** What happens within this time is read and signed together. */
+const GATHER_MS = 100
+/** An endpoint that nothing is for is looked at so often, which renews its lease. */
+const IDLE_MS_MAX = 8_000
+/** Shorter than a lease by more than what is noted of an attempt takes. */
+const ATTEMPT_MS = 15_000
+/** Progress is stored at least so often, and the lease renewed with it: what is delivered again after a crash is bounded by it. */
+const STORE_EVERY_MS = 1_000
+/** Older signatures are made again: receivers refuse a timestamp that is five minutes old. */
+const SIGNATURES_MAX_MS = 60_000
+
+/** What the deliveries of all endpoints share. */
+export interface DeliverWith {
+  readonly sql: Sql
+  readonly submit: Dispatcher['submit']
+  readonly watch: EventWatch
+  /** Called for each attempt. */
+  readonly onAttempt: (outcome: 'delivered' | 'failed') => void
+  /** Ends the attempt under way. */
+  readonly signal: AbortSignal
+}
+
+/** Why an attempt failed. */
+export interface AttemptProblem {
+  /** Completes "the endpoint …". Says nothing of what was answered but the status. */
+  readonly problem: string
+  /** It answered 410: it wants no more. */
+  readonly gone: boolean
+}
+
+/**
+ * Delivers what comes, until an attempt fails, the lease is lost or the signal aborts.
+ * @returns why the last attempt failed, to be noted; undefined where the lease is lost or given back
+ */
+export async function deliverEvents(
+  delivery: DeliverWith,
+  lease: Lease,
+): Promise<AttemptProblem | undefined> {
+  const kept = new KeptConnection()
+  try {
+    while (!delivery.signal.aborted) {
+      const { endpointId, lease: token } = lease
+      const signed = await doOwnWork<SignedEvents | UnreadableFeed | null>(delivery.submit, 'sign-events', {
+        endpointId,
+        lease: token,
+      })
+      if (signed === null) return undefined
+      if ('problem' in signed) return { ...signed, gone: false }
+      const ended = await deliverAll(delivery, { lease, kept, signed })
+      if (ended !== 'delivered') return ended === 'lost' ? undefined : ended
+      if (!signed.more) await somethingFor(delivery, lease, signed)
+    }
+    return undefined
+  } finally {
+    kept.destroy()
+  }
+}
+
+/** Waits until there may be an event for an endpoint. One look at the feed serves all of them. */
+async function somethingFor(
+  { watch, signal }: DeliverWith,
+  { scope }: Lease,
+  { events, next }: SignedEvents,
+): Promise<void> {
+  const place = readCursor(next)
+  // One is seldom alone.
+  const ms = events.length > 0 ? GATHER_MS : IDLE_MS_MAX
+  await Promise.all([
+    delay(GATHER_MS, undefined, { signal, ref: false }).catch(() => undefined),
+    place && watch.wait(place, { scope, client: SERVICE_CLIENT, ms }),
+  ])
+}
+
+interface SignedForEndpoint {
+  readonly lease: Lease
+  readonly kept: KeptConnection
+  readonly signed: SignedEvents
+}
+
+/** @returns what ended it: all is delivered, the lease is lost (or the signal aborted), or an attempt failed */
+async function deliverAll(
+  delivery: DeliverWith,
+  { lease, kept, signed: { events, from, next } }: SignedForEndpoint,
+): Promise<'delivered' | 'lost' | AttemptProblem> {
+  const { sql, signal, onAttempt } = delivery
+  const signedAtMs = performance.now()
+  let storedAtMs = signedAtMs
+  let cursor = next
+  let unstored = false
+  /** @returns false where the lease is lost */
+  const store = async () => {
+    if (!unstored) return true
+    unstored = false
+    storedAtMs = performance.now()
+    return noteDelivered(sql, lease, { cursor, succeeded: true })
+  }
+  for (const { body, headers, cursor: reached } of events) {
+    if (performance.now() - signedAtMs > SIGNATURES_MAX_MS) return (await store()) ? 'delivered' : 'lost'
+    const problem = problemOf(await attempt(lease, { headers, body, signal }, kept))
+    if (signal.aborted) {
+      await store()
+      return 'lost'
+    }
+    onAttempt(problem === undefined ? 'delivered' : 'failed')
+    if (problem !== undefined) return (await store()) ? problem : 'lost'
+    cursor = reached
+    unstored = true
+    if (performance.now() - storedAtMs > STORE_EVERY_MS && !(await store())) return 'lost'
+  }
+  cursor = next
+  if (unstored) return (await store()) ? 'delivered' : 'lost'
+  // Nothing of what was read is for this endpoint: only its place moves on.
+  const holds = next === from || noteDelivered(sql, lease, { cursor, succeeded: false })
+  return (await holds) ? 'delivered' : 'lost'
+}
+
+/** Tries once more where the endpoint had closed the connection that was kept: it knows an event that it has taken by its id. */
+async function attempt(
+  { url }: Lease,
+  sent: Pick<HttpCall, 'headers' | 'body' | 'signal'>,
+  kept: KeptConnection,
+): Promise<HttpOutcome> {
+  const untilMs = performance.now() + ATTEMPT_MS
+  const send = () => {
+    const timeoutMs = Math.ceil(untilMs - performance.now())
+    return call({ method: 'POST', url, ...sent, reach: reachOf(url), timeoutMs }, { kept })
+  }
+  const wasKept = kept.idle() !== undefined
+  const outcome = await send()
+  const isAgain = wasKept && outcome.kind === 'lost' && untilMs - performance.now() > ATTEMPT_MS / 2
+  return isAgain ? send() : outcome
+}
+
+/** Undefined: the endpoint took the event. */
+function problemOf(outcome: HttpOutcome): AttemptProblem | undefined {
+  if (outcome.kind === 'not-sent')
+    return {
+      problem: outcome.reason.replace('the endpoint was not reached', 'cannot be reached'),
+      gone: false,
+    }
+  if (outcome.kind === 'lost') return { problem: `gave no whole answer: ${outcome.cause}`, gone: false }
+  const { status } = outcome
+  return status >= 200 && status < 300 ? undefined : { problem: `answered ${status}`, gone: status === 410 }
+}

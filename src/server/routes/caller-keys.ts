@@ -1,0 +1,125 @@
+// Callers' keys, and changes of them (docs/handbook/callers.md). No raw key is ever here; the list shows the first 16 characters of a hash.
+import { keyIdOf, type Caller } from '../../core/callers.ts'
+import { Failure } from '../../core/errors.ts'
+import { CallerKeyList, CallerKeyProposal } from '../../core/schemas/caller-key.ts'
+import { readCallerKeys, type CallerKeyRow } from '../../core/tables/caller-keys.ts'
+import change from '../openapi/examples/caller-key-change.json' with { type: 'json' }
+import { cursor } from '../openapi/parameters.ts'
+import type { Callers } from '../http/authenticate.ts'
+import { changeRoutes } from './changes.ts'
+import { readEntries } from './paging.ts'
+import type { Route } from './route.ts'
+
+const { action: _, keyHash, ...scope } = change.pending.proposed
+
+export const callerKeys = [
+  {
+    method: 'GET',
+    path: '/caller-keys',
+    readers: true,
+    operationId: 'listCallerKeys',
+    tag: 'Governance',
+    summary: 'Whose keys open what',
+    description:
+      'Every key that governance has issued or revoked, and the entries of SERVICE_API_KEYS. For humans and auditors. Whole, up to 4 MiB; then `Link` leads on.',
+    query: cursor,
+    answers: {
+      200: {
+        description: 'By callerId.',
+        schema: CallerKeyList,
+        example: {
+          callerKeys: [
+            {
+              ...scope,
+              keyId: keyIdOf(keyHash),
+              source: 'governance',
+              status: 'IN_EFFECT',
+              issuedAt: change.approved.resolvedAt,
+              issuedBy: change.approved.resolvedBy,
+              issuedByChange: change.approved.changeId,
+            },
+          ],
+        },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: ['invalidQuery', 'overloaded'],
+    readsDatabase: true,
+    async handle({ query }, { pool, callers }) {
+      const shown = shownKeys(await readCallerKeys(pool), callers)
+      const entries = shown.map((key) => ({
+        // No callerId has a space, so the keys of one caller stand together.
+        key: keyOf(key),
+        text: JSON.stringify(key),
+      }))
+      const page = readEntries('/caller-keys', query, entries)
+      if (page instanceof Failure) return page
+      const { texts, ...headers } = page
+      return { status: 200, ...headers, body: `{"callerKeys":[${texts.join(',')}]}` }
+    },
+  },
+  ...changeRoutes({
+    kind: 'caller-key',
+    path: '/caller-keys/changes',
+    noun: 'a caller’s key',
+    name: 'CallerKey',
+    example: change,
+    proposal: {
+      path: '/caller-keys/changes',
+      description:
+        'A key is issued once and for good: a revoked one does not come back. `countersign callers issue` makes one where its holder is; only its SHA-256 is sent. A revocation also ends an entry of SERVICE_API_KEYS.',
+      body: {
+        schema: CallerKeyProposal,
+        example: { ...change.pending.proposed, reason: change.pending.reason },
+      },
+    },
+  }),
+] as const satisfies readonly Route[]
+
+/** By caller; a key that is configured and known to governance is shown as governance has it. */
+function shownKeys(rows: readonly CallerKeyRow[], { configured, inEffect }: Callers) {
+  const admitted = new Set(inEffect().map(({ caller }) => caller))
+  const byHash = new Map(configured.map((caller) => [caller.keyHash, caller]))
+  const now = new Date().toISOString()
+  const isExpired = (caller: Caller | undefined) => caller?.expiresAt !== undefined && caller.expiresAt <= now
+  const governed = rows.map(({ keyHash: hash, callerId, caller, isRevoked, ...row }) => ({
+    ...scopeOf(caller ?? byHash.get(hash)),
+    callerId,
+    keyId: keyIdOf(hash),
+    source: caller === undefined ? 'configuration' : 'governance',
+    status: isRevoked ? 'REVOKED' : isExpired(caller) ? 'EXPIRED' : 'IN_EFFECT',
+    ...withoutNulls({
+      issuedAt: row.issuedAt,
+      issuedBy: row.issuedBy,
+      issuedByChange: row.issuedByChange,
+      revokedAt: row.revokedAt,
+      revokedBy: row.revokedBy,
+      revokedByChange: row.revokedByChange,
+    }),
+  }))
+  const known = new Set(rows.map((row) => row.keyHash))
+  const entries = configured
+    .filter((caller) => !known.has(caller.keyHash))
+    .map((caller) => ({
+      ...scopeOf(caller),
+      callerId: caller.callerId,
+      keyId: keyIdOf(caller.keyHash),
+      source: 'configuration',
+      status: isExpired(caller) ? 'EXPIRED' : admitted.has(caller) ? 'IN_EFFECT' : 'REFUSED',
+    }))
+  const all = [...governed, ...entries]
+  return all.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+const keyOf = (key: { readonly callerId: string; readonly keyId: string }) => `${key.callerId} ${key.keyId}`
+
+function scopeOf(caller: Caller | undefined): object {
+  if (caller === undefined) return {}
+  const { keyHash: _1, unrestrictedCapabilities: _2, ...shown } = caller
+  return shown
+}
+
+/** A member without a value is left out, never null (interface §2.7). */
+function withoutNulls(members: Readonly<Record<string, string | null>>): object {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+}

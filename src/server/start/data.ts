@@ -1,0 +1,69 @@
+// The first step of the start: the database at the schema of this release, with what the main thread reads of it.
+import type { Caller } from '../../core/callers.ts'
+import { migrate } from '../../core/tables/migrate.ts'
+import { requirePreparedStatements } from '../../core/tables/pooler.ts'
+import { readWitnesses } from '../../core/witnesses.ts'
+import { startEmbeddedPostgres } from '../embedded/postgres.ts'
+import { provision } from '../embedded/provision.ts'
+import { readNotifications } from '../notifications/configuration.ts'
+import { openEvidenceLog } from './evidence-log.ts'
+import { firstKeyText, type FirstKey } from './first-steps.ts'
+import { endPools, openPools } from './pools.ts'
+import type { Starting } from './starting.ts'
+import { syncDocuments } from './sync-documents.ts'
+import { openWitness } from './witness.ts'
+
+export type Data = Awaited<ReturnType<typeof openData>>
+
+/** The database at the schema of this release, with the policies and webhook rules of their folders and a log. */
+export async function openData(starting: Starting) {
+  const { config, logger, stops, signal } = starting
+  const notificationWays =
+    config.notificationsFile === undefined ? [] : readNotifications(config.notificationsFile, config)
+  const opened = await openDatabase(starting)
+  signal.throwIfAborted()
+  await migrate(opened.database, { signal, warn: (sentence) => logger.warn(sentence) })
+  if (config.databaseUrl !== undefined) await requirePreparedStatements(config.databaseUrl)
+  const pools = openPools(opened.database, config.databaseReadUrl)
+  stops.push(() => endPools(pools))
+  const { advice, warnings, differences } = await syncDocuments(pools.read, config)
+  for (const sentence of advice) logger.debug(sentence)
+  for (const warning of warnings) logger.warn(warning)
+  for (const { message, file } of differences) logger.error({ file }, message)
+  const evidenceLog = await openEvidenceLog(config, pools.read)
+  const witnesses = readWitnesses(config)
+  const witness = openWitness(config)
+  if (witness !== undefined) logger.info(witness, 'witness of other logs')
+  return {
+    ...opened,
+    pools,
+    evidenceLog,
+    witnesses,
+    witness,
+    notificationWays,
+    documentDifferences: differences,
+  }
+}
+
+export interface OpenedDatabase {
+  readonly database: string
+  readonly callers: readonly Caller[]
+  /** A key made by this very start. */
+  readonly firstKey: FirstKey | undefined
+  /** Where the local caller of this or an earlier start is kept. */
+  readonly callersFile: string | undefined
+}
+
+/** The configured database as it is; without one, the embedded one and what it needs to be used at once (decisions §1). */
+async function openDatabase({ config, logger, stops }: Starting): Promise<OpenedDatabase> {
+  if (config.databaseUrl !== undefined) {
+    const { databaseUrl: database, callers = [] } = config
+    return { database, callers, firstKey: undefined, callersFile: undefined }
+  }
+  const { dataDir } = config
+  const postgres = await startEmbeddedPostgres({ dataDir, log: ({ level, msg }) => logger[level](msg) })
+  stops.push(() => postgres.stop())
+  const { callers, callersFile, printed } = provision({ config, dataDir })
+  if (printed !== undefined) process.stdout.write(firstKeyText(printed))
+  return { database: postgres.url, callers, callersFile, firstKey: printed }
+}

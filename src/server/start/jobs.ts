@@ -1,0 +1,76 @@
+// The third step of the start: what this instance does by itself.
+import { notificationQueue } from '../../core/notification-queue.ts'
+import { webhookQueues } from '../../core/webhooks/queue.ts'
+import { startDelivering } from '../jobs/events.ts'
+import { startJobQueue } from '../jobs/job-queue.ts'
+import { startLogging } from '../jobs/log.ts'
+import { startReadingBack } from '../jobs/read-back.ts'
+import { startSweeping } from '../jobs/sweep.ts'
+import { workOnWebhooks } from '../jobs/webhooks.ts'
+import { startWitnessing } from '../jobs/witnesses.ts'
+import type { Data } from './data.ts'
+import { closedAtStop, type Starting } from './starting.ts'
+import type { StartedThreads } from './threads.ts'
+
+/** How long a stop waits for the jobs under way; what is lost then is done at the next start. */
+const JOBS_CLOSE_MS = 5_000
+
+export type Jobs = Awaited<ReturnType<typeof startJobs>>
+
+/** @returns what the metrics and GET /ready show of the jobs; undefined members for those that this configuration does not have */
+export async function startJobs(
+  starting: Starting,
+  data: Data,
+  threads: StartedThreads,
+  consoleOrigin: () => string | undefined,
+) {
+  const { logger: log } = starting
+  const { evidenceLog, pools, witnesses } = data
+  const { dispatcher, authority, metrics } = threads
+  const { submit } = dispatcher
+  closedAtStop(starting, startSweeping({ submit, log }))
+  const connectors = () => authority.current().externalConnectors
+  closedAtStop(starting, startReadingBack({ connectors, submit, onAnswer: metrics?.onReadBack, log }))
+  const logging = evidenceLog && closedAtStop(starting, startLogging({ submit, log }))
+  const witnessing = witnesses && closedAtStop(starting, startWitnessing({ sql: pools.read, witnesses, log }))
+  const delivering =
+    evidenceLog &&
+    closedAtStop(starting, startDelivering({ sql: pools.read, submit, onAttempt: metrics?.onDelivery, log }))
+  const { jobPool, notifying } = await startQueuedJobs(starting, data, threads, consoleOrigin)
+  return {
+    witnessAges: witnessing?.ages ?? (() => []),
+    eventEndpoints: delivering?.states ?? (() => undefined),
+    jobPool,
+    /** Sentences for GET /ready. */
+    warnings: () => [logging, witnessing, delivering, notifying].flatMap((job) => job?.warnings() ?? []),
+  }
+}
+
+/** @returns undefined members where neither deliveries are taken nor approvers told */
+async function startQueuedJobs(
+  starting: Starting,
+  { database, notificationWays: ways }: Data,
+  { dispatcher: { submit }, metrics }: StartedThreads,
+  consoleOrigin: () => string | undefined,
+) {
+  const { config, logger: log, stops } = starting
+  const takesWebhooks = Object.keys(config.webhookProviders).length > 0
+  if (!takesWebhooks && ways.length === 0) return { jobPool: undefined, notifying: undefined }
+  const queue = await startJobQueue({
+    connectionString: database,
+    queues: [...(takesWebhooks ? webhookQueues : []), ...ways.map(notificationQueue)],
+    log,
+  })
+  stops.push(() => queue.close(Math.min(config.shutdownTimeoutMs, JOBS_CLOSE_MS)))
+  if (takesWebhooks)
+    await workOnWebhooks({ queue, submit, onProcessed: (delivery) => metrics?.processed(delivery) })
+  if (ways.length === 0) return { jobPool: queue.pool, notifying: undefined }
+  // Loaded where it is wanted: nodemailer takes memory.
+  const { startNotifying } = await import('../jobs/notifications.ts')
+  const onAttempt = metrics?.onNotification
+  const notifying = closedAtStop(
+    starting,
+    await startNotifying({ queue, ways, consoleOrigin, onAttempt, log }),
+  )
+  return { jobPool: queue.pool, notifying }
+}

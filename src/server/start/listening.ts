@@ -1,0 +1,176 @@
+// The last step of the start: the front end and its listener, which a stop closes first.
+import type { Pool } from 'pg'
+import { publishedLogKeys } from '../../core/signing/log-keys.ts'
+import { publishedKeys } from '../../core/signing/published.ts'
+import { servedCheckpoint } from '../../core/tables/log-checkpoints.ts'
+import { openPool } from '../../core/tables/sql.ts'
+import { within } from '../../core/within.ts'
+import { openConsoleGate } from '../console/gate.ts'
+import { openLiveCounts, type LiveCounts } from '../console/live.ts'
+import { openSessions } from '../console/sessions.ts'
+import { openCoseReceipts } from '../evidence/cose-receipts.ts'
+import { openLogProofs } from '../evidence/log-proofs.ts'
+import { openAdmission, type Admission } from '../http/admission.ts'
+import { openAudit } from '../http/audit.ts'
+import { openFrontEnd } from '../http/front-end.ts'
+import { openMemoryLimits, type Limits } from '../http/limit.ts'
+import { listen } from '../http/listen/index.ts'
+import type { Listener } from '../http/listen/listener.ts'
+import { openOverload } from '../http/overload.ts'
+import { openSharedLimits } from '../http/shared-limit.ts'
+import { openDatabaseProbe } from '../metrics/database.ts'
+import { openSpans } from '../metrics/spans.ts'
+import { openapiTexts } from '../openapi/document.ts'
+import { routes } from '../routes/index.ts'
+import type { Service } from '../routes/route.ts'
+import { watchApprovalRequests } from '../watch/approval-requests.ts'
+import { watchEvents } from '../watch/events.ts'
+import type { Data } from './data.ts'
+import type { Jobs } from './jobs.ts'
+import { logFailure, type Starting } from './starting.ts'
+import type { StartedThreads } from './threads.ts'
+
+/** Connections for the limits that instances share: one of them must not wait for another. */
+const LIMIT_CONNECTIONS_MAX = 3
+const LIMIT_CLOSE_MS = 500
+
+/** How long a stop waits, after the drain, for audit events that the database does not take. */
+const AUDIT_CLOSE_MS = 2_000
+
+/** What the steps before have started. */
+interface Started {
+  readonly data: Data
+  readonly threads: StartedThreads
+  readonly warnings: Jobs['warnings']
+  /** Undefined where there is no console. */
+  readonly consoleOrigin: () => string | undefined
+}
+
+export async function listenForRequests(starting: Starting, started: Started) {
+  const { config, logger, stops } = starting
+  const { compute, metrics, dispatcher } = started.threads
+  const { databaseUrl } = config
+  const limitPool = databaseUrl === undefined ? undefined : openPool(databaseUrl, LIMIT_CONNECTIONS_MAX)
+  const limits = openLimits(starting, limitPool)
+  const audit = openAudit({
+    submit: dispatcher.submit,
+    limits: openMemoryLimits(),
+    perMinute: config.rateLimits.publicPerMinute,
+    log: (line, message) => logger.error(line, message),
+  })
+  stops.push(() => audit.close(Math.min(config.shutdownTimeoutMs, AUDIT_CLOSE_MS)))
+  if (metrics !== undefined) stops.push(() => metrics.close())
+  const admission = openAdmission(config.queueRequestsMax)
+  const live = openLiveCounts()
+  const stop = { begun: false }
+  const onRequest = openFrontEnd({
+    service: serviceOf(starting, started, { live, stopping: () => stop.begun }),
+    limits,
+    compute,
+    admission,
+    audit,
+    log: (line, isError) => logger[isError ? 'error' : 'info'](line, 'request'),
+    watch: metrics?.replies,
+    live,
+    spans: openSpans(config.buildVersion),
+  })
+  const listener = await listen({
+    host: config.host,
+    port: config.port,
+    onRequest,
+    onDropped(reason, address) {
+      metrics?.replies.dropped(reason)
+      logger.debug({ reason, address }, 'connection dropped')
+    },
+    ...(config.listener === 'auto' ? {} : { server: config.listener }),
+  })
+  stops.push(() => {
+    stop.begun = true
+    return drain(starting, started.threads, { listener, admission })
+  })
+  return { listener, admission, limitPool }
+}
+
+/** What the handlers of the routes use. */
+function serviceOf(
+  { config, logger }: Starting,
+  { data, threads, warnings, consoleOrigin }: Started,
+  { live, stopping }: { readonly live: LiveCounts; readonly stopping: () => boolean },
+): Service {
+  const { pools, witness, documentDifferences } = data
+  const { dispatcher, authority, callers, storeFault } = threads
+  const required = data.witnesses?.required
+  const logKeys = publishedLogKeys(config.signingKeyDir)
+  const keys = publishedKeys(config.signingKeyDir, { onError: logFailure(logger, 'published keys') })
+  const probe = openDatabaseProbe(pools.read)
+  const sessions = openSessions({
+    callers,
+    findKey: keys.get,
+    sql: pools.read,
+    submit: dispatcher.submit,
+    origin: consoleOrigin,
+  })
+  return {
+    dispatcher,
+    authority,
+    callers,
+    storeFault,
+    config,
+    pool: pools.read,
+    exportPool: pools.export,
+    readyPool: pools.ready,
+    keys,
+    console: openConsoleGate({
+      sessions,
+      live,
+      inDoubt: async () => (await probe()).inDoubt,
+      origin: consoleOrigin,
+      pagesOrigin: () =>
+        config.consoleOrigin === undefined ? consoleOrigin()?.replace('localhost', '127.0.0.1') : undefined,
+    }),
+    logKeys,
+    issueReceipt: openCoseReceipts(config.signingKeyDir, logKeys),
+    logProofs: openLogProofs(pools.read, { stopping, required }),
+    servedCheckpoint: (log) => servedCheckpoint(pools.read, { required, log }),
+    eventWatch: watchEvents(pools.read, { stopping }),
+    approvalRequestWatch: watchApprovalRequests(pools.read, { stopping }),
+    witness,
+    openapi: openapiTexts(routes),
+    warnings: () => [
+      ...documentDifferences.map(({ message }) => message),
+      ...callers.warnings(),
+      ...warnings(),
+    ],
+    stopping,
+    overload: openOverload(dispatcher),
+  }
+}
+
+/** Takes no further request, and waits for those under way and for their evidence, until SHUTDOWN_TIMEOUT_MS are over. */
+async function drain(
+  { config, logger }: Starting,
+  { dispatcher: { evidenceStored, pendingEvidence } }: StartedThreads,
+  { listener, admission }: { readonly listener: Listener; readonly admission: Admission },
+): Promise<void> {
+  // Both: a reply can be due without an execution, and an execution be under way whose client is gone.
+  const drained = listener.stopAccepting().then(() => Promise.all([listener.drained(), admission.empty()]))
+  // Evidence can be pending although its caller has been answered.
+  await within(config.shutdownTimeoutMs, drained.then(evidenceStored), undefined)
+  if (pendingEvidence() > 0) logger.error({ executions: pendingEvidence() }, 'evidence lost: in doubt')
+  await listener.close()
+}
+
+/** Shared by all instances on a configured database; the embedded one has a single instance (interface §8). */
+function openLimits({ logger, stops }: Starting, pool: Pool | undefined): Limits {
+  if (pool === undefined) {
+    const memory = openMemoryLimits()
+    return { take: async (limit, key, nowMs) => memory.take(limit, key, nowMs) }
+  }
+  const limits = openSharedLimits({ sql: pool, log: logger })
+  stops.push(async () => {
+    limits.close()
+    // A statement that never comes back must not hold up the stop.
+    await within(LIMIT_CLOSE_MS, pool.end(), undefined)
+  })
+  return limits
+}

@@ -1,0 +1,27 @@
+// What every step of the start takes.
+import type { Config } from '../../core/config.ts'
+import type { Log } from '../log.ts'
+
+/** What has to be undone, in the order in which it was done. */
+export type Stops = (() => void | Promise<void>)[]
+
+/** A step adds to `stops` how to undo what it did. */
+export interface Starting {
+  readonly config: Config
+  readonly logger: Log['logger']
+  readonly stops: Stops
+  readonly signal: AbortSignal
+}
+
+export function logFailure(logger: Log['logger'], what: string): (error: unknown) => void {
+  return (error) => logger.error({ err: error }, what)
+}
+
+/** @returns what was opened; it is closed at the stop */
+export function closedAtStop<Opened extends { close: () => void | Promise<void> }>(
+  { stops }: Starting,
+  opened: Opened,
+): Opened {
+  stops.push(() => opened.close())
+  return opened
+}

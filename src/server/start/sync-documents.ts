@@ -1,0 +1,94 @@
+// Brings the shipped documents, policies and webhook rules, into the database at start (decisions §6): new ones are added, approved ones
+// never change.
+import type pg from 'pg'
+import type { Config } from '../../core/config.ts'
+import { readPolicies } from '../../core/policy/load.ts'
+import { addPolicyVersions, readPolicyVersions } from '../../core/tables/policy-versions.ts'
+import { inTransaction } from '../../core/tables/transaction.ts'
+import {
+  loadWebhookRules,
+  readWebhookRules,
+  type StoredWebhookRules,
+} from '../../core/tables/webhook-rules.ts'
+import { readWebhookRulesFolder, type WebhookRulesFile } from '../../core/webhook-rules/load.ts'
+
+interface DocumentDifference {
+  /** One sentence without the file: it is shown to everybody (GET /ready). */
+  readonly message: string
+  readonly file: string
+}
+
+interface DocumentSync {
+  /** What the author of a document should look at. */
+  readonly advice: readonly string[]
+  /** What an operator should look at: rules that no delivery comes for, or that nobody has approved. */
+  readonly warnings: readonly string[]
+  /** Approved documents whose file says something else: what was approved stays in effect. */
+  readonly differences: readonly DocumentDifference[]
+}
+
+/** @throws DocumentError with every mistake of every file; the database is then untouched */
+export async function syncDocuments(
+  pool: pg.Pool,
+  config: Pick<Config, 'policyDir' | 'webhookDir' | 'webhookDirGiven' | 'webhookProviders'>,
+): Promise<DocumentSync> {
+  const policies = readPolicies(config.policyDir)
+  // A first start without any would leave the second one to be the first, and to approve what it finds.
+  if (policies.length === 0) throw new Error(`POLICY_DIR ${config.policyDir} holds no policy.`)
+  const rules = readWebhookRulesFolder(config.webhookDir, { required: config.webhookDirGiven })
+  const stored = await inTransaction(pool, async (sql) => {
+    const { genesis } = await addPolicyVersions(sql, policies)
+    await loadWebhookRules(sql, rules, { genesis })
+    return { policies: await readPolicyVersions(sql), rules: await readWebhookRules(sql) }
+  })
+  const advice = [
+    ...policies.flatMap(({ name, version, warnings }) =>
+      warnings.map((warning) => `Policy ${name} ${version}: ${warning}`),
+    ),
+    ...rules.flatMap(({ provider, warnings }) =>
+      warnings.map((warning) => `Webhook rules of ${provider}: ${warning}`),
+    ),
+  ]
+  const differences = policies
+    .filter(({ name, version, contentHash }) =>
+      stored.policies.some(
+        (row) => row.name === name && row.version === version && row.contentHash !== contentHash,
+      ),
+    )
+    .map(({ name, version, file }) => ({
+      message: `Policy '${name}' version '${version}' keeps its approved content; its file differs.`,
+      file,
+    }))
+  const used = rules.map((file) => ({ ...file, ...useOf(file, stored.rules, config) }))
+  return {
+    advice,
+    warnings: used.flatMap(({ warning }) => warning ?? []),
+    differences: [
+      ...differences,
+      ...used.flatMap(({ difference, file }) =>
+        difference === undefined ? [] : [{ message: difference, file }],
+      ),
+    ],
+  }
+}
+
+/** What to say of a file of rules. Rules that were approved once and then replaced are an old file, which is no mistake. */
+function useOf(
+  { provider, rulesHash }: WebhookRulesFile,
+  stored: readonly StoredWebhookRules[],
+  { webhookDirGiven, webhookProviders }: Pick<Config, 'webhookDirGiven' | 'webhookProviders'>,
+): { readonly warning?: string; readonly difference?: string } {
+  const approved = stored.filter((row) => row.provider === provider && row.approvedBy !== null)
+  const known = approved.some((row) => row.rulesHash === rulesHash)
+  if (approved.length > 0 && !known)
+    return { difference: `Webhook rules of '${provider}' keep what was approved; their file differs.` }
+  const hasSecret = Object.hasOwn(webhookProviders, provider)
+  // The shipped files are examples: most services have secrets for none of them.
+  if (!hasSecret && webhookDirGiven)
+    return {
+      warning: `Webhook rules of '${provider}' are never used: ${provider.toUpperCase()}_WEBHOOK_SECRET is not set.`,
+    }
+  if (hasSecret && !known)
+    return { warning: `Webhook rules of '${provider}' are loaded, and not approved: they are not in effect.` }
+  return {}
+}

@@ -1,0 +1,69 @@
+// The second step of the start: the worker threads, and what the main thread shares with them.
+import { openStoreFault, watchStoreFault } from '../../core/store-fault.ts'
+import { openDispatcher } from '../dispatch/dispatcher.ts'
+import { openCallers } from '../http/authenticate.ts'
+import { openCompute } from '../http/compute.ts'
+import { watchAuthority } from '../jobs/authority-watch.ts'
+import { openProblems } from '../jobs/repeat.ts'
+import { whyRefused } from '../usable.ts'
+import type { Data } from './data.ts'
+import { closedAtStop, logFailure, type Starting } from './starting.ts'
+
+export type StartedThreads = Awaited<ReturnType<typeof startThreads>>
+
+/** The worker threads, and what the main thread shares with them: authority in effect, compute budgets, the store fault, metrics. */
+export async function startThreads(
+  starting: Starting,
+  { database, callers: configuredCallers, callersFile, pools, evidenceLog, notificationWays }: Data,
+) {
+  const { config, logger } = starting
+  const authority = await watchAuthority(pools.authority, {
+    configuredKeys: configuredCallers.map(({ keyHash }) => keyHash),
+    onError: logFailure(logger, 'authority'),
+  })
+  const callers = openCallers(configuredCallers, authority.current().callerKeys, {
+    source: callersFile === undefined ? undefined : 'callers.json',
+  })
+  const refusedEntries = openProblems()
+  const warnOfRefused = () => refusedEntries.become(callers.warnings(), (sentence) => logger.warn(sentence))
+  warnOfRefused()
+  // Loaded where it is wanted: its library takes 20 MB.
+  const metrics =
+    config.metrics &&
+    (await import('../metrics/index.ts')).openMetrics({ onError: logFailure(logger, 'metrics') })
+  const storeFault = openStoreFault()
+  void watchStoreFault(storeFault, (sqlState) => {
+    if (sqlState === undefined) logger.info('the database stores evidence again')
+    else
+      logger.error(
+        { sqlState, reason: whyRefused(sqlState), businessTransactionId: storeFault.businessTransactionId() },
+        'the database refuses to store evidence: no execution is admitted',
+      )
+  })
+  const compute = openCompute(config.rateLimits.computeMsPerMinute)
+  const dispatcher = await openDispatcher({
+    boot: {
+      config,
+      database,
+      callers: configuredCallers,
+      evidenceLog,
+      authority: authority.current(),
+      storeFaultMemory: storeFault.memory,
+      // Without their secrets: the threads only leave jobs for them.
+      notificationWays: notificationWays.map(({ name, capabilities }) => ({ name, capabilities })),
+      reportChannel: metrics?.reportChannel,
+    },
+    meter: compute.meter,
+    onError: logFailure(logger, 'worker thread'),
+    watch: metrics?.batches,
+  })
+  closedAtStop(starting, dispatcher)
+  authority.start((state) => {
+    // The threads first: they must know a new key before a request by it can reach them.
+    dispatcher.setAuthority(state)
+    callers.replace(state.callerKeys)
+    warnOfRefused()
+  })
+  closedAtStop(starting, authority)
+  return { dispatcher, authority, callers, storeFault, compute, metrics }
+}

@@ -1,0 +1,172 @@
+// Several files at once, and the summary that every verifier gives of them: in members, and in lines for people.
+import type { Summary } from '../../src/core/verifier/summary.ts'
+import { put, type Json } from './edit.ts'
+import { aReceipt, aRecord, aVerification, anEvent, receiptOf, signEvent } from './evidence.ts'
+import { keys, modes, unpublished } from './keys.ts'
+
+export interface SummaryCase {
+  readonly id: string
+  readonly what: string
+  readonly sources: readonly { readonly name: string; readonly text: string }[]
+  readonly exitCode: 0 | 1 | 2
+  readonly summary: Summary
+  readonly lines: readonly string[]
+}
+
+const counts = (valid: number, invalid = 0, unchecked = 0) => ({ valid, invalid, unchecked })
+const none = { missingKeys: [], missingLogs: [], cutShort: [] }
+const end = (kind: string, count: number) =>
+  JSON.stringify({ exportEnd: { kind, callerId: null, count, since: null, until: null } })
+const lines = (...values: readonly (Json | string)[]) =>
+  values.map((value) => `${typeof value === 'string' ? value : JSON.stringify(value)}\n`).join('')
+
+/** All that they hold is valid. */
+const CUT_SHORT = (record: Json) => [
+  { id: 'cut', what: 'An export without its last line.', text: lines(record, record), valid: 2 },
+  {
+    id: 'cut-after-one',
+    what: 'An export that was cut after its first line: only its name says that it is one.',
+    text: lines(record),
+    valid: 1,
+  },
+  {
+    id: 'miscounted',
+    what: 'An export whose last line counts one more.',
+    text: lines(record, record, end('trust-record', 3)),
+    valid: 2,
+  },
+  {
+    id: 'behind-the-end',
+    what: 'A line behind the end of an export.',
+    text: lines(record, end('trust-record', 1), record),
+    valid: 2,
+  },
+]
+
+export function summaryCases(): SummaryCase[] {
+  const record: Json = aRecord({ name: 'first' }, modes.ed25519)
+  const changed = put(record, 'createdAt', 'x')
+  const unknown = put(record, 'receipts', [
+    aReceipt(receiptOf(record, aVerification(record)), [unpublished.ed25519]),
+  ])
+  const event: Json = signEvent(anEvent(), keys.ed25519)
+  const missing = unpublished.ed25519.keyId
+  return [
+    {
+      id: 'summary/mixed',
+      what: 'A record, a page of events, and an export of records: all valid.',
+      sources: [
+        { name: 'record.json', text: JSON.stringify(record, null, 2) },
+        { name: 'events.json', text: JSON.stringify({ events: [event, event] }) },
+        { name: 'export.ndjson', text: lines(record, record, end('trust-record', 2)) },
+      ],
+      exitCode: 0,
+      summary: {
+        files: 3,
+        pieces: 5,
+        ...counts(5),
+        kinds: { 'trust-record': counts(3), 'audit-event': counts(2) },
+        ...none,
+      },
+      lines: [
+        '5 pieces of evidence in 3 files: 5 valid, 0 INVALID, 0 cannot be checked',
+        '  trust-record: 3 valid, 0 INVALID, 0 cannot be checked',
+        '  audit-event: 2 valid, 0 INVALID, 0 cannot be checked',
+      ],
+    },
+    {
+      id: 'summary/invalid-decides',
+      what: 'One is invalid and one lacks a key: the failure decides, and both are counted.',
+      sources: [{ name: 'export.ndjson', text: lines(changed, unknown, record, end('trust-record', 3)) }],
+      exitCode: 1,
+      summary: {
+        files: 1,
+        pieces: 3,
+        ...counts(1, 1, 1),
+        kinds: { 'trust-record': counts(1, 1, 1) },
+        ...none,
+        missingKeys: [missing],
+      },
+      lines: [
+        '3 pieces of evidence in 1 file: 1 valid, 1 INVALID, 1 cannot be checked',
+        '  trust-record: 1 valid, 1 INVALID, 1 cannot be checked',
+        `Keys that are not given: ${missing}. Those of approvers are at GET /.well-known/approver-keys.json of the service, any at GET /keys/{keyId}.`,
+      ],
+    },
+    {
+      id: 'summary/garbage',
+      what: 'A file that is no evidence hides no other.',
+      sources: [
+        { name: 'garbage.json', text: 'garbage' },
+        { name: 'record.json', text: JSON.stringify(record) },
+      ],
+      exitCode: 2,
+      summary: {
+        files: 2,
+        pieces: 2,
+        ...counts(1, 0, 1),
+        kinds: { unknown: counts(0, 0, 1), 'trust-record': counts(1) },
+        ...none,
+      },
+      lines: [
+        '2 pieces of evidence in 2 files: 1 valid, 0 INVALID, 1 cannot be checked',
+        '  unknown: 0 valid, 0 INVALID, 1 cannot be checked',
+        '  trust-record: 1 valid, 0 INVALID, 0 cannot be checked',
+      ],
+    },
+    ...CUT_SHORT(record).map(({ id, what, text, valid }): SummaryCase => {
+      const said = `${valid} valid, 0 INVALID, 0 cannot be checked`
+      return {
+        id: `summary/${id}`,
+        what,
+        sources: [{ name: 'hostile\u001b[2J.ndjson', text }],
+        exitCode: 2,
+        summary: {
+          files: 1,
+          pieces: valid,
+          ...counts(valid),
+          kinds: { 'trust-record': counts(valid) },
+          ...none,
+          cutShort: ['hostile\u001b[2J.ndjson'],
+        },
+        lines: [
+          `${valid} ${valid === 1 ? 'piece' : 'pieces'} of evidence in 1 file: ${said}`,
+          `  trust-record: ${said}`,
+          'Without the last line of a whole export: hostile\ufffd[2J.ndjson. Something may be missing.',
+        ],
+      }
+    }),
+    {
+      id: 'summary/empty',
+      what: 'An export of nothing: it is whole, and nothing was checked.',
+      sources: [{ name: 'nothing.json', text: lines(end('trust-record', 0)) }],
+      exitCode: 2,
+      summary: { files: 1, pieces: 0, ...counts(0), kinds: {}, ...none },
+      lines: ['0 pieces of evidence in 1 file: 0 valid, 0 INVALID, 0 cannot be checked'],
+    },
+    {
+      id: 'summary/two-exports',
+      what: 'Two exports in one file, each whole, with blank lines; one line is garbage.',
+      sources: [
+        {
+          name: 'all.ndjson',
+          text: lines(record, end('trust-record', 1), '', '{"x":', event, end('audit-event', 2)),
+        },
+      ],
+      exitCode: 2,
+      summary: {
+        files: 1,
+        pieces: 3,
+        ...counts(2, 0, 1),
+        kinds: { 'trust-record': counts(1), unknown: counts(0, 0, 1), 'audit-event': counts(1) },
+        ...none,
+      },
+      lines: [
+        '3 pieces of evidence in 1 file: 2 valid, 0 INVALID, 1 cannot be checked',
+        '  trust-record: 1 valid, 0 INVALID, 0 cannot be checked',
+        '  unknown: 0 valid, 0 INVALID, 1 cannot be checked',
+        '  audit-event: 1 valid, 0 INVALID, 0 cannot be checked',
+      ],
+    },
+  ]
+}

@@ -1,0 +1,37 @@
+// What the signals are now that a policy verifies by what the database holds: a caller may look before it executes (decisions §9, §12). Nothing
+// is locked, so an execution may find another value; nothing is asked outside.
+import { randomUUID } from 'node:crypto'
+import type { ThreadContext } from '../context.ts'
+import { checksOf } from '../execute/prove.ts'
+import type { Accepted } from '../execute/validate.ts'
+import type { LoadedPolicy } from '../policies.ts'
+import { verifierOf } from '../verifiers/index.ts'
+
+/** A transaction under a policy that verifies state. */
+export interface Stateful extends Accepted {
+  readonly version: LoadedPolicy
+}
+
+/** By signal. */
+export type PresentState = Readonly<
+  Record<string, { readonly value: boolean | number | null; readonly by: string }>
+>
+
+/** @throws Error where the database is away */
+export async function readPresent(
+  item: Stateful,
+  { now, ...thread }: ThreadContext & { readonly now: Date },
+): Promise<PresentState> {
+  const decision = { decisionId: randomUUID(), policyContentHash: item.version.contentHash }
+  const found: Record<string, PresentState[string]> = {}
+  const taken = new Set<string>()
+  for (const { declared: _, ...one } of checksOf(item, { decision, now })) {
+    const verifier = verifierOf(one.verifier)
+    if (verifier.when === 'before the claim') continue
+    // As if it were left out: an approval that is declared false would not be looked for.
+    const read = await verifier.read({ ...one, declared: undefined }, { ...thread, sql: thread.pool, taken })
+    for (const { approvalId } of read.consumes ?? []) taken.add(approvalId)
+    found[one.signal] = { value: read.value, by: one.verifier.by }
+  }
+  return found
+}
