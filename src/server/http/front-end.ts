@@ -1,6 +1,6 @@
 // The HTTP front end: one function from a request's head to its reply.
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
+import type { CallerKey } from '../../core/caller-keys.ts'
 import { onlyReads, readsEverything, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
@@ -11,7 +11,6 @@ import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
-import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
@@ -22,18 +21,13 @@ import { limitHeaders, type Limit, type Limits, type LimitVerdict } from './limi
 import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
-import { openAdmission, type Admission } from './admission.ts'
+import type { Admission } from './admission.ts'
 import { respond, type Observers } from './respond.ts'
+import { openSending } from './sending.ts'
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 /** `Prefer: wait=20` (RFC 7240). */
 const WAITS = /(^|[,;\s])wait\s*=/i
-/** Smaller ones are left to the sockets' own buffers. */
-const LARGE_REPLY_BYTES = 64 * 1024
-/** Replies that stream at once: of one client a quarter of them. Each holds a page in memory while its client reads it. */
-const EXPORTS_MAX = 8
-/** A reply that waits longer without a byte could be taken for a dead one. */
-const PACE_MS_MAX = 5_000
 /** The client of every request where authentication is disabled. */
 const ANONYMOUS = 'anonymous'
 /** Accepts any UUID version, unlike the ids of interface §2: tracers send version 7. */
@@ -47,11 +41,11 @@ interface FrontEndParts extends Observers {
   readonly audit: Audit
 }
 
-/** Who gets a reply. */
-interface Reader {
-  readonly client: string
-  /** Whether the key has been revoked, or has expired, since it authenticated. */
-  readonly isOver: () => boolean
+/** The credential of a request: a caller's key, or a session of the console. */
+interface Credential {
+  /** Undefined on an open route without a key, and with authentication disabled. */
+  readonly authenticated: CallerKey | undefined
+  readonly session: Session | undefined
 }
 
 /** A body that has arrived; `leave` gives its place back. */
@@ -70,7 +64,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const match = openMatching(routes, isMounted)
   const matchOnConsole = openMatching(consoleRoutes, isMounted)
   const gate = service.console
-  const exports = openAdmission(EXPORTS_MAX)
+  const send = openSending({ compute, admission, stopping: service.stopping, log: observers.log })
   const limitOf = configuredLimits(config)
 
   /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
@@ -84,20 +78,19 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     exchange.route = route
     if (route.page !== undefined && prefersHtml(request.header('accept'))) exchange.page = route.page(service)
 
-    // With authentication disabled a key is ignored: every caller is anonymous (interface §5.6).
-    const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
-    if (session instanceof Failure) return reply(session, exchange)
-    const authenticated =
-      session ?? (config.authDisabled ? undefined : callers.authenticate(request.header('authorization')))
-    exchange.callerId = authenticated?.caller.callerId
     const address = clientAddress(
       request.remoteAddress(),
       request.header('x-forwarded-for'),
       config.trustProxyHops,
     )
+    const credential = identify(request, route, onConsole)
+    if (credential instanceof Failure) {
+      exchange.clientAddress = address
+      return reply(credential, exchange)
+    }
+    const { authenticated, session } = credential
+    exchange.callerId = authenticated?.caller.callerId
     if (authenticated === undefined) exchange.clientAddress = address
-    if (authenticated === undefined && route.open === undefined && !config.authDisabled)
-      return reply(failures.authenticationRequired(), exchange)
 
     const { headers } = request
     const params =
@@ -118,7 +111,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       (await overLimit(route, exchange, address)) ??
       overBudget(route, exchange, client, compute) ??
       notForCaller(route, authenticated?.caller) ??
-      (session && (await overSession(session)))
+      (session && (await notInEffect(credential)))
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
       return reply(refused, exchange)
@@ -128,32 +121,41 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (received === undefined) return undefined
     if (received instanceof Failure) return reply(received, exchange)
     try {
-      const incoming: RouteRequest = {
-        params,
-        query: new URLSearchParams(request.query),
-        caller: authenticated?.caller,
-        callerIndex: authenticated?.index ?? -1,
-        client,
-        body: received.body,
-        session,
-      }
-      const outcome = await answered(route, incoming, service)
-      // What was held back, or read for long, must not go to a key that has been revoked meanwhile. What was done is answered truly.
-      const isOver = () => authenticated !== undefined && !callers.isInEffect(authenticated.index)
-      if (isOver() && route.method === 'GET' && route.open === undefined)
-        return await reply(failures.authenticationRequired(), exchange)
-      if (session !== undefined) {
-        // A reply that was held back must not go to a session that has ended meanwhile.
-        const over = await overSession(session)
-        if (over !== undefined && route.path !== '/console/logout') return await reply(over, exchange)
-        exchange.bySession = true
-        // Who only watches, by requests that wait, is idle: an open page must not keep its session alive.
-        if (!WAITS.test(request.header('prefer') ?? '')) await renew(session, exchange)
-      }
-      return await reply(takesBody ? outcome : charged(outcome, exchange, { client, isOver }), exchange)
+      const outcome = await answered(
+        route,
+        {
+          params,
+          query: new URLSearchParams(request.query),
+          caller: authenticated?.caller,
+          callerIndex: authenticated?.index ?? -1,
+          client,
+          body: received.body,
+          session,
+        },
+        service,
+      )
+      const over = mayLapse(route, session) ? await notInEffect(credential) : undefined
+      if (over !== undefined) return await reply(over, exchange)
+      // A request that waits is a page that only watches: an open page must not keep its session alive.
+      if (session !== undefined && !WAITS.test(request.header('prefer') ?? '')) await renew(session, exchange)
+      exchange.bySession = session !== undefined
+      if (takesBody) return await reply(outcome, exchange)
+      const isOver = async () => (await notInEffect(credential)) !== undefined
+      return await reply(send(outcome, exchange, { client, isOver }), exchange)
     } finally {
       received.leave()
     }
+  }
+
+  /** With authentication disabled a key is ignored: every caller is anonymous (interface §5.6). */
+  function identify(request: HttpRequest, route: Route, onConsole: boolean): Credential | Failure {
+    const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
+    if (session instanceof Failure) return session
+    if (session !== undefined) return { authenticated: session, session }
+    if (config.authDisabled) return { authenticated: undefined, session }
+    const authenticated = callers.authenticate(request.header('authorization'))
+    if (authenticated === undefined && route.open === undefined) return failures.authenticationRequired()
+    return { authenticated, session }
   }
 
   async function overLimit(route: Route, exchange: Exchange, address: string): Promise<Failure | undefined> {
@@ -167,10 +169,13 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
   }
 
-  /** Whether somebody has logged out of the session. */
-  async function overSession(session: Session): Promise<Failure | undefined> {
+  /** Whether the key is not in effect any more, or somebody has logged out of the session. */
+  async function notInEffect({ authenticated, session }: Credential): Promise<Failure | undefined> {
+    if (authenticated !== undefined && !callers.isInEffect(authenticated.index))
+      return failures.authenticationRequired()
     try {
-      return (await gate.sessions.isEnded(session)) ? failures.authenticationRequired() : undefined
+      const isEnded = session !== undefined && (await gate.sessions.isEnded(session))
+      return isEnded ? failures.authenticationRequired() : undefined
     } catch (error) {
       return failureOf(error)
     }
@@ -191,48 +196,6 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
       await stored
     }
     return respond(outcome, exchange, observers)
-  }
-
-  /** A large reply takes a place until it has been sent: a client that does not read it must not fill the memory. */
-  function charged(outcome: Answer | Failure, exchange: Exchange, reader: Reader): Answer | Failure {
-    if (outcome instanceof Failure) return outcome
-    const { cost } = exchange.route ?? {}
-    const { client } = reader
-    if (outcome.texts !== undefined) {
-      const sent = exports.take(PAGE_BYTES_MAX, client)
-      if (sent === undefined) return failures.overloaded()
-      return { ...outcome, sent, texts: paced(outcome.texts, exchange, reader) }
-    }
-    const bodyBytes = Buffer.byteLength(outcome.body)
-    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
-    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
-    const sent = admission.take(bodyBytes, client)
-    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
-  }
-
-  /** A reply that streams pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key. */
-  async function* paced(
-    texts: AsyncIterable<string>,
-    { route, requestId, path, callerId: caller }: Exchange,
-    { client, isOver }: Reader,
-  ): AsyncGenerator<string, void> {
-    try {
-      for await (const text of texts) {
-        if (service.stopping()) throw new Error('the service stops')
-        if (isOver()) throw new Error('its key is not in effect any more')
-        const { cost } = route ?? {}
-        if (cost !== undefined) {
-          compute.chargePage(cost, client, Buffer.byteLength(text))
-          const goesOnMs = performance.now() + PACE_MS_MAX
-          while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
-        }
-        yield text
-      }
-    } catch (error) {
-      const cause = error instanceof Error ? (error.stack ?? error.message) : error
-      observers.log({ requestId, path, caller, msg: 'a reply was cut short', cause }, true)
-      throw error
-    }
   }
 
   return handle
@@ -268,6 +231,15 @@ function notForCaller({ human, readers, appends }: Route, caller: Caller | undef
     (readers && (caller === undefined || !readsEverything(caller)))
   if (isMissing) return failures.nonHumanCaller()
   return appends && caller !== undefined && onlyReads(caller) ? failures.readOnlyCaller() : undefined
+}
+
+/**
+ * Whether its reply must not go to a key that was revoked, or a session that ended, while it was held back or read for long. A key that posted is
+ * answered: its caller must know what was done.
+ */
+function mayLapse(route: Route, session: Session | undefined): boolean {
+  if (session !== undefined) return route.path !== '/console/logout'
+  return route.method === 'GET' && route.open === undefined
 }
 
 /** Checked after the limits that count requests: a budget is in memory. */

@@ -1,0 +1,83 @@
+// What a reply takes while it is sent: a place in memory for a large one, the caller's budget for a stream.
+import { setTimeout as delay } from 'node:timers/promises'
+import { Failure, failures } from '../../core/errors.ts'
+import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
+import type { Answer } from '../answer.ts'
+import { openAdmission, type Admission } from './admission.ts'
+import type { Compute } from './compute.ts'
+import type { Exchange } from './exchange.ts'
+import type { Observers } from './respond.ts'
+
+/** Smaller ones are left to the sockets' own buffers. */
+const LARGE_REPLY_BYTES = 64 * 1024
+/** Replies that stream at once: of one client a quarter of them. Each holds a page in memory while its client reads it. */
+const EXPORTS_MAX = 8
+/** A reply that waits longer without a byte could be taken for a dead one. */
+const PACE_MS_MAX = 5_000
+
+/** The client that gets a reply. */
+export interface Reader {
+  readonly client: string
+  /** Whether its key was revoked or has expired, or its session has ended, since it authenticated. */
+  readonly isOver: () => Promise<boolean>
+}
+
+/** Gives a reply the places that it takes, or refuses it with 503. */
+export type Sending = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
+
+/** @param parts.stopping true from the first stop signal on: a stream is cut then */
+export function openSending({
+  compute,
+  admission,
+  stopping,
+  log,
+}: {
+  readonly compute: Compute
+  readonly admission: Admission
+  readonly stopping: () => boolean
+  readonly log: Observers['log']
+}): Sending {
+  const exports = openAdmission(EXPORTS_MAX)
+
+  /** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
+  async function* paced(
+    texts: AsyncIterable<string>,
+    { route, requestId, path, callerId: caller }: Exchange,
+    { client, isOver }: Reader,
+  ): AsyncGenerator<string, void> {
+    try {
+      for await (const text of texts) {
+        if (stopping()) throw new Error('the service stops')
+        if (await isOver()) throw new Error('its key or session is not in effect any more')
+        const { cost } = route ?? {}
+        if (cost !== undefined) {
+          compute.chargePage(cost, client, Buffer.byteLength(text))
+          const goesOnMs = performance.now() + PACE_MS_MAX
+          while (!compute.look(cost, client).verdict.allowed && performance.now() < goesOnMs) await delay(50)
+        }
+        yield text
+      }
+    } catch (error) {
+      const cause = error instanceof Error ? (error.stack ?? error.message) : error
+      log({ requestId, path, caller, msg: 'a reply was cut short', cause }, true)
+      throw error
+    }
+  }
+
+  return (outcome, exchange, reader) => {
+    if (outcome instanceof Failure) return outcome
+    const { client } = reader
+    if (outcome.texts !== undefined) {
+      const sent = exports.take(PAGE_BYTES_MAX, client)
+      if (sent === undefined) return failures.overloaded()
+      return { ...outcome, sent, texts: paced(outcome.texts, exchange, reader) }
+    }
+    const bodyBytes = Buffer.byteLength(outcome.body)
+    const cost = exchange.route?.cost
+    if (cost !== undefined) compute.chargePage(cost, client, bodyBytes)
+    // A client that does not read a large reply must not fill the memory.
+    if (bodyBytes < LARGE_REPLY_BYTES) return outcome
+    const sent = admission.take(bodyBytes, client)
+    return sent === undefined ? failures.overloaded() : { ...outcome, sent }
+  }
+}
