@@ -4,9 +4,8 @@ import { Command, Option } from 'commander'
 import { errorText } from '../core/error-text.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { defineApprover } from './approver-program.ts'
-import type { CallerRequest } from './callers-command.ts'
-import type { AskedService } from './callers-service.ts'
-import { collected } from './collected.ts'
+import { defineCallers } from './callers-program.ts'
+import { defineIntents } from './intents-program.ts'
 import { defineKeys } from './keys-program.ts'
 import { defineLog } from './log/index.ts'
 import { definePolicy } from './policy-program.ts'
@@ -14,7 +13,6 @@ import type { SetupRequest } from './setup-command.ts'
 import type { SimulateRequest } from './simulate-command.ts'
 import { defineVerify } from './verify-program.ts'
 import { defineWebhooks } from './webhooks-program.ts'
-import { wholeNumber } from './whole-number.ts'
 
 const program = new Command('countersign')
   .description(packageJson.description)
@@ -45,74 +43,7 @@ program
 
 defineKeys(program.command('keys').description('signing keys'))
 
-/** Of commands that ask a running service as somebody. */
-const onService = (command: Command) =>
-  command
-    .addOption(
-      new Option('--url <address>', 'base address of the service')
-        .env('COUNTERSIGN_URL')
-        .default('http://127.0.0.1:3000'),
-    )
-    .addOption(new Option('--key <key>', 'your API key').env('COUNTERSIGN_API_KEY').makeOptionMandatory())
-
-const callers = program.command('callers').description('keys of calling systems')
-
-callers
-  .command('issue')
-  .description(
-    'make a raw key, shown this once, and its entry for SERVICE_API_KEYS or `callers propose`; nothing is stored',
-  )
-  .argument('<callerId>')
-  .option(
-    '--capability <action>',
-    "an action it may invoke, '*' for all; repeatable (default: none, it may invoke nothing)",
-    collected,
-  )
-  .option(
-    '--principal <id>',
-    'a principal it may assert, by its name; repeatable (default: its callerId)',
-    collected,
-  )
-  .option('--holder-type <type>', 'USER (a human), ROLE, SERVICE or ORGANIZATION (default: SERVICE)')
-  .option('--approver <approverId>', 'for a USER: the approver that this human is')
-  .option('--read-all', 'may read what others submitted')
-  .option('--step-up-public-key <file>', 'PEM Ed25519 public key of a human who approves changes')
-  .option('--expires-at <time>', 'RFC 3339; the key is unknown from then on (default: never)')
-  .action(async (callerId: string, options: CallerRequest) => {
-    const { issueCaller } = await import('./callers-command.ts')
-    issueCaller(callerId, options)
-  })
-
-onService(callers.command('list'))
-  .description('keys of callers that are in effect on a running service; for humans and auditors')
-  .option('--all', 'revoked and expired ones too')
-  .action(async ({ all, ...service }: AskedService & { all?: true }) => {
-    const { listCallerKeys } = await import('./callers-service.ts')
-    await listCallerKeys(service, { all: all === true })
-  })
-
-onService(callers.command('propose'))
-  .description(
-    'propose to issue a key without a restart, by the entry that `callers issue` printed; for a human',
-  )
-  .argument('<file>', "with the entry as its last line; '-' reads stdin. A raw key in it is not sent")
-  .requiredOption('--reason <text>', 'for the human who approves it')
-  .action(async (entry: string, { reason, ...service }: AskedService & { reason: string }) => {
-    const { proposeCallerKey } = await import('./callers-service.ts')
-    await proposeCallerKey(service, { entry, reason })
-  })
-
-onService(callers.command('revoke'))
-  .description('propose to revoke a key, of governance or of SERVICE_API_KEYS; for a human')
-  .argument('<callerId>')
-  .argument('<keyId>', 'as `callers list` shows it: the first 16 characters of the SHA-256 of the raw key')
-  .requiredOption('--reason <text>', 'for the human who approves it')
-  .action(
-    async (callerId: string, keyId: string, { reason, ...service }: AskedService & { reason: string }) => {
-      const { proposeRevocation } = await import('./callers-service.ts')
-      await proposeRevocation(service, { callerId, keyId, reason })
-    },
-  )
+defineCallers(program.command('callers').description('keys of calling systems'))
 
 program
   .command('fsck')
@@ -127,25 +58,7 @@ program
     process.exitCode = await fsckCommand(process.env, { json: options.json === true })
   })
 
-const intents = program.command('intents').description('executions that were released to a connector')
-
-intents
-  .command('list')
-  .description('print those in doubt: id, since when, caller, action, target')
-  .option('--limit <count>', 'at most so many', wholeNumber, 100)
-  .action(async (options: { limit: number }) => {
-    const { listIntents } = await import('./intents-command.ts')
-    await listIntents(process.env, options)
-  })
-
-intents
-  .command('show')
-  .description('print what happened to one: its release, what providers said of it, how it was closed')
-  .argument('<id>', 'its businessTransactionId')
-  .action(async (id: string) => {
-    const { showIntent } = await import('./intents-command.ts')
-    await showIntent(process.env, id)
-  })
+defineIntents(program.command('intents').description('executions that were released to a connector'))
 
 defineWebhooks(program.command('webhooks').description('deliveries of providers, and rules for them'))
 

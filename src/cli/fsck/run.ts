@@ -4,21 +4,16 @@ import type { Sql } from '../../core/tables/sql.ts'
 import { receipts, verifications } from './appended.ts'
 import { approvalRequestCloses, approvalRequests } from './approval-requests.ts'
 import { approvals } from './approvals.ts'
-import {
-  approvers,
-  callerKeys,
-  eventEndpoints,
-  externalConnectors,
-  policyVersions,
-  webhookRules,
-} from './authority.ts'
+import { approvers, callerKeys, eventEndpoints, externalConnectors } from './authority.ts'
 import { batchSignatures } from './batch-signatures.ts'
 import { pendingChanges } from './changes.ts'
 import type { Check, Finding } from './check.ts'
 import { describeDamage, guarded, isDamage, readAround, unreadableTable } from './damage.ts'
 import { providerConfirmations } from './confirmations.ts'
+import { policyVersions, webhookRules } from './documents.ts'
 import { executions } from './executions.ts'
-import { auditEvents, historyEntries, historyGroups, intentTransitions, webhookEvents } from './journal.ts'
+import { historyEntries, historyGroups } from './history.ts'
+import { auditEvents, intentTransitions, webhookEvents } from './journal.ts'
 import { loggedChecks } from './logged.ts'
 import { readOpenIntents, type OpenIntents } from './open-intents.ts'
 import { referenceChecks } from './references.ts'

@@ -8,6 +8,13 @@ import { collected } from '../collected.ts'
 const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
 
 export function defineLog(log: Command): void {
+  defineCopies(log)
+  defineProofs(log)
+  defineUpkeep(log)
+}
+
+/** A copy of the log, and its check. */
+function defineCopies(log: Command): void {
   log
     .command('export')
     .description(
@@ -23,6 +30,22 @@ export function defineLog(log: Command): void {
       await exportCommand({ url, key, folder: to, number })
     })
 
+  log
+    .command('fsck')
+    .description(
+      'check a copy of the log from its bytes alone; exits 0 clean, 1 something is wrong, 2 could not check',
+    )
+    .argument('<folder>', 'as `log export` made it')
+    .requiredOption('--log <file>', TRUST)
+    .exitOverride(exitCannotCheck)
+    .action(async (folder: string, options: { log: string }) => {
+      const { fsckCommand } = await import('./fsck.ts')
+      process.exitCode = await fsckCommand({ folder, trust: options.log })
+    })
+}
+
+/** What a running service proves by its log. */
+function defineProofs(log: Command): void {
   log
     .command('proof')
     .description(
@@ -47,31 +70,6 @@ export function defineLog(log: Command): void {
         process.exitCode = await proofCommand({ kind, id, url, key, trust, hash, to })
       },
     )
-
-  log
-    .command('reopen')
-    .description(
-      'start the next log where the newest is frozen; what it lost is disclosed in its first entry',
-    )
-    .option(
-      '--checkpoint <file>',
-      'a signed checkpoint of the frozen log, from a witness or from the DATA_DIR of another instance; repeatable',
-      collected,
-    )
-    .action(async ({ checkpoint = [] }: { checkpoint?: string[] }) => {
-      const { reopen } = await import('./reopen.ts')
-      process.exitCode = await reopen(process.env, { checkpoints: checkpoint })
-    })
-
-  log
-    .command('backfill')
-    .description(
-      'log what is stored from before the log, beside running services; each entry says that it is late',
-    )
-    .action(async () => {
-      const { backfill } = await import('./backfill.ts')
-      process.exitCode = await backfill(process.env)
-    })
 
   log
     .command('absent')
@@ -119,20 +117,10 @@ export function defineLog(log: Command): void {
         process.exitCode = await completeCommand({ ...options, service: { url, key }, trust })
       },
     )
+}
 
-  log
-    .command('fsck')
-    .description(
-      'check a copy of the log from its bytes alone; exits 0 clean, 1 something is wrong, 2 could not check',
-    )
-    .argument('<folder>', 'as `log export` made it')
-    .requiredOption('--log <file>', TRUST)
-    .exitOverride(exitCannotCheck)
-    .action(async (folder: string, options: { log: string }) => {
-      const { fsckCommand } = await import('./fsck.ts')
-      process.exitCode = await fsckCommand({ folder, trust: options.log })
-    })
-
+/** What an operator does with the log in a database. */
+function defineUpkeep(log: Command): void {
   log
     .command('audit')
     .description(
@@ -144,6 +132,31 @@ export function defineLog(log: Command): void {
     .action(async (options: { log?: string; json?: true }) => {
       const { auditCommand } = await import('./audit.ts')
       process.exitCode = await auditCommand(process.env, { trust: options.log, json: options.json === true })
+    })
+
+  log
+    .command('backfill')
+    .description(
+      'log what is stored from before the log, beside running services; each entry says that it is late',
+    )
+    .action(async () => {
+      const { backfill } = await import('./backfill.ts')
+      process.exitCode = await backfill(process.env)
+    })
+
+  log
+    .command('reopen')
+    .description(
+      'start the next log where the newest is frozen; what it lost is disclosed in its first entry',
+    )
+    .option(
+      '--checkpoint <file>',
+      'a signed checkpoint of the frozen log, from a witness or from the DATA_DIR of another instance; repeatable',
+      collected,
+    )
+    .action(async ({ checkpoint = [] }: { checkpoint?: string[] }) => {
+      const { reopen } = await import('./reopen.ts')
+      process.exitCode = await reopen(process.env, { checkpoints: checkpoint })
     })
 }
 
