@@ -8,11 +8,11 @@ import { expect } from 'vitest'
 import { formatAddCheckpoint } from '../src/core/log/add-checkpoint.ts'
 import type { Checkpoint } from '../src/core/log/checkpoint.ts'
 import { formatVkey } from '../src/core/log/note.ts'
-import { consistencyPath } from '../src/core/merkle/consistency.ts'
 import { generateMissingWitnessKeys } from '../src/core/signing/witness-keys.ts'
 import { sha256 } from '../src/core/signing/sha256.ts'
 import { aSigner, signed, type TestSigner } from './log/signers.ts'
 import { leafHashes, rootOfLeaves } from './log/tree.ts'
+import { consistencyPath } from './merkle/trees.ts'
 
 /** The variables of a service that witnesses logs. Makes its keys and the file of the logs beside its signing keys. */
 export function witnessEnvironment(
@@ -57,7 +57,7 @@ export function anOtherLog(
     return kept
   }
   const proof = (from: number, to: number) =>
-    from === 0 ? [] : consistencyPath(leavesOf(to), { start: 0, end: from }, sha256)
+    from === 0 ? [] : consistencyPath(leavesOf(to), { start: 0, end: from })
   return {
     origin,
     signers,

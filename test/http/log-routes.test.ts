@@ -14,7 +14,7 @@ import { parseEntry } from '../../src/core/log/entry.ts'
 import { splitHashes } from '../../src/core/log/frontier.ts'
 import { parseNote, parseVkey } from '../../src/core/log/note.ts'
 import { policyOfKeys } from '../../src/core/log/policy.ts'
-import { parseProof, verifyProof } from '../../src/core/log/proof.ts'
+import { parseProof } from '../../src/core/log/proof.ts'
 import { decodeBundle, tilePath, TILE_WIDTH } from '../../src/core/log/tiles.ts'
 import { assertConsistent } from '../../src/core/merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
@@ -27,6 +27,7 @@ import { verifyBySigstore } from '../log/sigstore.ts'
 import { baseEnvironment } from '../run/environment.ts'
 import { aCaller, reply, startService, type Called, type TestService } from '../service.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
+import { verifyProof } from '../log/verify-proof.ts'
 
 const stranger = aCaller('stranger')
 const auditor = aCaller('auditor', { readAll: true, allowedCapabilities: [] })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { parsePolicy, policyOfKeys } from '../../src/core/log/policy.ts'
 import { formatVkey } from '../../src/core/log/note.ts'
-import { formatProof, parseProof, verifyProof, type LogProof } from '../../src/core/log/proof.ts'
+import { formatProof, parseProof, type LogProof } from '../../src/core/log/proof.ts'
 import { buildTree, leafHash } from '../../src/core/merkle/tree.ts'
 import { aSigner, cryptos, random, sha256, signed } from './signers.ts'
+import { verifyProof } from './verify-proof.ts'
 
 const origin = 'countersign.example/log/1'
 const log = aSigner(origin, 'ed25519')

@@ -5,7 +5,6 @@ import {
   consistencyProof,
   decodeBundle,
   encodeBundle,
-  inclusionProof,
   inclusionProofs,
   parseTilePath,
   peakRanges,
@@ -15,10 +14,10 @@ import {
   type ReadTiles,
 } from '../../src/core/log/tiles.ts'
 import { openLogTiles } from '../../src/core/log/tile-memo.ts'
-import { assertConsistent, consistencyPath } from '../../src/core/merkle/consistency.ts'
+import { assertConsistent } from '../../src/core/merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
-import { bytes, path, SIZES, vectors } from '../merkle/trees.ts'
+import { bytes, consistencyPath, path, SIZES, vectors } from '../merkle/trees.ts'
 import { Grown, leafHashes, rootOfLeaves } from './tree.ts'
 import { KNOWN_LEAVES } from '../merkle/known-leaves.ts'
 
@@ -27,6 +26,12 @@ const LARGE = [255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 70_000, 131
 const all = leafHashes(Math.max(...LARGE))
 const grown = new Grown()
 grown.append(all)
+
+/** The path of one leaf. */
+async function inclusionProof({ index, size }: { index: number; size: number }, read: ReadTiles) {
+  const [proof] = await inclusionProofs({ indexes: [index], size }, read, sha256)
+  return proof!
+}
 
 describe('the frontier', () => {
   test('has the root of every size to 130, however the leaves came', () => {
@@ -147,7 +152,7 @@ describe('proofs from tiles', () => {
     for (const size of SIZES) {
       const tree = buildTree(all.slice(0, size), sha256)
       for (let index = 0; index < size; index++) {
-        const proof = await inclusionProof({ index, size }, grown.reader(size), sha256)
+        const proof = await inclusionProof({ index, size }, grown.reader(size))
         expect(proof.map(hex)).toEqual(tree.path(index).map(hex))
       }
     }
@@ -157,9 +162,7 @@ describe('proofs from tiles', () => {
     for (const to of SIZES)
       for (let from = 1; from <= to; from++) {
         const proof = await consistencyProof({ from, to }, grown.reader(to), sha256)
-        expect(proof.map(hex)).toEqual(
-          consistencyPath(all.slice(0, to), { start: 0, end: from }, sha256).map(hex),
-        )
+        expect(proof.map(hex)).toEqual(consistencyPath(all.slice(0, to), { start: 0, end: from }).map(hex))
       }
   })
 
@@ -168,7 +171,7 @@ describe('proofs from tiles', () => {
     const read = grown.reader(size)
     for (const index of [0, 1, 254, 255, 256, 65_535, 65_536, size >> 1, size - 2, size - 1]) {
       if (index >= size) continue
-      const proof = await inclusionProof({ index, size }, read, sha256)
+      const proof = await inclusionProof({ index, size }, read)
       const root = rootOfInclusion({ leafHash: all[index]!, index, size, path: proof }, sha256)
       expect(hex(root)).toBe(hex(tree.root))
     }
@@ -196,9 +199,7 @@ describe('proofs from tiles', () => {
     const memo = tiles.of(1)
     const proven = async (size: number, index: number, of = memo) => {
       const [found] = await inclusionProofs({ indexes: [index], size }, counted(size), sha256, of)
-      expect(found!.map(hex)).toEqual(
-        (await inclusionProof({ index, size }, grown.reader(size), sha256)).map(hex),
-      )
+      expect(found!.map(hex)).toEqual((await inclusionProof({ index, size }, grown.reader(size))).map(hex))
       const before = reads
       reads = 0
       return before
@@ -216,12 +217,12 @@ describe('proofs from tiles', () => {
   })
 
   test('do not exist for what the tree does not hold', async () => {
-    await expect(async () => inclusionProof({ index: 3, size: 3 }, grown.reader(3), sha256)).rejects.toThrow()
+    await expect(async () => inclusionProof({ index: 3, size: 3 }, grown.reader(3))).rejects.toThrow()
     await expect(async () => consistencyProof({ from: 4, to: 3 }, grown.reader(3), sha256)).rejects.toThrow()
     await expect(subtreeRoots([{ start: 256, end: 257 }], 256, grown.reader(256), sha256)).rejects.toThrow(
       'the tree of 256 leaves has no tile 0/001',
     )
-    await expect(inclusionProof({ index: 2, size: 3 }, short, sha256)).rejects.toThrow(
+    await expect(inclusionProof({ index: 2, size: 3 }, short)).rejects.toThrow(
       'a tile has fewer hashes than the tree',
     )
   })
@@ -247,7 +248,7 @@ test('trees of the leaves of transparency-dev/merkle have its roots and paths', 
   )
   expect(usable.length).toBeGreaterThan(3)
   for (const { leafIdx: index, treeSize: size, root, proof } of usable) {
-    const mine = await inclusionProof({ index, size }, known.reader(size), sha256)
+    const mine = await inclusionProof({ index, size }, known.reader(size))
     expect(mine.map(hex)).toEqual(path(proof).map(hex))
     expect(hex(rootOf(appendLeaves(EMPTY, leaves.slice(0, size), sha256), sha256))).toBe(hex(bytes(root)))
   }

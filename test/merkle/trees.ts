@@ -2,6 +2,9 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { consistencyRanges } from '../../src/core/merkle/consistency.ts'
+import type { LeafRange } from '../../src/core/merkle/subtree.ts'
+import { buildTree } from '../../src/core/merkle/tree.ts'
 
 export const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 
@@ -68,3 +71,13 @@ export function vectors<T>(name: string): T[] {
 
 export const bytes = (base64: string): Uint8Array => Buffer.from(base64, 'base64')
 export const path = (hashes: readonly string[] | null): Uint8Array[] => (hashes ?? []).map(bytes)
+
+/**
+ * @param leafHashes of the whole tree
+ * @returns the proof that the subtree is part of it (SUBTREE_PROOF; from 0, PROOF of RFC 9162 §2.1.4.1)
+ * @throws Error when the range is no subtree or ends after the tree
+ */
+export function consistencyPath(leafHashes: readonly Uint8Array[], { start, end }: LeafRange): Uint8Array[] {
+  const ranges = consistencyRanges({ start, end, size: leafHashes.length })
+  return ranges.map((range) => buildTree(leafHashes.slice(range.start, range.end), sha256).root)
+}

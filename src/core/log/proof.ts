@@ -1,9 +1,7 @@
 // C2SP tlog-proof: a file that proves, without any further answer of the log, that an entry is in it.
-import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { base64, toBase64 } from '../verifier/base64.ts'
 import { parseInteger } from './checkpoint.ts'
-import { wellFormedText, type NoteCrypto } from './note.ts'
-import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from './policy.ts'
+import { wellFormedText } from './note.ts'
 
 export interface LogProof {
   /** Of the entry, from 0. */
@@ -62,33 +60,4 @@ function hashOf(line: string, height: number): Uint8Array {
   const hash = base64(line)
   if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`)
   return hash
-}
-
-export interface ProvenEntry extends TrustedCheckpoint {
-  readonly index: number
-}
-
-/**
- * Checks that an entry is in a log, by RFC 9162 §2.1.3.2 and a checkpoint that the policy accepts. A policy that lists only the log's
- * ML-DSA-44 key rests on that signature alone, whatever other lines the checkpoint has.
- *
- * @param request.entry its bytes as they are logged: the leaf of the tree, not its hash
- * @param request.proof the file, or what `parseProof` made of it
- * @throws Error that names what is wrong: the proof, its checkpoint, who signed it, or that its path does not lead to its root
- */
-export function verifyProof(
-  { entry, proof, policy }: { entry: Uint8Array; proof: string | Uint8Array | LogProof; policy: LogPolicy },
-  crypto: NoteCrypto,
-): ProvenEntry {
-  const { index, path, checkpoint } =
-    typeof proof === 'string' || proof instanceof Uint8Array ? parseProof(proof) : proof
-  const trusted = openByPolicy(checkpoint, policy, crypto)
-  const { size, root } = trusted
-  const found = rootOfInclusion(
-    { leafHash: leafHash(entry, crypto.sha256), index, size, path },
-    crypto.sha256,
-  )
-  if (!found.every((byte, i) => byte === root[i]))
-    throw new Error(`the entry is not at index ${index} of the log: its path does not lead to the root`)
-  return { ...trusted, index }
 }

@@ -128,17 +128,7 @@ export async function subtreeRoots(
   )
 }
 
-/** RFC 9162 §2.1.3.1: the path of a leaf, from the leaf up. */
-export async function inclusionProof(
-  { index, size }: { index: number; size: number },
-  readTiles: ReadTiles,
-  sha256: Sha256,
-): Promise<Uint8Array[]> {
-  const [path] = await inclusionProofs({ indexes: [index], size }, readTiles, sha256)
-  return path!
-}
-
-/** The paths of several leaves, from tiles that are read all at once. `memo` as of `subtreeRoots`. */
+/** The paths of leaves, each from the leaf up (RFC 9162 §2.1.3.1), from tiles that are read all at once. `memo` as of `subtreeRoots`. */
 export async function inclusionProofs(
   { indexes, size }: { indexes: readonly number[]; size: number },
   readTiles: ReadTiles,

@@ -1,7 +1,7 @@
 // Consistency proofs: that a tree holds an earlier one unchanged (RFC 9162 §2.1.4), or any subtree of it
 // (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm does for both.
 import { assertSubtree, type LeafRange } from './subtree.ts'
-import { assertHash, buildTree, half, nodeHash, odd, type Sha256 } from './tree.ts'
+import { assertHash, half, nodeHash, odd, type Sha256 } from './tree.ts'
 
 /** `start` to `end` is the subtree, or, from 0, the earlier tree; `size` is the number of leaves of the whole tree. */
 interface Part extends LeafRange {
@@ -9,8 +9,7 @@ interface Part extends LeafRange {
 }
 
 /**
- * The leaves under each hash of a consistency proof, in its order: the hash is the root of the tree of these leaves. A log that
- * stores its nodes reads the hashes, and `consistencyPath` computes them.
+ * The leaves under each hash of a consistency proof, in its order: the hash is the root of the tree of these leaves.
  *
  * @throws Error when the part is no subtree or ends after the tree
  */
@@ -38,20 +37,6 @@ export function consistencyRanges(part: Part): LeafRange[] {
   // The verifier has the hash of the whole part, but not of a rest.
   if (rest !== start) ranges.push(node)
   return ranges.toReversed()
-}
-
-/**
- * @param leafHashes of the whole tree
- * @returns the proof that the subtree is part of it (SUBTREE_PROOF; from 0, PROOF of RFC 9162 §2.1.4.1)
- * @throws Error when the range is no subtree or ends after the tree
- */
-export function consistencyPath(
-  leafHashes: readonly Uint8Array[],
-  { start, end }: LeafRange,
-  sha256: Sha256,
-): Uint8Array[] {
-  const ranges = consistencyRanges({ start, end, size: leafHashes.length })
-  return ranges.map((range) => buildTree(leafHashes.slice(range.start, range.end), sha256).root)
 }
 
 /**
