@@ -4494,6 +4494,83 @@ var init_approvals = __esm({
   }
 });
 
+// src/core/verifier/bundle-execution.ts
+function readExecution(record, { sha256Hex }) {
+  const id2 = string(record["businessTransactionId"]);
+  const payload = members(members(record["authorization"])["payload"]);
+  return {
+    policy: {
+      name: string(payload["policyName"]),
+      version: string(payload["policyVersion"]),
+      contentHash: string(payload["policyContentHash"])
+    },
+    authorization: {
+      kind: "authorization",
+      id: id2,
+      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
+    },
+    requests: readRequests(record, sha256Hex),
+    approvals: readApprovals(record, sha256Hex),
+    receipt: readReceipt(record, id2),
+    confirmations: readConfirmations(record, sha256Hex)
+  };
+}
+function readApprovals(record, sha256Hex) {
+  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
+  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
+  return Array.from(payloads, ([text2, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
+    requestHash: requestHash2,
+    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text2, sha256Hex) },
+    keyId: `${string(approverId)}:${string(keyId)}`
+  }));
+}
+function readRequests(record, sha256Hex) {
+  const requests = verifiedSignalsOf(record).flatMap(
+    ({ request }) => request === void 0 ? [] : [members(request)]
+  );
+  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
+  return Array.from(texts, ([text2, { requestId }]) => ({
+    kind: "approval-request",
+    id: string(requestId),
+    entry: artifactEntry.approvalRequest(text2, sha256Hex)
+  }));
+}
+function verifiedSignalsOf(record) {
+  return list(record["executions"]).flatMap((execution) => {
+    const decision = members(members(execution)["decision"]);
+    return Object.values(members(decision["verifiedSignals"])).map((one) => members(one));
+  });
+}
+function readReceipt(record, id2) {
+  const newest = list(record["receipts"]).at(-1);
+  if (newest === void 0) return void 0;
+  const { receiptHash, transparency } = members(newest);
+  const log = isMembers(transparency) ? transparency["log"] : void 0;
+  return {
+    part: { kind: "receipt", id: id2, entry: artifactEntry.receipt(string(receiptHash)) },
+    log: typeof log === "string" ? log : void 0
+  };
+}
+function readConfirmations({ confirmations = [] }, sha256Hex) {
+  return list(confirmations).map((one) => {
+    const confirmation = members(members(one)["confirmation"]);
+    return {
+      kind: "confirmation",
+      id: string(confirmation["confirmationId"]),
+      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex)
+    };
+  });
+}
+var init_bundle_execution = __esm({
+  "src/core/verifier/bundle-execution.ts"() {
+    "use strict";
+    init_canonical();
+    init_artifacts();
+    init_approvals();
+    init_evidence();
+  }
+});
+
 // src/core/log/cosignature.ts
 function cosignedMessage(tree) {
   const { cosigner, timeSeconds, origin, start, end, hash } = tree;
@@ -4753,6 +4830,48 @@ var init_entry = __esm({
   }
 });
 
+// src/core/log/proof.ts
+function parseProof(file) {
+  const text2 = wellFormedText(file, "the proof");
+  const blank = text2.indexOf("\n\n");
+  if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
+  const [header, ...lines] = text2.slice(0, blank).split("\n");
+  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
+  const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
+  const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
+  if (index === void 0) throw new Error("the proof has no index line where it belongs");
+  if (lines.length > MAX_PATH)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
+  return {
+    index: parseInteger(index, "the index of the proof"),
+    path: lines.map(hashOf),
+    checkpoint: text2.slice(blank + 2),
+    ...extra && { extra }
+  };
+}
+function extraOf(line) {
+  const extra = base64(line.slice("extra ".length));
+  if (extra === void 0 || extra.length === 0)
+    throw new Error("the extra line of the proof is not canonical base64");
+  return extra;
+}
+function hashOf(line, height) {
+  const hash = base64(line);
+  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
+  return hash;
+}
+var HEADER, MAX_PATH;
+var init_proof = __esm({
+  "src/core/log/proof.ts"() {
+    "use strict";
+    init_base64();
+    init_checkpoint();
+    init_note();
+    HEADER = "c2sp.org/tlog-proof@v1";
+    MAX_PATH = 53;
+  }
+});
+
 // src/core/log/policy.ts
 function policyOfKeys(keys) {
   return { logs: keys.map((key) => ({ key })), witnesses: [], quorum: "none" };
@@ -4879,50 +4998,6 @@ var init_policy = __esm({
     MAX_OF_A_KIND = 256;
     urlOf = (url) => url === void 0 ? {} : { url: utf8(url) };
     nameOf = (quorum) => quorum === "none" ? quorum : quorum.name;
-  }
-});
-
-// src/core/log/proof.ts
-function parseProof(file) {
-  const text2 = wellFormedText(file, "the proof");
-  const blank = text2.indexOf("\n\n");
-  if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
-  const [header, ...lines] = text2.slice(0, blank).split("\n");
-  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
-  const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
-  const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
-  if (index === void 0) throw new Error("the proof has no index line where it belongs");
-  if (lines.length > MAX_PATH)
-    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
-  return {
-    index: parseInteger(index, "the index of the proof"),
-    path: lines.map(hashOf),
-    checkpoint: text2.slice(blank + 2),
-    ...extra && { extra }
-  };
-}
-function extraOf(line) {
-  const extra = base64(line.slice("extra ".length));
-  if (extra === void 0 || extra.length === 0)
-    throw new Error("the extra line of the proof is not canonical base64");
-  return extra;
-}
-function hashOf(line, height) {
-  const hash = base64(line);
-  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
-  return hash;
-}
-var HEADER, MAX_PATH;
-var init_proof = __esm({
-  "src/core/log/proof.ts"() {
-    "use strict";
-    init_tree();
-    init_base64();
-    init_checkpoint();
-    init_note();
-    init_policy();
-    HEADER = "c2sp.org/tlog-proof@v1";
-    MAX_PATH = 53;
   }
 });
 
@@ -9437,72 +9512,6 @@ function readable(read) {
     return void 0;
   }
 }
-function readExecution(record, { sha256Hex }) {
-  const id2 = string(record["businessTransactionId"]);
-  const payload = members(members(record["authorization"])["payload"]);
-  return {
-    policy: {
-      name: string(payload["policyName"]),
-      version: string(payload["policyVersion"]),
-      contentHash: string(payload["policyContentHash"])
-    },
-    authorization: {
-      kind: "authorization",
-      id: id2,
-      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
-    },
-    requests: readRequests(record, sha256Hex),
-    approvals: readApprovals(record, sha256Hex),
-    receipt: readReceipt(record, id2),
-    confirmations: readConfirmations(record, sha256Hex)
-  };
-}
-function readApprovals(record, sha256Hex) {
-  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
-  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
-  return Array.from(payloads, ([text2, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
-    requestHash: requestHash2,
-    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text2, sha256Hex) },
-    keyId: `${string(approverId)}:${string(keyId)}`
-  }));
-}
-function readRequests(record, sha256Hex) {
-  const requests = verifiedSignalsOf(record).flatMap(
-    ({ request }) => request === void 0 ? [] : [members(request)]
-  );
-  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
-  return Array.from(texts, ([text2, { requestId }]) => ({
-    kind: "approval-request",
-    id: string(requestId),
-    entry: artifactEntry.approvalRequest(text2, sha256Hex)
-  }));
-}
-function verifiedSignalsOf(record) {
-  return list(record["executions"]).flatMap((execution) => {
-    const decision = members(members(execution)["decision"]);
-    return Object.values(members(decision["verifiedSignals"])).map((one) => members(one));
-  });
-}
-function readReceipt(record, id2) {
-  const newest = list(record["receipts"]).at(-1);
-  if (newest === void 0) return void 0;
-  const { receiptHash, transparency } = members(newest);
-  const log = isMembers(transparency) ? transparency["log"] : void 0;
-  return {
-    part: { kind: "receipt", id: id2, entry: artifactEntry.receipt(string(receiptHash)) },
-    log: typeof log === "string" ? log : void 0
-  };
-}
-function readConfirmations({ confirmations = [] }, sha256Hex) {
-  return list(confirmations).map((one) => {
-    const confirmation = members(members(one)["confirmation"]);
-    return {
-      kind: "confirmation",
-      id: string(confirmation["confirmationId"]),
-      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex)
-    };
-  });
-}
 function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
   const { changeId, kind, target, status, proposed } = change;
   const named2 = string(target);
@@ -9606,7 +9615,7 @@ var init_bundle = __esm({
     "use strict";
     init_canonical();
     init_artifacts();
-    init_approvals();
+    init_bundle_execution();
     init_bundle_log();
     init_evidence();
     init_governance_change();

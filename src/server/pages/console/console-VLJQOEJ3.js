@@ -1922,6 +1922,50 @@ function Step({
   ] });
 }
 
+// src/console/components/verification.tsx
+function Verification({
+  text: text2,
+  approvals
+}) {
+  const [report, setReport] = d2();
+  const [problem, setProblem] = d2();
+  A2(() => {
+    const verify = async () => {
+      try {
+        const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
+          import("./verify-TJI7BNHC.js"),
+          get("/.well-known/jwks.json"),
+          ...[...new Set(approvals)].map((keyId) => get(`/keys/${encodeURIComponent(keyId)}`))
+        ]);
+        setReport(verifyEvidence(text2, [own, ...humans.map(({ data }) => data)]));
+      } catch (error) {
+        setProblem(error instanceof ApiProblem ? error.message : String(error));
+      }
+    };
+    void verify();
+  }, [text2, approvals.join(" ")]);
+  return /* @__PURE__ */ a3(Panel, { title: "Verified in this page", children: [
+    /* @__PURE__ */ a3(Problem, { text: problem }),
+    report === void 0 && problem === void 0 && /* @__PURE__ */ a3("p", { class: "quiet", children: "Verifying…" }),
+    report !== void 0 && /* @__PURE__ */ a3($, { children: [
+      /* @__PURE__ */ a3("p", { class: `verdict ${report.verdict}`, children: report.verdict === "valid" ? "✓ Every check holds" : report.verdict === "invalid" ? "✗ Not valid" : "? Cannot be checked" }),
+      /* @__PURE__ */ a3("ul", { class: "checks", children: report.checks.map(({ name, problem: why }) => /* @__PURE__ */ a3("li", { children: [
+        why === void 0 ? "✓" : "✗",
+        " ",
+        name,
+        why === void 0 ? null : /* @__PURE__ */ a3(Said, { text: `: ${why}` })
+      ] }, name)) }),
+      /* @__PURE__ */ a3("details", { children: [
+        /* @__PURE__ */ a3("summary", { children: "What this does not prove" }),
+        /* @__PURE__ */ a3("ul", { children: [
+          /* @__PURE__ */ a3("li", { children: "That the service is honest: this page and the keys came from it. Save the bundle, and check it with a verifier and keys of your own." }),
+          report.notProven.map((sentence) => /* @__PURE__ */ a3("li", { children: sentence }, sentence))
+        ] })
+      ] })
+    ] })
+  ] });
+}
+
 // src/console/pages/without-record.tsx
 var EVERY_MS = 5e3;
 function WithoutRecord({ id }) {
@@ -2098,6 +2142,180 @@ function Close({ id, firstWord }) {
   ] });
 }
 
+// src/console/pages/execution.tsx
+function Execution2({ params }) {
+  const id = params["id"] ?? "";
+  const [found, setFound] = d2();
+  useTitle(
+    found !== void 0 && "record" in found ? oneLine(found.record.transaction.intent.action) : "Execution"
+  );
+  A2(() => {
+    const load = async () => {
+      try {
+        const text2 = await getText(`/trust-records/${encodeURIComponent(id)}`);
+        setFound({ text: text2, record: JSON.parse(text2) });
+      } catch (error) {
+        if (!isAborted(error))
+          setFound({
+            problem: problemText(error),
+            missing: error instanceof ApiProblem && error.status === 404
+          });
+      }
+    };
+    void load();
+  }, [id]);
+  if (found === void 0) return /* @__PURE__ */ a3("h1", { children: "Execution" });
+  if ("record" in found) return /* @__PURE__ */ a3(Shown, { id, ...found });
+  return found.missing ? /* @__PURE__ */ a3(WithoutRecord, { id }) : /* @__PURE__ */ a3(Problem, { text: found.problem });
+}
+function Shown({ id, text: text2, record }) {
+  const { transaction } = record;
+  const [execution2] = record.executions;
+  const approvals = Object.values(execution2?.decision.verifiedSignals ?? {}).flatMap(
+    (signal) => signal.approvals ?? []
+  );
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("header", { class: "heading", children: [
+      /* @__PURE__ */ a3("h1", { children: /* @__PURE__ */ a3(Said, { text: transaction.intent.action }) }),
+      /* @__PURE__ */ a3(Badge, { status: execution2?.status ?? "unknown" }),
+      /* @__PURE__ */ a3(Time, { at: record.createdAt })
+    ] }),
+    /* @__PURE__ */ a3("div", { class: "columns", children: [
+      /* @__PURE__ */ a3("div", { children: [
+        /* @__PURE__ */ a3(Done, { by: transaction }),
+        /* @__PURE__ */ a3(Course, { of: record, approvals }),
+        /* @__PURE__ */ a3(Confirmations, { of: id }),
+        /* @__PURE__ */ a3(
+          Verification,
+          {
+            text: text2,
+            approvals: approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)
+          }
+        )
+      ] }),
+      /* @__PURE__ */ a3("div", { children: [
+        /* @__PURE__ */ a3(Panel, { title: "Signals", children: [
+          /* @__PURE__ */ a3(Members, { of: execution2?.decision.signals ?? {} }),
+          Object.entries(execution2?.decision.verifiedSignals ?? {}).map(([name, { by }]) => /* @__PURE__ */ a3("p", { children: [
+            /* @__PURE__ */ a3("code", { children: oneLine(name) }),
+            " verified by ",
+            by,
+            "."
+          ] }, name))
+        ] }),
+        execution2 !== void 0 && /* @__PURE__ */ a3(Panel, { title: "What the connector reported", children: [
+          /* @__PURE__ */ a3(Members, { of: execution2.evidence.result }),
+          /* @__PURE__ */ a3(Members, { of: execution2.evidence.connector })
+        ] }),
+        /* @__PURE__ */ a3(Take, { ...{ id, text: text2, record } })
+      ] })
+    ] })
+  ] });
+}
+function Done({ by: transaction }) {
+  return /* @__PURE__ */ a3(Panel, { title: "What was done", children: [
+    /* @__PURE__ */ a3("p", { class: "sentence", children: [
+      /* @__PURE__ */ a3(Said, { text: transaction.metadata.submittedBy }),
+      " did ",
+      /* @__PURE__ */ a3(Said, { text: transaction.intent.action }),
+      " on",
+      " ",
+      /* @__PURE__ */ a3(Said, { text: transaction.intent.target }),
+      transaction.authority.principalId === transaction.metadata.submittedBy ? null : /* @__PURE__ */ a3($, { children: [
+        ", in the name of ",
+        /* @__PURE__ */ a3(Said, { text: transaction.authority.principalId })
+      ] }),
+      "."
+    ] }),
+    /* @__PURE__ */ a3(Members, { of: transaction.intent.parameters })
+  ] });
+}
+function Course({
+  of: record,
+  approvals
+}) {
+  const { transaction } = record;
+  const [execution2] = record.executions;
+  return /* @__PURE__ */ a3(Panel, { title: "How it went", children: /* @__PURE__ */ a3("ol", { class: "timeline", children: [
+    /* @__PURE__ */ a3(Step, { name: "Submitted", at: transaction.createdAt, children: [
+      "by ",
+      /* @__PURE__ */ a3(Said, { text: transaction.metadata.submittedBy })
+    ] }),
+    execution2 !== void 0 && /* @__PURE__ */ a3($, { children: [
+      /* @__PURE__ */ a3(Step, { name: "Decided", at: execution2.decision.evaluatedAt, children: [
+        execution2.decision.outcome.toLowerCase(),
+        " by rule",
+        " ",
+        /* @__PURE__ */ a3("code", { children: execution2.decision.matchedRuleId ?? "none" }),
+        " of",
+        " ",
+        /* @__PURE__ */ a3(
+          "a",
+          {
+            href: `/console/policies/${encodeURIComponent(transaction.policy.name)}/${encodeURIComponent(transaction.policy.version)}`,
+            children: /* @__PURE__ */ a3(Said, { text: `${transaction.policy.name} ${transaction.policy.version}` })
+          }
+        ),
+        ": ",
+        /* @__PURE__ */ a3(Said, { text: execution2.decision.reason })
+      ] }),
+      approvals.map(({ payload }) => /* @__PURE__ */ a3(Step, { name: "Approved", at: payload.issuedAt, children: [
+        "by ",
+        /* @__PURE__ */ a3(Said, { text: payload.approverId }),
+        " with key ",
+        /* @__PURE__ */ a3(Said, { text: payload.keyId })
+      ] }, `${payload.approverId}:${payload.keyId}`)),
+      /* @__PURE__ */ a3(Step, { name: "Authorized", at: record.authorization.payload.authorizedAt, children: "once, for this transaction" }),
+      /* @__PURE__ */ a3(Step, { name: "Sent", at: execution2.startedAt, children: "to the connector" }),
+      /* @__PURE__ */ a3(Step, { name: "Reported", at: execution2.evidence.executedAt, children: execution2.evidence.success ? "as done" : "as failed" })
+    ] }),
+    record.verifications.map(({ status, verifiedAt, message }) => /* @__PURE__ */ a3(Step, { name: "Verified by the service", at: verifiedAt, children: [
+      status.toLowerCase(),
+      ": ",
+      /* @__PURE__ */ a3(Said, { text: message })
+    ] }, verifiedAt)),
+    record.receipts.map((receipt) => /* @__PURE__ */ a3(
+      Step,
+      {
+        name: "Receipt",
+        at: receipt.issuedAt ?? receipt.signedAt ?? record.createdAt,
+        children: /* @__PURE__ */ a3(Hash, { value: receipt.receiptHash })
+      },
+      receipt.receiptId
+    ))
+  ] }) });
+}
+function Take({ id, text: text2, record }) {
+  return /* @__PURE__ */ a3(Panel, { title: "Take it with you", children: [
+    /* @__PURE__ */ a3("ul", { class: "plain", children: [
+      /* @__PURE__ */ a3("li", { children: [
+        "Record hash ",
+        /* @__PURE__ */ a3(Hash, { value: record.trustRecordHash })
+      ] }),
+      /* @__PURE__ */ a3("li", { children: [
+        "Id ",
+        /* @__PURE__ */ a3(Hash, { value: id, whole: true })
+      ] }),
+      /* @__PURE__ */ a3("li", { children: [
+        /* @__PURE__ */ a3("a", { href: `/trust-records/${id}?bundle`, download: `${id}.bundle.json`, children: "Bundle" }),
+        " ",
+        "for an offline check: record, receipt, approvals, policy, proof of the log"
+      ] }),
+      /* @__PURE__ */ a3("li", { children: [
+        /* @__PURE__ */ a3("button", { type: "button", onClick: () => print(), children: "Print" }),
+        " ",
+        /* @__PURE__ */ a3(Copy, { text: text2, label: "Copy the record" })
+      ] })
+    ] }),
+    /* @__PURE__ */ a3(
+      Command,
+      {
+        text: `curl -sS -H "Authorization: Bearer $KEY" ${location.origin}/trust-records/${id} > mine/record.json`
+      }
+    )
+  ] });
+}
+
 // src/console/pages/executions.tsx
 function Executions({ query }) {
   const wanted = (query.get("contains") ?? "").toLowerCase();
@@ -2153,215 +2371,6 @@ function textOf({ intent, metadata, policy, businessTransactionId }) {
     policy.name,
     businessTransactionId
   ].join(" ").toLowerCase();
-}
-function Execution2({ params }) {
-  const id = params["id"] ?? "";
-  const [found, setFound] = d2();
-  useTitle(
-    found !== void 0 && "record" in found ? oneLine(found.record.transaction.intent.action) : "Execution"
-  );
-  A2(() => {
-    const load = async () => {
-      try {
-        const text2 = await getText(`/trust-records/${encodeURIComponent(id)}`);
-        setFound({ text: text2, record: JSON.parse(text2) });
-      } catch (error) {
-        if (!isAborted(error))
-          setFound({
-            problem: problemText(error),
-            missing: error instanceof ApiProblem && error.status === 404
-          });
-      }
-    };
-    void load();
-  }, [id]);
-  if (found === void 0) return /* @__PURE__ */ a3("h1", { children: "Execution" });
-  if ("record" in found) return /* @__PURE__ */ a3(Shown, { id, ...found });
-  return found.missing ? /* @__PURE__ */ a3(WithoutRecord, { id }) : /* @__PURE__ */ a3(Problem, { text: found.problem });
-}
-function Shown({
-  id,
-  text: text2,
-  record
-}) {
-  const { transaction } = record;
-  const [execution2] = record.executions;
-  const approvals = Object.values(execution2?.decision.verifiedSignals ?? {}).flatMap(
-    (signal) => signal.approvals ?? []
-  );
-  return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("header", { class: "heading", children: [
-      /* @__PURE__ */ a3("h1", { children: /* @__PURE__ */ a3(Said, { text: transaction.intent.action }) }),
-      /* @__PURE__ */ a3(Badge, { status: execution2?.status ?? "unknown" }),
-      /* @__PURE__ */ a3(Time, { at: record.createdAt })
-    ] }),
-    /* @__PURE__ */ a3("div", { class: "columns", children: [
-      /* @__PURE__ */ a3("div", { children: [
-        /* @__PURE__ */ a3(Panel, { title: "What was done", children: [
-          /* @__PURE__ */ a3("p", { class: "sentence", children: [
-            /* @__PURE__ */ a3(Said, { text: transaction.metadata.submittedBy }),
-            " did ",
-            /* @__PURE__ */ a3(Said, { text: transaction.intent.action }),
-            " ",
-            "on ",
-            /* @__PURE__ */ a3(Said, { text: transaction.intent.target }),
-            transaction.authority.principalId === transaction.metadata.submittedBy ? null : /* @__PURE__ */ a3($, { children: [
-              ", in the name of ",
-              /* @__PURE__ */ a3(Said, { text: transaction.authority.principalId })
-            ] }),
-            "."
-          ] }),
-          /* @__PURE__ */ a3(Members, { of: transaction.intent.parameters })
-        ] }),
-        /* @__PURE__ */ a3(Panel, { title: "How it went", children: /* @__PURE__ */ a3("ol", { class: "timeline", children: [
-          /* @__PURE__ */ a3(Step, { name: "Submitted", at: transaction.createdAt, children: [
-            "by ",
-            /* @__PURE__ */ a3(Said, { text: transaction.metadata.submittedBy })
-          ] }),
-          execution2 !== void 0 && /* @__PURE__ */ a3($, { children: [
-            /* @__PURE__ */ a3(Step, { name: "Decided", at: execution2.decision.evaluatedAt, children: [
-              execution2.decision.outcome.toLowerCase(),
-              " by rule",
-              " ",
-              /* @__PURE__ */ a3("code", { children: execution2.decision.matchedRuleId ?? "none" }),
-              " of",
-              " ",
-              /* @__PURE__ */ a3(
-                "a",
-                {
-                  href: `/console/policies/${encodeURIComponent(transaction.policy.name)}/${encodeURIComponent(transaction.policy.version)}`,
-                  children: /* @__PURE__ */ a3(Said, { text: `${transaction.policy.name} ${transaction.policy.version}` })
-                }
-              ),
-              ": ",
-              /* @__PURE__ */ a3(Said, { text: execution2.decision.reason })
-            ] }),
-            approvals.map(({ payload }) => /* @__PURE__ */ a3(
-              Step,
-              {
-                name: "Approved",
-                at: payload.issuedAt,
-                children: [
-                  "by ",
-                  /* @__PURE__ */ a3(Said, { text: payload.approverId }),
-                  " with key ",
-                  /* @__PURE__ */ a3(Said, { text: payload.keyId })
-                ]
-              },
-              `${payload.approverId}:${payload.keyId}`
-            )),
-            /* @__PURE__ */ a3(Step, { name: "Authorized", at: record.authorization.payload.authorizedAt, children: "once, for this transaction" }),
-            /* @__PURE__ */ a3(Step, { name: "Sent", at: execution2.startedAt, children: "to the connector" }),
-            /* @__PURE__ */ a3(Step, { name: "Reported", at: execution2.evidence.executedAt, children: execution2.evidence.success ? "as done" : "as failed" })
-          ] }),
-          record.verifications.map(({ status, verifiedAt, message }) => /* @__PURE__ */ a3(Step, { name: "Verified by the service", at: verifiedAt, children: [
-            status.toLowerCase(),
-            ": ",
-            /* @__PURE__ */ a3(Said, { text: message })
-          ] }, verifiedAt)),
-          record.receipts.map((receipt) => /* @__PURE__ */ a3(
-            Step,
-            {
-              name: "Receipt",
-              at: receipt.issuedAt ?? receipt.signedAt ?? record.createdAt,
-              children: /* @__PURE__ */ a3(Hash, { value: receipt.receiptHash })
-            },
-            receipt.receiptId
-          ))
-        ] }) }),
-        /* @__PURE__ */ a3(Confirmations, { of: id }),
-        /* @__PURE__ */ a3(
-          Verification,
-          {
-            text: text2,
-            approvals: approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)
-          }
-        )
-      ] }),
-      /* @__PURE__ */ a3("div", { children: [
-        /* @__PURE__ */ a3(Panel, { title: "Signals", children: [
-          /* @__PURE__ */ a3(Members, { of: execution2?.decision.signals ?? {} }),
-          Object.entries(execution2?.decision.verifiedSignals ?? {}).map(([name, { by }]) => /* @__PURE__ */ a3("p", { children: [
-            /* @__PURE__ */ a3("code", { children: oneLine(name) }),
-            " verified by ",
-            by,
-            "."
-          ] }, name))
-        ] }),
-        execution2 !== void 0 && /* @__PURE__ */ a3(Panel, { title: "What the connector reported", children: [
-          /* @__PURE__ */ a3(Members, { of: execution2.evidence.result }),
-          /* @__PURE__ */ a3(Members, { of: execution2.evidence.connector })
-        ] }),
-        /* @__PURE__ */ a3(Panel, { title: "Take it with you", children: [
-          /* @__PURE__ */ a3("ul", { class: "plain", children: [
-            /* @__PURE__ */ a3("li", { children: [
-              "Record hash ",
-              /* @__PURE__ */ a3(Hash, { value: record.trustRecordHash })
-            ] }),
-            /* @__PURE__ */ a3("li", { children: [
-              "Id ",
-              /* @__PURE__ */ a3(Hash, { value: id, whole: true })
-            ] }),
-            /* @__PURE__ */ a3("li", { children: [
-              /* @__PURE__ */ a3("a", { href: `/trust-records/${id}?bundle`, download: `${id}.bundle.json`, children: "Bundle" }),
-              " ",
-              "for an offline check: record, receipt, approvals, policy, proof of the log"
-            ] }),
-            /* @__PURE__ */ a3("li", { children: [
-              /* @__PURE__ */ a3("button", { type: "button", onClick: () => print(), children: "Print" }),
-              " ",
-              /* @__PURE__ */ a3(Copy, { text: text2, label: "Copy the record" })
-            ] })
-          ] }),
-          /* @__PURE__ */ a3(
-            Command,
-            {
-              text: `curl -sS -H "Authorization: Bearer $KEY" ${location.origin}/trust-records/${id} > mine/record.json`
-            }
-          )
-        ] })
-      ] })
-    ] })
-  ] });
-}
-function Verification({ text: text2, approvals }) {
-  const [report, setReport] = d2();
-  const [problem, setProblem] = d2();
-  A2(() => {
-    const verify = async () => {
-      try {
-        const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
-          import("./verify-PYYVVUV2.js"),
-          get("/.well-known/jwks.json"),
-          ...[...new Set(approvals)].map((keyId) => get(`/keys/${encodeURIComponent(keyId)}`))
-        ]);
-        setReport(verifyEvidence(text2, [own, ...humans.map(({ data }) => data)]));
-      } catch (error) {
-        setProblem(error instanceof ApiProblem ? error.message : String(error));
-      }
-    };
-    void verify();
-  }, [text2, approvals.join(" ")]);
-  return /* @__PURE__ */ a3(Panel, { title: "Verified in this page", children: [
-    /* @__PURE__ */ a3(Problem, { text: problem }),
-    report === void 0 && problem === void 0 && /* @__PURE__ */ a3("p", { class: "quiet", children: "Verifying…" }),
-    report !== void 0 && /* @__PURE__ */ a3($, { children: [
-      /* @__PURE__ */ a3("p", { class: `verdict ${report.verdict}`, children: report.verdict === "valid" ? "✓ Every check holds" : report.verdict === "invalid" ? "✗ Not valid" : "? Cannot be checked" }),
-      /* @__PURE__ */ a3("ul", { class: "checks", children: report.checks.map(({ name, problem: why }) => /* @__PURE__ */ a3("li", { children: [
-        why === void 0 ? "✓" : "✗",
-        " ",
-        name,
-        why === void 0 ? null : /* @__PURE__ */ a3(Said, { text: `: ${why}` })
-      ] }, name)) }),
-      /* @__PURE__ */ a3("details", { children: [
-        /* @__PURE__ */ a3("summary", { children: "What this does not prove" }),
-        /* @__PURE__ */ a3("ul", { children: [
-          /* @__PURE__ */ a3("li", { children: "That the service is honest: this page and the keys came from it. Save the bundle, and check it with a verifier and keys of your own." }),
-          report.notProven.map((sentence) => /* @__PURE__ */ a3("li", { children: sentence }, sentence))
-        ] })
-      ] })
-    ] })
-  ] });
 }
 
 // src/console/components/intents.tsx
@@ -3992,6 +4001,138 @@ function Covered({
   ] });
 }
 
+// src/console/components/decide.tsx
+function Decide({ asked, me }) {
+  const { requestId, requestedBy } = asked.request;
+  const [closing, setClosing] = d2();
+  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId);
+  const { data } = useLoaded(
+    mayDecide && me.credentialHolderType === "USER" ? "/approvers" : void 0
+  );
+  const passkeys = (data?.approvers ?? []).filter(
+    ({ approverId, passkey, revokedAt }) => approverId === me.approverId && revokedAt === void 0 && passkey?.origins.includes(location.origin) === true
+  );
+  return /* @__PURE__ */ a3(Panel, { title: "Decide", children: [
+    /* @__PURE__ */ a3("p", { children: "Your signature counts for one execution by this caller, of exactly this." }),
+    passkeys.map((key) => /* @__PURE__ */ a3(SignWith, { own: key, asked }, key.keyId)),
+    /* @__PURE__ */ a3(Elsewhere, { requestId, approverId: me.approverId, open: passkeys.length === 0 }),
+    mayDecide && passkeys.length === 0 && /* @__PURE__ */ a3("p", { class: "quiet", children: [
+      "Or ",
+      /* @__PURE__ */ a3("a", { href: "/console/passkey", children: "make a passkey" }),
+      ", and sign here."
+    ] }),
+    /* @__PURE__ */ a3("div", { class: "actions", children: [
+      mayDecide && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("decline"), children: "Decline…" }),
+      requestedBy === me.callerId && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("withdraw"), children: "Withdraw…" })
+    ] }),
+    closing !== void 0 && /* @__PURE__ */ a3(Close2, { requestId, how: closing, onDone: () => setClosing(void 0) })
+  ] });
+}
+function Elsewhere({
+  requestId,
+  approverId,
+  open
+}) {
+  const { waits, done, problem, run } = useSigning();
+  const deliver = (event) => {
+    event.preventDefault();
+    const text2 = fieldOf(event.currentTarget, "approval");
+    void run(async () => {
+      let approval;
+      try {
+        approval = JSON.parse(text2);
+      } catch {
+        throw new ApiProblem(400, "This is not the JSON text of an approval.");
+      }
+      return post("/approvals", approval);
+    });
+  };
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("details", { open, children: [
+      /* @__PURE__ */ a3("summary", { children: "Sign on your own machine, with a key in a file" }),
+      /* @__PURE__ */ a3(
+        Command,
+        {
+          text: `bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId ?? "<you>"} --key-id <key>`
+        }
+      ),
+      /* @__PURE__ */ a3("p", { class: "quiet", children: "The command shows hash and action code too, and refuses a request that does not match them." }),
+      /* @__PURE__ */ a3("p", { children: [
+        "Or in the ",
+        /* @__PURE__ */ a3("a", { href: "/signer", children: "offline signer" }),
+        ", a page that you save once:",
+        " ",
+        /* @__PURE__ */ a3("a", { href: `/approval-requests/${requestId}`, download: `request-${requestId}.json`, children: "save the request" }),
+        " ",
+        "for it, or let it read the QR code."
+      ] })
+    ] }),
+    /* @__PURE__ */ a3("details", { children: [
+      /* @__PURE__ */ a3("summary", { children: "Deliver a signature that was made elsewhere" }),
+      /* @__PURE__ */ a3("form", { onSubmit: deliver, children: [
+        /* @__PURE__ */ a3("label", { children: [
+          "The approval, as the offline signer or the command made it",
+          /* @__PURE__ */ a3("textarea", { name: "approval", rows: 5, required: true, spellcheck: false, autocomplete: "off" })
+        ] }),
+        /* @__PURE__ */ a3("button", { type: "submit", disabled: waits, children: "Deliver" }),
+        /* @__PURE__ */ a3(Problem, { text: problem }),
+        done && /* @__PURE__ */ a3("p", { role: "status", children: "Delivered. The request changes in a moment." })
+      ] })
+    ] })
+  ] });
+}
+function SignWith({ own, asked }) {
+  const { approverId, keyId, publicKeyPem, passkey } = own;
+  const { waits, done, problem, run } = useSigning();
+  if (passkey === void 0) return null;
+  const { rpId, credentialId } = passkey;
+  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) };
+  const submit = () => run(async () => post("/approvals", await approvalBy(by, asked)));
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "button", class: "primary", disabled: waits, onClick: () => void submit(), children: [
+      "Sign with passkey ",
+      keyId,
+      "…"
+    ] }) }),
+    /* @__PURE__ */ a3(Problem, { text: problem }),
+    done && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The request changes in a moment." })
+  ] });
+}
+function Close2({
+  requestId,
+  how,
+  onDone
+}) {
+  const dialog = T2(null);
+  const [problem, setProblem] = d2();
+  A2(() => dialog.current?.showModal(), []);
+  const submit = async (event) => {
+    event.preventDefault();
+    const reason = fieldOf(event.currentTarget, "reason");
+    try {
+      await post(`/approval-requests/${requestId}/${how}`, how === "decline" ? { reason } : {});
+      dialog.current?.close();
+    } catch (error) {
+      setProblem(problemText(error));
+    }
+  };
+  return /* @__PURE__ */ a3("dialog", { ref: dialog, onClose: onDone, "aria-labelledby": "closing", children: [
+    /* @__PURE__ */ a3("h2", { id: "closing", children: how === "decline" ? "Decline this request" : "Withdraw this request" }),
+    /* @__PURE__ */ a3("form", { onSubmit: (event) => void submit(event), children: [
+      how === "decline" && /* @__PURE__ */ a3("label", { children: [
+        "Why, for the caller and for later readers",
+        /* @__PURE__ */ a3("textarea", { name: "reason", required: true, maxLength: 1e3, rows: 4 })
+      ] }),
+      /* @__PURE__ */ a3("p", { children: "This is final: approvals that were given for the request count no more." }),
+      /* @__PURE__ */ a3(Problem, { text: problem }),
+      /* @__PURE__ */ a3("div", { class: "actions", children: [
+        /* @__PURE__ */ a3("button", { type: "submit", class: "primary", children: how === "decline" ? "Decline" : "Withdraw" }),
+        /* @__PURE__ */ a3("button", { type: "button", onClick: () => dialog.current?.close(), children: "Go back" })
+      ] })
+    ] })
+  ] });
+}
+
 // src/console/components/judgement.tsx
 function Judgement({ of: request }) {
   const { name, version, contentHash } = request.policy;
@@ -4128,297 +4269,7 @@ function verified(verifier) {
   return `the caller's own executions of the last ${verifier.window}: ${what}`;
 }
 
-// src/console/pages/requests.tsx
-var STATUSES2 = ["PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN"];
-function Requests({ query }) {
-  const path = listPath("/approval-requests", query, ["status", "cursor"]);
-  const loaded = useLoaded(path, 1e4);
-  return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("h1", { children: "Approval requests" }),
-    /* @__PURE__ */ a3("div", { class: "filters", children: /* @__PURE__ */ a3(Choice, { label: "Status", name: "status", values: STATUSES2 }) }),
-    /* @__PURE__ */ a3(
-      Listed,
-      {
-        loaded,
-        rowsOf: ({ requests }) => requests,
-        empty: "No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'.",
-        children: (rows) => /* @__PURE__ */ a3(RequestTable, { caption: "Approval requests", requests: rows })
-      }
-    )
-  ] });
-}
-function useRequest(id) {
-  const [request, setRequest] = d2();
-  const [problem, setProblem] = d2();
-  A2(() => {
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const follow = async () => {
-      let wait = 0;
-      while (!signal.aborted) {
-        try {
-          const { data } = await get(`/approval-requests/${encodeURIComponent(id)}`, {
-            signal,
-            wait
-          });
-          setRequest(data);
-          setProblem(void 0);
-          if (data.status !== "PENDING" && data.status !== "APPROVED") return;
-          if (data.status === "APPROVED") await pause(5e3, signal);
-          wait = 20;
-        } catch (error) {
-          if (isAborted(error)) return;
-          setProblem(problemText(error));
-          await pause(3e3, signal);
-        }
-      }
-    };
-    void follow();
-    return () => leaving.abort();
-  }, [id]);
-  return { request, problem };
-}
-function pause(ms, signal) {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
-function Request({ params, me }) {
-  const id = params["id"] ?? "";
-  const { request, problem } = useRequest(id);
-  useTitle(request === void 0 ? "Approval request" : oneLine(request.request.capability));
-  if (request === void 0)
-    return /* @__PURE__ */ a3($, { children: [
-      /* @__PURE__ */ a3("h1", { children: "Approval request" }),
-      problem === void 0 ? /* @__PURE__ */ a3("p", { class: "quiet", children: "Loading…" }) : /* @__PURE__ */ a3(Problem, { text: problem })
-    ] });
-  return /* @__PURE__ */ a3(Shown2, { asked: request, me, problem }, id);
-}
-function Shown2({
-  asked,
-  me,
-  problem
-}) {
-  const { request, status, expiresAt, approvals, eligible, missing } = asked;
-  const bytes = canonicalize(request);
-  const hash = sha256Hex(bytes);
-  const code = actionCode(request, sha256Hex);
-  const first = T2(hash).current;
-  const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first;
-  const isOpen = status === "PENDING" || status === "APPROVED";
-  if (differs)
-    return /* @__PURE__ */ a3($, { children: [
-      /* @__PURE__ */ a3("h1", { children: "Do not sign this" }),
-      /* @__PURE__ */ a3(Problem, { text: "The service names another hash or action code than this page computes from what it was sent, or has sent another request than it did first. Somebody changes what you see. Tell the operator, and keep this page." }),
-      /* @__PURE__ */ a3(
-        Members,
-        {
-          of: {
-            first: { requestHash: first },
-            named: { requestHash: asked.requestHash, actionCode: asked.actionCode },
-            computed: { requestHash: hash, actionCode: code }
-          }
-        }
-      )
-    ] });
-  return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("header", { class: "heading", children: [
-      /* @__PURE__ */ a3("h1", { children: /* @__PURE__ */ a3(Said, { text: request.capability }) }),
-      /* @__PURE__ */ a3(Badge, { status }),
-      isOpen ? /* @__PURE__ */ a3(Countdown, { to: expiresAt }) : /* @__PURE__ */ a3(Time, { at: asked.closed?.closedAt ?? request.createdAt })
-    ] }),
-    /* @__PURE__ */ a3(Problem, { text: problem }),
-    /* @__PURE__ */ a3("div", { class: "columns", children: [
-      /* @__PURE__ */ a3("div", { children: [
-        /* @__PURE__ */ a3(Panel, { title: "What will happen", children: [
-          /* @__PURE__ */ a3(Wanted, { by: request }),
-          request.note !== "" && /* @__PURE__ */ a3("p", { children: [
-            "Note by the requester, which nobody has checked: ",
-            /* @__PURE__ */ a3(Said, { text: request.note })
-          ] })
-        ] }),
-        /* @__PURE__ */ a3(Judgement, { of: request }),
-        /* @__PURE__ */ a3(Panel, { title: "Compare", action: /* @__PURE__ */ a3(Copy, { text: code }), children: [
-          /* @__PURE__ */ a3("p", { class: "code", children: code }),
-          /* @__PURE__ */ a3("p", { class: "quiet", children: [
-            "Ask whoever runs ",
-            /* @__PURE__ */ a3(Said, { text: request.requestedBy }),
-            ", over another channel, for the action code that they see. It must be this one: their program computed it from what it sent, and this page from what you see."
-          ] })
-        ] }),
-        /* @__PURE__ */ a3(Panel, { title: "Approvals", children: [
-          /* @__PURE__ */ a3("p", { children: [
-            counted(request.quorum, "approval"),
-            " asked for, ",
-            missing,
-            " missing."
-          ] }),
-          approvals.length === 0 ? /* @__PURE__ */ a3(Empty, { children: "Nobody has signed yet." }) : null,
-          /* @__PURE__ */ a3("ul", { class: "plain", children: [
-            approvals.map(({ approvalId, approverId, keyId, approvedAt }) => /* @__PURE__ */ a3("li", { children: [
-              /* @__PURE__ */ a3(Said, { text: approverId }),
-              " with key ",
-              /* @__PURE__ */ a3(Said, { text: keyId }),
-              ", ",
-              /* @__PURE__ */ a3(Time, { at: approvedAt })
-            ] }, approvalId)),
-            isOpen && eligible.length > 0 && /* @__PURE__ */ a3("li", { class: "quiet", children: [
-              "Could still sign: ",
-              /* @__PURE__ */ a3(Said, { text: eligible.join(", ") })
-            ] })
-          ] }),
-          asked.closed !== void 0 && /* @__PURE__ */ a3("p", { children: [
-            asked.closed.status === "DECLINED" ? "Declined" : "Withdrawn",
-            " by",
-            " ",
-            /* @__PURE__ */ a3(Said, { text: asked.closed.by }),
-            ": ",
-            /* @__PURE__ */ a3(Said, { text: asked.closed.reason ?? "" })
-          ] })
-        ] }),
-        isOpen && /* @__PURE__ */ a3(Decide, { asked, me })
-      ] }),
-      /* @__PURE__ */ a3("div", { children: [
-        /* @__PURE__ */ a3(Panel, { title: "What a signature covers", action: /* @__PURE__ */ a3(Copy, { text: bytes, label: "Copy the bytes" }), children: /* @__PURE__ */ a3(Covered, { ...{ request, bytes, hash } }) }),
-        /* @__PURE__ */ a3(Similar, { to: request })
-      ] })
-    ] })
-  ] });
-}
-function Decide({ asked, me }) {
-  const { requestId, requestedBy } = asked.request;
-  const [closing, setClosing] = d2();
-  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId);
-  const { data } = useLoaded(
-    mayDecide && me.credentialHolderType === "USER" ? "/approvers" : void 0
-  );
-  const passkeys = (data?.approvers ?? []).filter(
-    ({ approverId, passkey, revokedAt }) => approverId === me.approverId && revokedAt === void 0 && passkey?.origins.includes(location.origin) === true
-  );
-  return /* @__PURE__ */ a3(Panel, { title: "Decide", children: [
-    /* @__PURE__ */ a3("p", { children: "Your signature counts for one execution by this caller, of exactly this." }),
-    passkeys.map((key) => /* @__PURE__ */ a3(SignWith, { own: key, asked }, key.keyId)),
-    /* @__PURE__ */ a3(Elsewhere, { requestId, approverId: me.approverId, open: passkeys.length === 0 }),
-    mayDecide && passkeys.length === 0 && /* @__PURE__ */ a3("p", { class: "quiet", children: [
-      "Or ",
-      /* @__PURE__ */ a3("a", { href: "/console/passkey", children: "make a passkey" }),
-      ", and sign here."
-    ] }),
-    /* @__PURE__ */ a3("div", { class: "actions", children: [
-      mayDecide && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("decline"), children: "Decline…" }),
-      requestedBy === me.callerId && /* @__PURE__ */ a3("button", { type: "button", onClick: () => setClosing("withdraw"), children: "Withdraw…" })
-    ] }),
-    closing !== void 0 && /* @__PURE__ */ a3(Close2, { requestId, how: closing, onDone: () => setClosing(void 0) })
-  ] });
-}
-function Elsewhere({
-  requestId,
-  approverId,
-  open
-}) {
-  const { waits, done, problem, run } = useSigning();
-  const deliver = (event) => {
-    event.preventDefault();
-    const text2 = fieldOf(event.currentTarget, "approval");
-    void run(async () => {
-      let approval;
-      try {
-        approval = JSON.parse(text2);
-      } catch {
-        throw new ApiProblem(400, "This is not the JSON text of an approval.");
-      }
-      return post("/approvals", approval);
-    });
-  };
-  return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("details", { open, children: [
-      /* @__PURE__ */ a3("summary", { children: "Sign on your own machine, with a key in a file" }),
-      /* @__PURE__ */ a3(
-        Command,
-        {
-          text: `bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId ?? "<you>"} --key-id <key>`
-        }
-      ),
-      /* @__PURE__ */ a3("p", { class: "quiet", children: "The command shows hash and action code too, and refuses a request that does not match them." }),
-      /* @__PURE__ */ a3("p", { children: [
-        "Or in the ",
-        /* @__PURE__ */ a3("a", { href: "/signer", children: "offline signer" }),
-        ", a page that you save once:",
-        " ",
-        /* @__PURE__ */ a3("a", { href: `/approval-requests/${requestId}`, download: `request-${requestId}.json`, children: "save the request" }),
-        " ",
-        "for it, or let it read the QR code."
-      ] })
-    ] }),
-    /* @__PURE__ */ a3("details", { children: [
-      /* @__PURE__ */ a3("summary", { children: "Deliver a signature that was made elsewhere" }),
-      /* @__PURE__ */ a3("form", { onSubmit: deliver, children: [
-        /* @__PURE__ */ a3("label", { children: [
-          "The approval, as the offline signer or the command made it",
-          /* @__PURE__ */ a3("textarea", { name: "approval", rows: 5, required: true, spellcheck: false, autocomplete: "off" })
-        ] }),
-        /* @__PURE__ */ a3("button", { type: "submit", disabled: waits, children: "Deliver" }),
-        /* @__PURE__ */ a3(Problem, { text: problem }),
-        done && /* @__PURE__ */ a3("p", { role: "status", children: "Delivered. The request changes in a moment." })
-      ] })
-    ] })
-  ] });
-}
-function SignWith({ own, asked }) {
-  const { approverId, keyId, publicKeyPem, passkey } = own;
-  const { waits, done, problem, run } = useSigning();
-  if (passkey === void 0) return null;
-  const { rpId, credentialId } = passkey;
-  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) };
-  const submit = () => run(async () => post("/approvals", await approvalBy(by, asked)));
-  return /* @__PURE__ */ a3($, { children: [
-    /* @__PURE__ */ a3("div", { class: "actions", children: /* @__PURE__ */ a3("button", { type: "button", class: "primary", disabled: waits, onClick: () => void submit(), children: [
-      "Sign with passkey ",
-      keyId,
-      "…"
-    ] }) }),
-    /* @__PURE__ */ a3(Problem, { text: problem }),
-    done && /* @__PURE__ */ a3("p", { role: "status", children: "Signed. The request changes in a moment." })
-  ] });
-}
-function Close2({
-  requestId,
-  how,
-  onDone
-}) {
-  const dialog = T2(null);
-  const [problem, setProblem] = d2();
-  A2(() => dialog.current?.showModal(), []);
-  const submit = async (event) => {
-    event.preventDefault();
-    const reason = fieldOf(event.currentTarget, "reason");
-    try {
-      await post(`/approval-requests/${requestId}/${how}`, how === "decline" ? { reason } : {});
-      dialog.current?.close();
-    } catch (error) {
-      setProblem(problemText(error));
-    }
-  };
-  return /* @__PURE__ */ a3("dialog", { ref: dialog, onClose: onDone, "aria-labelledby": "closing", children: [
-    /* @__PURE__ */ a3("h2", { id: "closing", children: how === "decline" ? "Decline this request" : "Withdraw this request" }),
-    /* @__PURE__ */ a3("form", { onSubmit: (event) => void submit(event), children: [
-      how === "decline" && /* @__PURE__ */ a3("label", { children: [
-        "Why, for the caller and for later readers",
-        /* @__PURE__ */ a3("textarea", { name: "reason", required: true, maxLength: 1e3, rows: 4 })
-      ] }),
-      /* @__PURE__ */ a3("p", { children: "This is final: approvals that were given for the request count no more." }),
-      /* @__PURE__ */ a3(Problem, { text: problem }),
-      /* @__PURE__ */ a3("div", { class: "actions", children: [
-        /* @__PURE__ */ a3("button", { type: "submit", class: "primary", children: how === "decline" ? "Decline" : "Withdraw" }),
-        /* @__PURE__ */ a3("button", { type: "button", onClick: () => dialog.current?.close(), children: "Go back" })
-      ] })
-    ] })
-  ] });
-}
+// src/console/components/similar.tsx
 var PAST = 50;
 var SHOWN = 5;
 function Similar({ to }) {
@@ -4470,6 +4321,181 @@ function Ranges({ of: of2, among }) {
       /* @__PURE__ */ a3("strong", { children: "Higher than any of these." })
     ] })
   ] }, name));
+}
+
+// src/console/pages/request.tsx
+function useRequest(id) {
+  const [request, setRequest] = d2();
+  const [problem, setProblem] = d2();
+  A2(() => {
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const follow = async () => {
+      let wait = 0;
+      while (!signal.aborted) {
+        try {
+          const { data } = await get(`/approval-requests/${encodeURIComponent(id)}`, {
+            signal,
+            wait
+          });
+          setRequest(data);
+          setProblem(void 0);
+          if (data.status !== "PENDING" && data.status !== "APPROVED") return;
+          if (data.status === "APPROVED") await pause(5e3, signal);
+          wait = 20;
+        } catch (error) {
+          if (isAborted(error)) return;
+          setProblem(problemText(error));
+          await pause(3e3, signal);
+        }
+      }
+    };
+    void follow();
+    return () => leaving.abort();
+  }, [id]);
+  return { request, problem };
+}
+function pause(ms, signal) {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+function Request({ params, me }) {
+  const id = params["id"] ?? "";
+  const { request, problem } = useRequest(id);
+  useTitle(request === void 0 ? "Approval request" : oneLine(request.request.capability));
+  if (request === void 0)
+    return /* @__PURE__ */ a3($, { children: [
+      /* @__PURE__ */ a3("h1", { children: "Approval request" }),
+      problem === void 0 ? /* @__PURE__ */ a3("p", { class: "quiet", children: "Loading…" }) : /* @__PURE__ */ a3(Problem, { text: problem })
+    ] });
+  return /* @__PURE__ */ a3(Shown2, { asked: request, me, problem }, id);
+}
+var isOpen = ({ status }) => status === "PENDING" || status === "APPROVED";
+function Shown2({
+  asked,
+  me,
+  problem
+}) {
+  const { request, status, expiresAt } = asked;
+  const bytes = canonicalize(request);
+  const hash = sha256Hex(bytes);
+  const code = actionCode(request, sha256Hex);
+  const first = T2(hash).current;
+  const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first;
+  if (differs) return /* @__PURE__ */ a3(DoNotSign, { ...{ asked, first, hash, code } });
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("header", { class: "heading", children: [
+      /* @__PURE__ */ a3("h1", { children: /* @__PURE__ */ a3(Said, { text: request.capability }) }),
+      /* @__PURE__ */ a3(Badge, { status }),
+      isOpen(asked) ? /* @__PURE__ */ a3(Countdown, { to: expiresAt }) : /* @__PURE__ */ a3(Time, { at: asked.closed?.closedAt ?? request.createdAt })
+    ] }),
+    /* @__PURE__ */ a3(Problem, { text: problem }),
+    /* @__PURE__ */ a3("div", { class: "columns", children: [
+      /* @__PURE__ */ a3("div", { children: [
+        /* @__PURE__ */ a3(Panel, { title: "What will happen", children: [
+          /* @__PURE__ */ a3(Wanted, { by: request }),
+          request.note !== "" && /* @__PURE__ */ a3("p", { children: [
+            "Note by the requester, which nobody has checked: ",
+            /* @__PURE__ */ a3(Said, { text: request.note })
+          ] })
+        ] }),
+        /* @__PURE__ */ a3(Judgement, { of: request }),
+        /* @__PURE__ */ a3(Panel, { title: "Compare", action: /* @__PURE__ */ a3(Copy, { text: code }), children: [
+          /* @__PURE__ */ a3("p", { class: "code", children: code }),
+          /* @__PURE__ */ a3("p", { class: "quiet", children: [
+            "Ask whoever runs ",
+            /* @__PURE__ */ a3(Said, { text: request.requestedBy }),
+            ", over another channel, for the action code that they see. It must be this one: their program computed it from what it sent, and this page from what you see."
+          ] })
+        ] }),
+        /* @__PURE__ */ a3(Approvals, { of: asked }),
+        isOpen(asked) && /* @__PURE__ */ a3(Decide, { asked, me })
+      ] }),
+      /* @__PURE__ */ a3("div", { children: [
+        /* @__PURE__ */ a3(Panel, { title: "What a signature covers", action: /* @__PURE__ */ a3(Copy, { text: bytes, label: "Copy the bytes" }), children: /* @__PURE__ */ a3(Covered, { ...{ request, bytes, hash } }) }),
+        /* @__PURE__ */ a3(Similar, { to: request })
+      ] })
+    ] })
+  ] });
+}
+function DoNotSign({
+  asked,
+  first,
+  hash,
+  code
+}) {
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("h1", { children: "Do not sign this" }),
+    /* @__PURE__ */ a3(Problem, { text: "The service names another hash or action code than this page computes from what it was sent, or has sent another request than it did first. Somebody changes what you see. Tell the operator, and keep this page." }),
+    /* @__PURE__ */ a3(
+      Members,
+      {
+        of: {
+          first: { requestHash: first },
+          named: { requestHash: asked.requestHash, actionCode: asked.actionCode },
+          computed: { requestHash: hash, actionCode: code }
+        }
+      }
+    )
+  ] });
+}
+function Approvals({ of: of2 }) {
+  const { approvals, eligible, missing } = of2;
+  return /* @__PURE__ */ a3(Panel, { title: "Approvals", children: [
+    /* @__PURE__ */ a3("p", { children: [
+      counted(of2.request.quorum, "approval"),
+      " asked for, ",
+      missing,
+      " missing."
+    ] }),
+    approvals.length === 0 ? /* @__PURE__ */ a3(Empty, { children: "Nobody has signed yet." }) : null,
+    /* @__PURE__ */ a3("ul", { class: "plain", children: [
+      approvals.map(({ approvalId, approverId, keyId, approvedAt }) => /* @__PURE__ */ a3("li", { children: [
+        /* @__PURE__ */ a3(Said, { text: approverId }),
+        " with key ",
+        /* @__PURE__ */ a3(Said, { text: keyId }),
+        ", ",
+        /* @__PURE__ */ a3(Time, { at: approvedAt })
+      ] }, approvalId)),
+      isOpen(of2) && eligible.length > 0 && /* @__PURE__ */ a3("li", { class: "quiet", children: [
+        "Could still sign: ",
+        /* @__PURE__ */ a3(Said, { text: eligible.join(", ") })
+      ] })
+    ] }),
+    of2.closed !== void 0 && /* @__PURE__ */ a3("p", { children: [
+      of2.closed.status === "DECLINED" ? "Declined" : "Withdrawn",
+      " by ",
+      /* @__PURE__ */ a3(Said, { text: of2.closed.by }),
+      ":",
+      " ",
+      /* @__PURE__ */ a3(Said, { text: of2.closed.reason ?? "" })
+    ] })
+  ] });
+}
+
+// src/console/pages/requests.tsx
+var STATUSES2 = ["PENDING", "APPROVED", "DECLINED", "EXPIRED", "USED", "WITHDRAWN"];
+function Requests({ query }) {
+  const path = listPath("/approval-requests", query, ["status", "cursor"]);
+  const loaded = useLoaded(path, 1e4);
+  return /* @__PURE__ */ a3($, { children: [
+    /* @__PURE__ */ a3("h1", { children: "Approval requests" }),
+    /* @__PURE__ */ a3("div", { class: "filters", children: /* @__PURE__ */ a3(Choice, { label: "Status", name: "status", values: STATUSES2 }) }),
+    /* @__PURE__ */ a3(
+      Listed,
+      {
+        loaded,
+        rowsOf: ({ requests }) => requests,
+        empty: "No such request. A caller asks by POST /approval-requests, or with the clients' onApprovalNeeded: 'ask'.",
+        children: (rows) => /* @__PURE__ */ a3(RequestTable, { caption: "Approval requests", requests: rows })
+      }
+    )
+  ] });
 }
 
 // src/console/pages/search.tsx

@@ -391,6 +391,74 @@ function approvalsOf(verified) {
   return "approvals" in verified ? list(verified["approvals"]).map(members) : [];
 }
 
+// src/core/verifier/bundle-execution.ts
+function readExecution(record, { sha256Hex }) {
+  const id2 = string(record["businessTransactionId"]);
+  const payload = members(members(record["authorization"])["payload"]);
+  return {
+    policy: {
+      name: string(payload["policyName"]),
+      version: string(payload["policyVersion"]),
+      contentHash: string(payload["policyContentHash"])
+    },
+    authorization: {
+      kind: "authorization",
+      id: id2,
+      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
+    },
+    requests: readRequests(record, sha256Hex),
+    approvals: readApprovals(record, sha256Hex),
+    receipt: readReceipt(record, id2),
+    confirmations: readConfirmations(record, sha256Hex)
+  };
+}
+function readApprovals(record, sha256Hex) {
+  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
+  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
+  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
+    requestHash: requestHash2,
+    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
+    keyId: `${string(approverId)}:${string(keyId)}`
+  }));
+}
+function readRequests(record, sha256Hex) {
+  const requests = verifiedSignalsOf(record).flatMap(
+    ({ request }) => request === void 0 ? [] : [members(request)]
+  );
+  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
+  return Array.from(texts, ([text, { requestId }]) => ({
+    kind: "approval-request",
+    id: string(requestId),
+    entry: artifactEntry.approvalRequest(text, sha256Hex)
+  }));
+}
+function verifiedSignalsOf(record) {
+  return list(record["executions"]).flatMap((execution) => {
+    const decision = members(members(execution)["decision"]);
+    return Object.values(members(decision["verifiedSignals"])).map((one) => members(one));
+  });
+}
+function readReceipt(record, id2) {
+  const newest = list(record["receipts"]).at(-1);
+  if (newest === void 0) return void 0;
+  const { receiptHash, transparency } = members(newest);
+  const log = isMembers(transparency) ? transparency["log"] : void 0;
+  return {
+    part: { kind: "receipt", id: id2, entry: artifactEntry.receipt(string(receiptHash)) },
+    log: typeof log === "string" ? log : void 0
+  };
+}
+function readConfirmations({ confirmations = [] }, sha256Hex) {
+  return list(confirmations).map((one) => {
+    const confirmation = members(members(one)["confirmation"]);
+    return {
+      kind: "confirmation",
+      id: string(confirmation["confirmationId"]),
+      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex)
+    };
+  });
+}
+
 // src/core/log/cosignature.ts
 var LABEL = "subtree/v1\n\0";
 function cosignedMessage(tree) {
@@ -615,6 +683,39 @@ function parseStream(text) {
   return { stream, tag, n };
 }
 
+// src/core/log/proof.ts
+var HEADER = "c2sp.org/tlog-proof@v1";
+var MAX_PATH = 53;
+function parseProof(file) {
+  const text = wellFormedText(file, "the proof");
+  const blank = text.indexOf("\n\n");
+  if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
+  const [header, ...lines] = text.slice(0, blank).split("\n");
+  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
+  const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
+  const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
+  if (index === void 0) throw new Error("the proof has no index line where it belongs");
+  if (lines.length > MAX_PATH)
+    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
+  return {
+    index: parseInteger(index, "the index of the proof"),
+    path: lines.map(hashOf),
+    checkpoint: text.slice(blank + 2),
+    ...extra && { extra }
+  };
+}
+function extraOf(line) {
+  const extra = base64(line.slice("extra ".length));
+  if (extra === void 0 || extra.length === 0)
+    throw new Error("the extra line of the proof is not canonical base64");
+  return extra;
+}
+function hashOf(line, height) {
+  const hash = base64(line);
+  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
+  return hash;
+}
+
 // src/core/log/policy.ts
 function policyOfKeys(keys) {
   return { logs: keys.map((key) => ({ key })), witnesses: [], quorum: "none" };
@@ -734,39 +835,6 @@ function meetsQuorum(quorum, cosignedBy) {
   if (quorum === "none") return true;
   if ("key" in quorum) return cosignedBy.some(({ key }) => key === quorum.key);
   return quorum.members.filter((member) => meetsQuorum(member, cosignedBy)).length >= quorum.threshold;
-}
-
-// src/core/log/proof.ts
-var HEADER = "c2sp.org/tlog-proof@v1";
-var MAX_PATH = 53;
-function parseProof(file) {
-  const text = wellFormedText(file, "the proof");
-  const blank = text.indexOf("\n\n");
-  if (blank === -1) throw new Error("the proof has no blank line before its checkpoint");
-  const [header, ...lines] = text.slice(0, blank).split("\n");
-  if (header !== HEADER) throw new Error(`the first line of the proof is not '${HEADER}'`);
-  const extra = lines[0]?.startsWith("extra ") === true ? extraOf(lines.shift()) : void 0;
-  const [, index] = /^index (.*)$/.exec(lines.shift() ?? "") ?? [];
-  if (index === void 0) throw new Error("the proof has no index line where it belongs");
-  if (lines.length > MAX_PATH)
-    throw new Error(`the path of the proof has ${lines.length} hashes; at most ${MAX_PATH} are read`);
-  return {
-    index: parseInteger(index, "the index of the proof"),
-    path: lines.map(hashOf),
-    checkpoint: text.slice(blank + 2),
-    ...extra && { extra }
-  };
-}
-function extraOf(line) {
-  const extra = base64(line.slice("extra ".length));
-  if (extra === void 0 || extra.length === 0)
-    throw new Error("the extra line of the proof is not canonical base64");
-  return extra;
-}
-function hashOf(line, height) {
-  const hash = base64(line);
-  if (hash?.length !== 32) throw new Error(`path hash ${height} of the proof is not 32 bytes of base64`);
-  return hash;
 }
 
 // src/core/verifier/unusable.ts
@@ -4228,72 +4296,6 @@ function readable(read) {
   } catch {
     return void 0;
   }
-}
-function readExecution(record, { sha256Hex }) {
-  const id2 = string(record["businessTransactionId"]);
-  const payload = members(members(record["authorization"])["payload"]);
-  return {
-    policy: {
-      name: string(payload["policyName"]),
-      version: string(payload["policyVersion"]),
-      contentHash: string(payload["policyContentHash"])
-    },
-    authorization: {
-      kind: "authorization",
-      id: id2,
-      entry: artifactEntry.authorization(canonicalize(payload), sha256Hex)
-    },
-    requests: readRequests(record, sha256Hex),
-    approvals: readApprovals(record, sha256Hex),
-    receipt: readReceipt(record, id2),
-    confirmations: readConfirmations(record, sha256Hex)
-  };
-}
-function readApprovals(record, sha256Hex) {
-  const approvals = verifiedSignalsOf(record).flatMap(approvalsOf);
-  const payloads = new Map(approvals.map(({ payload = null }) => [canonicalize(payload), members(payload)]));
-  return Array.from(payloads, ([text, { approvalId, approverId, keyId, requestHash: requestHash2 }]) => ({
-    requestHash: requestHash2,
-    part: { kind: "approval", id: string(approvalId), entry: artifactEntry.approval(text, sha256Hex) },
-    keyId: `${string(approverId)}:${string(keyId)}`
-  }));
-}
-function readRequests(record, sha256Hex) {
-  const requests = verifiedSignalsOf(record).flatMap(
-    ({ request }) => request === void 0 ? [] : [members(request)]
-  );
-  const texts = new Map(requests.map((request) => [canonicalize(request), request]));
-  return Array.from(texts, ([text, { requestId }]) => ({
-    kind: "approval-request",
-    id: string(requestId),
-    entry: artifactEntry.approvalRequest(text, sha256Hex)
-  }));
-}
-function verifiedSignalsOf(record) {
-  return list(record["executions"]).flatMap((execution) => {
-    const decision = members(members(execution)["decision"]);
-    return Object.values(members(decision["verifiedSignals"])).map((one) => members(one));
-  });
-}
-function readReceipt(record, id2) {
-  const newest = list(record["receipts"]).at(-1);
-  if (newest === void 0) return void 0;
-  const { receiptHash, transparency } = members(newest);
-  const log = isMembers(transparency) ? transparency["log"] : void 0;
-  return {
-    part: { kind: "receipt", id: id2, entry: artifactEntry.receipt(string(receiptHash)) },
-    log: typeof log === "string" ? log : void 0
-  };
-}
-function readConfirmations({ confirmations = [] }, sha256Hex) {
-  return list(confirmations).map((one) => {
-    const confirmation = members(members(one)["confirmation"]);
-    return {
-      kind: "confirmation",
-      id: string(confirmation["confirmationId"]),
-      entry: artifactEntry.providerConfirmation(canonicalize(confirmation), sha256Hex)
-    };
-  });
 }
 function readChange(change, { policy, approvals }, { carried, crypto: { sha256Hex } }) {
   const { changeId, kind, target, status, proposed } = change;

@@ -1,0 +1,194 @@
+// How a human signs an approval request, and how they say no.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { ApiProblem, post, problemText, type Me } from '../api.ts'
+import { fieldOf } from '../forms.ts'
+import { useLoaded } from '../hooks.ts'
+import { algorithmOfPem, approvalBy } from '../passkey.ts'
+import { useSigning } from '../signing.ts'
+import { Command, Panel, Problem } from './basic.tsx'
+
+/** An enrolled key of the human who looks, that this page can ask. */
+interface OwnKey {
+  readonly approverId: string
+  readonly keyId: string
+  readonly publicKeyPem: string
+  readonly passkey?: {
+    readonly rpId: string
+    readonly origins: readonly string[]
+    readonly credentialId: string
+  }
+  readonly revokedAt?: string
+}
+
+export function Decide({ asked, me }: { readonly asked: ApprovalRequest; readonly me: Me }) {
+  const { requestId, requestedBy } = asked.request
+  const [closing, setClosing] = useState<'decline' | 'withdraw'>()
+  const mayDecide = me.approverId !== null && asked.eligible.includes(me.approverId)
+  const { data } = useLoaded<{ approvers: OwnKey[] }>(
+    mayDecide && me.credentialHolderType === 'USER' ? '/approvers' : undefined,
+  )
+  const passkeys = (data?.approvers ?? []).filter(
+    ({ approverId, passkey, revokedAt }) =>
+      approverId === me.approverId &&
+      revokedAt === undefined &&
+      passkey?.origins.includes(location.origin) === true,
+  )
+  return (
+    <Panel title="Decide">
+      <p>Your signature counts for one execution by this caller, of exactly this.</p>
+      {passkeys.map((key) => (
+        <SignWith key={key.keyId} own={key} asked={asked} />
+      ))}
+      <Elsewhere requestId={requestId} approverId={me.approverId} open={passkeys.length === 0} />
+      {mayDecide && passkeys.length === 0 && (
+        <p class="quiet">
+          Or <a href="/console/passkey">make a passkey</a>, and sign here.
+        </p>
+      )}
+      <div class="actions">
+        {mayDecide && (
+          <button type="button" onClick={() => setClosing('decline')}>
+            Decline…
+          </button>
+        )}
+        {requestedBy === me.callerId && (
+          <button type="button" onClick={() => setClosing('withdraw')}>
+            Withdraw…
+          </button>
+        )}
+      </div>
+      {closing !== undefined && (
+        <Close requestId={requestId} how={closing} onDone={() => setClosing(undefined)} />
+      )}
+    </Panel>
+  )
+}
+
+/** With a key in a file, on a machine or a saved page that this service does not control; what comes back is delivered here. */
+function Elsewhere({
+  requestId,
+  approverId,
+  open,
+}: {
+  readonly requestId: string
+  readonly approverId: string | null
+  readonly open: boolean
+}) {
+  const { waits, done, problem, run } = useSigning()
+  const deliver = (event: SubmitEvent) => {
+    event.preventDefault()
+    const text = fieldOf(event.currentTarget, 'approval')
+    void run(async () => {
+      let approval: unknown
+      try {
+        approval = JSON.parse(text)
+      } catch {
+        throw new ApiProblem(400, 'This is not the JSON text of an approval.')
+      }
+      return post('/approvals', approval)
+    })
+  }
+  return (
+    <>
+      <details open={open}>
+        <summary>Sign on your own machine, with a key in a file</summary>
+        <Command
+          text={`bin/countersign approver sign-request ${requestId} --url ${location.origin} --api-key "$KEY" --key <your key>.pem --approver ${approverId ?? '<you>'} --key-id <key>`}
+        />
+        <p class="quiet">
+          The command shows hash and action code too, and refuses a request that does not match them.
+        </p>
+        <p>
+          Or in the <a href="/signer">offline signer</a>, a page that you save once:{' '}
+          <a href={`/approval-requests/${requestId}`} download={`request-${requestId}.json`}>
+            save the request
+          </a>{' '}
+          for it, or let it read the QR code.
+        </p>
+      </details>
+      <details>
+        <summary>Deliver a signature that was made elsewhere</summary>
+        <form onSubmit={deliver}>
+          <label>
+            The approval, as the offline signer or the command made it
+            <textarea name="approval" rows={5} required spellcheck={false} autocomplete="off" />
+          </label>
+          <button type="submit" disabled={waits}>
+            Deliver
+          </button>
+          <Problem text={problem} />
+          {done && <p role="status">Delivered. The request changes in a moment.</p>}
+        </form>
+      </details>
+    </>
+  )
+}
+
+/** Signs what the page shows: the browser asks the human, and the passkey verifies who that is. */
+function SignWith({ own, asked }: { readonly own: OwnKey; readonly asked: ApprovalRequest }) {
+  const { approverId, keyId, publicKeyPem, passkey } = own
+  const { waits, done, problem, run } = useSigning()
+  if (passkey === undefined) return null
+  const { rpId, credentialId } = passkey
+  const by = { approverId, keyId, rpId, credentialId, algorithm: algorithmOfPem(publicKeyPem) }
+  const submit = () => run(async () => post('/approvals', await approvalBy(by, asked)))
+  return (
+    <>
+      <div class="actions">
+        <button type="button" class="primary" disabled={waits} onClick={() => void submit()}>
+          Sign with passkey {keyId}…
+        </button>
+      </div>
+      <Problem text={problem} />
+      {done && <p role="status">Signed. The request changes in a moment.</p>}
+    </>
+  )
+}
+
+function Close({
+  requestId,
+  how,
+  onDone,
+}: {
+  readonly requestId: string
+  readonly how: 'decline' | 'withdraw'
+  readonly onDone: () => void
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => dialog.current?.showModal(), [])
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const reason = fieldOf(event.currentTarget, 'reason')
+    try {
+      await post(`/approval-requests/${requestId}/${how}`, how === 'decline' ? { reason } : {})
+      dialog.current?.close()
+    } catch (error) {
+      setProblem(problemText(error))
+    }
+  }
+  return (
+    <dialog ref={dialog} onClose={onDone} aria-labelledby="closing">
+      <h2 id="closing">{how === 'decline' ? 'Decline this request' : 'Withdraw this request'}</h2>
+      <form onSubmit={(event) => void submit(event)}>
+        {how === 'decline' && (
+          <label>
+            Why, for the caller and for later readers
+            <textarea name="reason" required maxLength={1000} rows={4} />
+          </label>
+        )}
+        <p>This is final: approvals that were given for the request count no more.</p>
+        <Problem text={problem} />
+        <div class="actions">
+          <button type="submit" class="primary">
+            {how === 'decline' ? 'Decline' : 'Withdraw'}
+          </button>
+          <button type="button" onClick={() => dialog.current?.close()}>
+            Go back
+          </button>
+        </div>
+      </form>
+    </dialog>
+  )
+}

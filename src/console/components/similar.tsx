@@ -1,0 +1,76 @@
+// What a caller has executed before that is like what it asks for now.
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { useLoaded } from '../hooks.ts'
+import { counted, jsonText } from '../text.ts'
+import { Badge, Panel, Problem, Said, Time } from './basic.tsx'
+
+interface Past {
+  readonly businessTransactionId: string
+  readonly createdAt: string
+  readonly transaction: {
+    readonly intent: {
+      readonly action: string
+      readonly target: string
+      readonly parameters: Readonly<Record<string, unknown>>
+    }
+  }
+  readonly executions: readonly { readonly status: string }[]
+}
+
+/** How many of the caller's executions are looked through. */
+const PAST = 50
+const SHOWN = 5
+
+/** What the same caller has executed of the same capability. What was refused is left out: anybody can make a target look well known by trying. */
+export function Similar({ to }: { readonly to: ApprovalRequest['request'] }) {
+  const { requestedBy, capability, target } = to
+  const query = new URLSearchParams({ callerId: requestedBy, pageSize: String(PAST) }).toString()
+  const { data, problem } = useLoaded<Past[]>(`/trust-records?${query}`)
+  const similar = (data ?? []).filter(({ transaction }) => transaction.intent.action === capability)
+  const same = similar.filter(({ transaction }) => transaction.intent.target === target)
+  return (
+    <Panel title="Executed before, by this caller">
+      <Problem text={problem} />
+      {data !== undefined && (
+        <p>
+          {similar.length} of its newest {counted(data.length, 'execution')} did <Said text={capability} />,{' '}
+          {same.length === 0 ? <strong>none on this target</strong> : `${same.length} on this target`}.
+        </p>
+      )}
+      <Ranges of={to.parameters} among={similar} />
+      <ul class="plain">
+        {[...new Set([...same, ...similar])].slice(0, SHOWN).map((past) => (
+          <li key={past.businessTransactionId}>
+            <a href={`/console/executions/${past.businessTransactionId}`}>
+              <Said text={past.transaction.intent.target} />
+            </a>{' '}
+            <Badge status={past.executions[0]?.status ?? 'unknown'} /> <Time at={past.createdAt} />{' '}
+            <code>{jsonText(past.transaction.intent.parameters).slice(0, 120)}</code>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+/** Where the request's numbers stand among those of before. */
+function Ranges({ of, among }: { readonly of: object; readonly among: readonly Past[] }) {
+  const ranges = Object.entries(of).flatMap(([name, value]: [string, unknown]) => {
+    const before = among
+      .map(({ transaction }) => transaction.intent.parameters[name])
+      .filter((past) => typeof past === 'number')
+    return typeof value === 'number' && before.length > 0
+      ? [{ name, value, least: Math.min(...before), greatest: Math.max(...before) }]
+      : []
+  })
+  return ranges.map(({ name, value, least, greatest }) => (
+    <p key={name}>
+      <Said text={name} />: <code>{value}</code>, before <code>{least}</code> to <code>{greatest}</code>
+      {value > greatest && (
+        <>
+          . <strong>Higher than any of these.</strong>
+        </>
+      )}
+    </p>
+  ))
+}

@@ -1,0 +1,263 @@
+// One execution with its evidence, which this page verifies itself.
+import { useEffect, useState } from 'preact/hooks'
+import { ApiProblem, getText, isAborted, problemText } from '../api.ts'
+import { Badge, Command, Copy, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Confirmations } from '../components/confirmations.tsx'
+import { Step } from '../components/timeline.tsx'
+import { Verification } from '../components/verification.tsx'
+import { useTitle } from '../hooks.ts'
+import type { PageProps } from '../page.ts'
+import { oneLine } from '../text.ts'
+import type { Transaction } from './executions.tsx'
+import { WithoutRecord } from './without-record.tsx'
+
+interface Approval {
+  readonly payload: { readonly approverId: string; readonly keyId: string; readonly issuedAt: string }
+}
+
+interface TrustRecord {
+  readonly createdAt: string
+  readonly transaction: Transaction
+  readonly trustRecordHash: string
+  readonly authorization: {
+    readonly payload: {
+      readonly authorizedAt: string
+      readonly policyName: string
+      readonly policyVersion: string
+    }
+  }
+  readonly executions: readonly {
+    readonly decision: {
+      readonly outcome: string
+      readonly reason: string
+      readonly matchedRuleId: string | null
+      readonly evaluatedRules: readonly string[]
+      readonly evaluatedAt: string
+      readonly signals: object
+      readonly verifiedSignals: Readonly<
+        Record<
+          string,
+          {
+            readonly by: string
+            readonly approvals?: readonly Approval[]
+          }
+        >
+      >
+    }
+    readonly status: string
+    readonly startedAt: string
+    readonly completedAt: string
+    readonly evidence: {
+      readonly connector: object
+      readonly executedAt: string
+      readonly success: boolean
+      readonly result: object
+    }
+  }[]
+  readonly verifications: readonly {
+    readonly status: string
+    readonly verifiedAt: string
+    readonly message: string
+  }[]
+  readonly receipts: readonly {
+    readonly receiptId: string
+    readonly receiptHash: string
+    readonly issuedAt?: string
+    readonly signedAt?: string
+  }[]
+}
+
+type Found =
+  | { readonly text: string; readonly record: TrustRecord }
+  | { readonly problem: string; readonly missing: boolean }
+
+export function Execution({ params }: PageProps) {
+  const id = params['id'] ?? ''
+  const [found, setFound] = useState<Found>()
+  useTitle(
+    found !== undefined && 'record' in found ? oneLine(found.record.transaction.intent.action) : 'Execution',
+  )
+  useEffect(() => {
+    const load = async () => {
+      try {
+        const text = await getText(`/trust-records/${encodeURIComponent(id)}`)
+        setFound({ text, record: JSON.parse(text) as TrustRecord })
+      } catch (error) {
+        if (!isAborted(error))
+          setFound({
+            problem: problemText(error),
+            missing: error instanceof ApiProblem && error.status === 404,
+          })
+      }
+    }
+    void load()
+  }, [id])
+  if (found === undefined) return <h1>Execution</h1>
+  if ('record' in found) return <Shown id={id} {...found} />
+  return found.missing ? <WithoutRecord id={id} /> : <Problem text={found.problem} />
+}
+
+interface Kept {
+  readonly id: string
+  /** The record's bytes, as they were loaded. */
+  readonly text: string
+  readonly record: TrustRecord
+}
+
+function Shown({ id, text, record }: Kept) {
+  const { transaction } = record
+  const [execution] = record.executions
+  const approvals = Object.values(execution?.decision.verifiedSignals ?? {}).flatMap(
+    (signal) => signal.approvals ?? [],
+  )
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={transaction.intent.action} />
+        </h1>
+        <Badge status={execution?.status ?? 'unknown'} />
+        <Time at={record.createdAt} />
+      </header>
+      <div class="columns">
+        <div>
+          <Done by={transaction} />
+          <Course of={record} approvals={approvals} />
+          <Confirmations of={id} />
+          <Verification
+            text={text}
+            approvals={approvals.map(({ payload }) => `${payload.approverId}:${payload.keyId}`)}
+          />
+        </div>
+        <div>
+          <Panel title="Signals">
+            <Members of={execution?.decision.signals ?? {}} />
+            {Object.entries(execution?.decision.verifiedSignals ?? {}).map(([name, { by }]) => (
+              <p key={name}>
+                <code>{oneLine(name)}</code> verified by {by}.
+              </p>
+            ))}
+          </Panel>
+          {execution !== undefined && (
+            <Panel title="What the connector reported">
+              <Members of={execution.evidence.result} />
+              <Members of={execution.evidence.connector} />
+            </Panel>
+          )}
+          <Take {...{ id, text, record }} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function Done({ by: transaction }: { readonly by: Transaction }) {
+  return (
+    <Panel title="What was done">
+      <p class="sentence">
+        <Said text={transaction.metadata.submittedBy} /> did <Said text={transaction.intent.action} /> on{' '}
+        <Said text={transaction.intent.target} />
+        {transaction.authority.principalId === transaction.metadata.submittedBy ? null : (
+          <>
+            , in the name of <Said text={transaction.authority.principalId} />
+          </>
+        )}
+        .
+      </p>
+      <Members of={transaction.intent.parameters} />
+    </Panel>
+  )
+}
+
+/** The steps of an execution, each with its time. */
+function Course({
+  of: record,
+  approvals,
+}: {
+  readonly of: TrustRecord
+  readonly approvals: readonly Approval[]
+}) {
+  const { transaction } = record
+  const [execution] = record.executions
+  return (
+    <Panel title="How it went">
+      <ol class="timeline">
+        <Step name="Submitted" at={transaction.createdAt}>
+          by <Said text={transaction.metadata.submittedBy} />
+        </Step>
+        {execution !== undefined && (
+          <>
+            <Step name="Decided" at={execution.decision.evaluatedAt}>
+              {execution.decision.outcome.toLowerCase()} by rule{' '}
+              <code>{execution.decision.matchedRuleId ?? 'none'}</code> of{' '}
+              <a
+                href={`/console/policies/${encodeURIComponent(transaction.policy.name)}/${encodeURIComponent(transaction.policy.version)}`}
+              >
+                <Said text={`${transaction.policy.name} ${transaction.policy.version}`} />
+              </a>
+              : <Said text={execution.decision.reason} />
+            </Step>
+            {approvals.map(({ payload }) => (
+              <Step key={`${payload.approverId}:${payload.keyId}`} name="Approved" at={payload.issuedAt}>
+                by <Said text={payload.approverId} /> with key <Said text={payload.keyId} />
+              </Step>
+            ))}
+            <Step name="Authorized" at={record.authorization.payload.authorizedAt}>
+              once, for this transaction
+            </Step>
+            <Step name="Sent" at={execution.startedAt}>
+              to the connector
+            </Step>
+            <Step name="Reported" at={execution.evidence.executedAt}>
+              {execution.evidence.success ? 'as done' : 'as failed'}
+            </Step>
+          </>
+        )}
+        {record.verifications.map(({ status, verifiedAt, message }) => (
+          <Step key={verifiedAt} name="Verified by the service" at={verifiedAt}>
+            {status.toLowerCase()}: <Said text={message} />
+          </Step>
+        ))}
+        {record.receipts.map((receipt) => (
+          <Step
+            key={receipt.receiptId}
+            name="Receipt"
+            at={receipt.issuedAt ?? receipt.signedAt ?? record.createdAt}
+          >
+            <Hash value={receipt.receiptHash} />
+          </Step>
+        ))}
+      </ol>
+    </Panel>
+  )
+}
+
+function Take({ id, text, record }: Kept) {
+  return (
+    <Panel title="Take it with you">
+      <ul class="plain">
+        <li>
+          Record hash <Hash value={record.trustRecordHash} />
+        </li>
+        <li>
+          Id <Hash value={id} whole />
+        </li>
+        <li>
+          <a href={`/trust-records/${id}?bundle`} download={`${id}.bundle.json`}>
+            Bundle
+          </a>{' '}
+          for an offline check: record, receipt, approvals, policy, proof of the log
+        </li>
+        <li>
+          <button type="button" onClick={() => print()}>
+            Print
+          </button>{' '}
+          <Copy text={text} label="Copy the record" />
+        </li>
+      </ul>
+      <Command
+        text={`curl -sS -H "Authorization: Bearer $KEY" ${location.origin}/trust-records/${id} > mine/record.json`}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,197 @@
+// One approval request, as an approver must see it before they sign.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { actionCode } from '../../core/approval-requests/action-code.ts'
+import { canonicalize, type Json } from '../../core/json/canonical.ts'
+import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { get, isAborted, problemText, type Me } from '../api.ts'
+import { Covered, Wanted } from '../components/asked.tsx'
+import { Badge, Copy, Countdown, Empty, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Decide } from '../components/decide.tsx'
+import { Judgement } from '../components/judgement.tsx'
+import { Similar } from '../components/similar.tsx'
+import { sha256Hex } from '../hashing.ts'
+import { useTitle } from '../hooks.ts'
+import type { PageProps } from '../page.ts'
+import { counted, oneLine } from '../text.ts'
+
+/** Holds the request until it changes, for as long as the page is open. */
+function useRequest(id: string) {
+  const [request, setRequest] = useState<ApprovalRequest>()
+  const [problem, setProblem] = useState<string>()
+  useEffect(() => {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const follow = async () => {
+      let wait = 0
+      while (!signal.aborted) {
+        try {
+          const { data } = await get<ApprovalRequest>(`/approval-requests/${encodeURIComponent(id)}`, {
+            signal,
+            wait,
+          })
+          setRequest(data)
+          setProblem(undefined)
+          if (data.status !== 'PENDING' && data.status !== 'APPROVED') return
+          // The reply of an approved one is not held.
+          if (data.status === 'APPROVED') await pause(5_000, signal)
+          wait = 20
+        } catch (error) {
+          if (isAborted(error)) return
+          setProblem(problemText(error))
+          await pause(3_000, signal)
+        }
+      }
+    }
+    void follow()
+    return () => leaving.abort()
+  }, [id])
+  return { request, problem }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+export function Request({ params, me }: PageProps) {
+  const id = params['id'] ?? ''
+  const { request, problem } = useRequest(id)
+  useTitle(request === undefined ? 'Approval request' : oneLine(request.request.capability))
+  if (request === undefined)
+    return (
+      <>
+        <h1>Approval request</h1>
+        {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
+      </>
+    )
+  return <Shown key={id} asked={request} me={me} problem={problem} />
+}
+
+const isOpen = ({ status }: ApprovalRequest) => status === 'PENDING' || status === 'APPROVED'
+
+function Shown({
+  asked,
+  me,
+  problem,
+}: {
+  readonly asked: ApprovalRequest
+  readonly me: Me
+  readonly problem: string | undefined
+}) {
+  const { request, status, expiresAt } = asked
+  const bytes = canonicalize(request as unknown as Json)
+  const hash = sha256Hex(bytes)
+  const code = actionCode(request, sha256Hex)
+  // What was read first is what is signed: a request never changes, whoever says so.
+  const first = useRef(hash).current
+  const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
+  if (differs) return <DoNotSign {...{ asked, first, hash, code }} />
+  return (
+    <>
+      <header class="heading">
+        <h1>
+          <Said text={request.capability} />
+        </h1>
+        <Badge status={status} />
+        {isOpen(asked) ? (
+          <Countdown to={expiresAt} />
+        ) : (
+          <Time at={asked.closed?.closedAt ?? request.createdAt} />
+        )}
+      </header>
+      <Problem text={problem} />
+      <div class="columns">
+        <div>
+          <Panel title="What will happen">
+            <Wanted by={request} />
+            {request.note !== '' && (
+              <p>
+                Note by the requester, which nobody has checked: <Said text={request.note} />
+              </p>
+            )}
+          </Panel>
+          <Judgement of={request} />
+          <Panel title="Compare" action={<Copy text={code} />}>
+            <p class="code">{code}</p>
+            <p class="quiet">
+              Ask whoever runs <Said text={request.requestedBy} />, over another channel, for the action code
+              that they see. It must be this one: their program computed it from what it sent, and this page
+              from what you see.
+            </p>
+          </Panel>
+          <Approvals of={asked} />
+          {isOpen(asked) && <Decide asked={asked} me={me} />}
+        </div>
+        <div>
+          <Panel title="What a signature covers" action={<Copy text={bytes} label="Copy the bytes" />}>
+            <Covered {...{ request, bytes, hash }} />
+          </Panel>
+          <Similar to={request} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** The page for a request that is not what the service says, or not what it was. */
+function DoNotSign({
+  asked,
+  first,
+  hash,
+  code,
+}: {
+  readonly asked: ApprovalRequest
+  /** The requestHash of what was read first. */
+  readonly first: string
+  readonly hash: string
+  readonly code: string
+}) {
+  return (
+    <>
+      <h1>Do not sign this</h1>
+      <Problem text="The service names another hash or action code than this page computes from what it was sent, or has sent another request than it did first. Somebody changes what you see. Tell the operator, and keep this page." />
+      <Members
+        of={{
+          first: { requestHash: first },
+          named: { requestHash: asked.requestHash, actionCode: asked.actionCode },
+          computed: { requestHash: hash, actionCode: code },
+        }}
+      />
+    </>
+  )
+}
+
+function Approvals({ of }: { readonly of: ApprovalRequest }) {
+  const { approvals, eligible, missing } = of
+  return (
+    <Panel title="Approvals">
+      <p>
+        {counted(of.request.quorum, 'approval')} asked for, {missing} missing.
+      </p>
+      {approvals.length === 0 ? <Empty>Nobody has signed yet.</Empty> : null}
+      <ul class="plain">
+        {approvals.map(({ approvalId, approverId, keyId, approvedAt }) => (
+          <li key={approvalId}>
+            <Said text={approverId} /> with key <Said text={keyId} />, <Time at={approvedAt} />
+          </li>
+        ))}
+        {isOpen(of) && eligible.length > 0 && (
+          <li class="quiet">
+            Could still sign: <Said text={eligible.join(', ')} />
+          </li>
+        )}
+      </ul>
+      {of.closed !== undefined && (
+        <p>
+          {of.closed.status === 'DECLINED' ? 'Declined' : 'Withdrawn'} by <Said text={of.closed.by} />:{' '}
+          <Said text={of.closed.reason ?? ''} />
+        </p>
+      )}
+    </Panel>
+  )
+}
