@@ -165,11 +165,16 @@ describe('GET /ready 200', () => {
   // proves §4.1 GET /ready · none; §5 GET /ready
   test('is READY, without a key', async () => {
     const body = { status: 'READY', authDisabled: false }
-    expect(reply(await service.get('/ready', { key: null }))).toEqual({ status: 200, body })
+    expect(await ready()).toEqual({ status: 200, body })
   })
 })
 
-const ready = async () => reply(await service.get('/ready', { key: null }))
+/** What it says when it keeps up: a machine that stood still for a second makes it say for two that it does not. */
+const ready = () =>
+  until(async () => {
+    const answer = reply(await service.get('/ready', { key: null }))
+    return JSON.stringify(answer.body).includes('event loop is late') ? undefined : answer
+  }, 'an instance that keeps up')
 
 function notReady(why: string) {
   const reason = `The database cannot be used: ${why}.`
