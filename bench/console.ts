@@ -17,17 +17,7 @@ const VISITS = 20
 /** As src/console/pages/inbox.tsx has them. */
 const INBOX = [
   { everyMs: 10_000, paths: ['/approval-requests?status=PENDING&waitingFor=me'] },
-  {
-    everyMs: 120_000,
-    paths: [
-      '/policies/pending-changes',
-      '/approvers/changes',
-      '/external-connectors/changes',
-      '/webhook-rules/changes',
-      '/event-endpoints/changes',
-      '/caller-keys/changes',
-    ].map((path) => `${path}?status=PENDING_APPROVAL`),
-  },
+  { everyMs: 120_000, paths: ['/changes?status=PENDING_APPROVAL'] },
   { everyMs: 120_000, paths: ['/execution-intents/unfinalized'] },
 ] as const
 
@@ -120,7 +110,7 @@ async function watch(ends: AbortSignal): Promise<number[]> {
 /** From the navigation to the inbox's last panel, in a browser that has the files or has not. */
 async function firstPages() {
   const browser = await chromium.launch({
-    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   })
   stack.defer(() => browser.close())

@@ -78,6 +78,7 @@ export const changeStories: readonly Story[] = [
       const proposal = newApprover(world)
       const change = await propose(call, 'approver', proposal)
       await call('GET /approvers/changes', look)
+      await call('GET /changes', look)
       await call('GET /approvers/changes/{id}', { ...look, params: { id: change.changeId } })
       await resolve(call, 'approver', change, 'approve')
       const { approverId, keyId } = proposal.body

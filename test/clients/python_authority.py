@@ -196,6 +196,7 @@ class Authority(unittest.TestCase):
         approver = MAKER.propose_approver_change(PREPARED["enrolment"])
         self.assertEqual(MAKER.approver_change(approver["changeId"]), approver)
         self.assertIn(approver, MAKER.approver_changes(page=1, page_size=10))
+        self.assertIn(approver, MAKER.changes(kind="approver", status="PENDING_APPROVAL"))
 
     def test_what_humans_do_is_not_for_a_machine(self) -> None:
         change, step_up = PREPARED["rejected"]["change"], PREPARED["rejected"]["stepUp"]

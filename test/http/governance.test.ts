@@ -24,6 +24,7 @@ const maker = aHuman('maker')
 const makerAgain = aHuman('maker')
 const checker = aHuman('checker')
 const other = aHuman('other')
+const auditor = aCaller('auditor', { allowedCapabilities: [], readAll: true })
 const keyless = aCaller('keyless', { credentialHolderType: 'USER' })
 
 let database: TestDatabase
@@ -35,7 +36,7 @@ beforeAll(async () => {
   database = await createDatabase()
   const options = {
     databaseUrl: database.url,
-    callers: [maker, makerAgain, checker, other, keyless].map(({ entry }) => entry),
+    callers: [maker, makerAgain, checker, other, keyless, auditor].map(({ entry }) => entry),
   }
   service = await startService(options)
   second = await startService({ ...options, signingKeyDir: service.signingKeyDir, key: service.key })
@@ -761,7 +762,36 @@ describe('GET /policies/pending-changes/{id} 200', () => {
   })
 })
 
+describe('GET /changes 200', () => {
+  test('lists changes of every kind, newest first, by kind and by status', async () => {
+    const policy = await aChange()
+    const approver = await proposed(service, maker, '/approvers/changes', anEnrolment(anApprover('dora')))
+    const list = async (query: string): Promise<string[]> => {
+      const { body } = await service.get(`/changes?status=PENDING_APPROVAL${query}`, { key: other.key })
+      return (body.changes as Change[]).map(({ changeId }) => changeId)
+    }
+    expect(await list('&pageSize=2')).toEqual([approver.changeId, policy.changeId])
+    expect(await list('&pageSize=1&kind=policy')).toEqual([policy.changeId])
+    expect(await list('&pageSize=1&kind=approver')).toEqual([approver.changeId])
+    await resolved(service, checker, policy, 'reject', { rejectionReason: 'No.' })
+    expect(await list('&pageSize=1')).toEqual([approver.changeId])
+    expect(await list('&kind=policy')).not.toContain(policy.changeId)
+  })
+
+  test('an auditor reads it', async () => {
+    expect((await service.get('/changes', { key: auditor.key })).status).toBe(200)
+  })
+})
+
 describe('400 invalidQuery', () => {
+  test('kind=policies', async () => {
+    const kinds = 'policy, approver, external-connector, webhook-rules, event-endpoint, caller-key'
+    expect(reply(await service.get('/changes?kind=policies', { key: checker.key }))).toEqual({
+      status: 400,
+      body: { error: `kind must be one of ${kinds}.` },
+    })
+  })
+
   test.each(['OPEN', 'approved', ''])('status=%s', async (status) => {
     const answer = await service.get(`/policies/pending-changes?status=${status}`, { key: checker.key })
     expect(reply(answer)).toEqual({

@@ -389,6 +389,7 @@ describe('lists of governance and of what is in doubt', () => {
   test.each([
     ['/policies/pending-changes', 'policy'],
     ['/approvers/changes', 'approver'],
+    ['/changes', 'approver'],
     ['/external-connectors/changes', 'external-connector'],
     ['/event-endpoints/changes', 'event-endpoint'],
     ['/caller-keys/changes', 'caller-key'],

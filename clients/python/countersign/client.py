@@ -444,6 +444,18 @@ class Client:
         """POST /policies/pending-changes/{id}/reject"""
         return self._reject("/policies/pending-changes", change_id, step_up, rejection_reason, impact_report)
 
+    def changes(
+        self,
+        *,
+        kind: Optional[str] = None,
+        status: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+    ) -> List[shapes.Change]:
+        """GET /changes: of every kind, newest first."""
+        query = {"kind": kind, "status": status, "page": page, "pageSize": page_size}
+        return self._page("/changes", query, "changes")
+
     def approvers(self) -> List[shapes.Approver]:
         """GET /approvers: every key, revoked ones included."""
         return list(self._every("/approvers", {}, "approvers"))

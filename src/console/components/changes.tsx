@@ -1,8 +1,5 @@
 // Changes that one human proposes and another resolves, of every kind.
-import { useEffect, useState } from 'preact/hooks'
 import type { ImpactReport } from '../../core/schemas/impact-report.ts'
-import { get, isAborted, problemText } from '../api.ts'
-import { whileSeen, type Loaded } from '../hooks.ts'
 import { Badge, Said, Time } from './basic.tsx'
 import { Table } from './list.tsx'
 
@@ -26,7 +23,7 @@ export interface ChangeRow {
   readonly diff?: object
 }
 
-/** Where the changes of each kind are. */
+/** Where a change of each kind is read and resolved. */
 export const changePaths: Readonly<Record<string, string>> = {
   policy: '/policies/pending-changes',
   approver: '/approvers/changes',
@@ -34,25 +31,6 @@ export const changePaths: Readonly<Record<string, string>> = {
   'webhook-rules': '/webhook-rules/changes',
   'event-endpoint': '/event-endpoints/changes',
   'caller-key': '/caller-keys/changes',
-}
-
-/** Those of every kind that are open, loaded again every so often. */
-export function useOpenChanges(everyMs: number): Loaded<readonly ChangeRow[]> {
-  const [state, setState] = useState<{ data?: readonly ChangeRow[]; problem?: string }>({})
-  const load = async (signal: AbortSignal) => {
-    try {
-      const pages = await Promise.all(
-        Object.values(changePaths).map((path) =>
-          get<{ changes: ChangeRow[] }>(`${path}?status=PENDING_APPROVAL`, { signal }),
-        ),
-      )
-      setState({ data: pages.flatMap(({ data }) => data.changes) })
-    } catch (error) {
-      if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }))
-    }
-  }
-  useEffect(() => whileSeen(load, everyMs), [everyMs])
-  return { data: state.data, problem: state.problem, next: undefined, reload: () => undefined }
 }
 
 export function ChangeTable({

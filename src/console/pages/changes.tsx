@@ -21,9 +21,8 @@ import type { PageProps } from '../page.ts'
 const STATUSES = ['PENDING_APPROVAL', 'APPROVED', 'REJECTED']
 
 export function Changes({ query }: PageProps) {
-  const kind = query.get('kind') ?? 'policy'
   const loaded = useLoaded<{ changes: ChangeRow[] }>(
-    listPath(changePaths[kind] ?? changePaths['policy']!, query, ['status', 'cursor']),
+    listPath('/changes', query, ['kind', 'status', 'cursor']),
     10_000,
   )
   return (
@@ -36,7 +35,7 @@ export function Changes({ query }: PageProps) {
       <Listed
         loaded={loaded}
         rowsOf={({ changes }) => changes}
-        empty={`No such change of ${kind.replace('-', ' ')}. The handbook's chapter Governing proposes one.`}
+        empty="No such change. The handbook's chapter Governing proposes one."
       >
         {(rows) => <ChangeTable caption="Changes" changes={rows} />}
       </Listed>

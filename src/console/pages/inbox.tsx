@@ -1,7 +1,7 @@
 // What waits for whoever looks, what ends first on top.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import { Panel } from '../components/basic.tsx'
-import { ChangeTable, type ChangeRow, useOpenChanges } from '../components/changes.tsx'
+import { ChangeTable, type ChangeRow } from '../components/changes.tsx'
 import { IntentTable, type IntentRow } from '../components/intents.tsx'
 import { Listed } from '../components/list.tsx'
 import { RequestTable } from '../components/requests.tsx'
@@ -18,7 +18,7 @@ const REST_EVERY_MS = 120_000
 export function Inbox({ me }: PageProps) {
   const mine = me.approverId === null ? 'status=PENDING' : 'status=PENDING&waitingFor=me'
   const requests = useLoaded<{ requests: ApprovalRequest[] }>(`/approval-requests?${mine}`, REQUESTS_EVERY_MS)
-  const changes = useOpenChanges(REST_EVERY_MS)
+  const changes = useLoaded<{ changes: ChangeRow[] }>('/changes?status=PENDING_APPROVAL', REST_EVERY_MS)
   const inDoubt = useLoaded<{ intents: IntentRow[] }>('/execution-intents/unfinalized', REST_EVERY_MS)
   return (
     <>
@@ -37,7 +37,7 @@ export function Inbox({ me }: PageProps) {
       <Panel title="Changes that another human must resolve">
         <Listed
           loaded={changes}
-          rowsOf={(rows: readonly ChangeRow[]) => rows.filter(({ proposedBy }) => proposedBy !== me.callerId)}
+          rowsOf={(reply) => reply.changes.filter(({ proposedBy }) => proposedBy !== me.callerId)}
           empty="No change waits for you. What you propose yourself, somebody else resolves."
         >
           {(rows) => <ChangeTable caption="Changes that wait" changes={rows} />}

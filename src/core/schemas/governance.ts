@@ -7,7 +7,7 @@ import { ImpactReport } from './impact-report.ts'
 import { Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 import { Signature } from './signature.ts'
 
-const changeKinds = [
+export const changeKinds = [
   'policy',
   'approver',
   'external-connector',

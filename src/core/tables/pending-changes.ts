@@ -66,11 +66,11 @@ export async function readChanges(sql: Sql, changeIds: readonly string[]): Promi
   return result.rows
 }
 
-/** Reads a page of a kind's changes, newest first. `status` null reads every status. */
+/** Reads a page of changes, newest first. `kind` null reads every kind, `status` null every status. */
 export async function listChanges(
   sql: Sql,
   range: PageRange,
-  { kind, status }: { readonly kind: string; readonly status: ChangeStatus | null },
+  { kind, status }: { readonly kind: string | null; readonly status: ChangeStatus | null },
 ): Promise<Page<StoredChange>> {
   const [body, seal] = ['coalesce(item.resolved_body, item.body)', 'coalesce(item.resolved_seal, item.seal)']
   return readPageOf(
@@ -81,7 +81,7 @@ export async function listChanges(
       id: 'change_id',
       bytes: `octet_length(${body}) + octet_length(${seal}) + octet_length(item.advice)`,
       columns: `${body} AS body, ${seal} AS seal, item.advice`,
-      where: 'item.kind = $5::text AND item.status = coalesce($6::text, item.status)',
+      where: `${kind === null ? '$5::text IS NULL' : 'item.kind = $5::text'} AND item.status = coalesce($6::text, item.status)`,
     },
     range,
     { values: [kind, status] },

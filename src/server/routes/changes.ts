@@ -1,4 +1,4 @@
-// The five routes of changes that one human proposes and another approves or rejects (decisions §7). They are alike for every kind.
+// Changes that one human proposes and another approves or rejects (decisions §7): five routes, alike for every kind, and the list of all kinds.
 import { Type } from 'typebox'
 import { Failure, failures } from '../../core/errors.ts'
 import {
@@ -6,12 +6,14 @@ import {
   ChangeApproval,
   ChangePage,
   ChangeRejection,
+  changeKinds,
   changeStatuses,
   type ChangeKindName,
 } from '../../core/schemas/governance.ts'
 import { isUuid, Uuid } from '../../core/schemas/primitives.ts'
 import { changeText } from '../../core/sealed.ts'
 import { listChanges, readChange } from '../../core/tables/pending-changes.ts'
+import approverChange from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { linkedPaging, listFailures } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange } from './paging.ts'
 import { humanPost, type Handler, type Route } from './route.ts'
@@ -65,39 +67,11 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
       handle: propose(kind),
     },
     {
-      method: 'GET',
-      path,
-      readers: true,
+      ...listOf(path, kind, example.pending),
       operationId: `list${name}Changes`,
-      tag: 'Governance',
       summary: `Changes of ${noun}`,
       description: 'For humans and auditors.',
-      query: {
-        ...linkedPaging,
-        status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
-      },
-      answers: {
-        200: {
-          description: 'One page, newest first.',
-          schema: ChangePage,
-          example: { changes: [example.pending] },
-          optionalHeaders: ['Link'],
-        },
-      },
-      failures: listFailures,
-      readsDatabase: true,
-      async handle({ query }, { pool }) {
-        const range = readRange(query)
-        if (range instanceof Failure) return range
-        const status = readChoice(query, 'status', changeStatuses)
-        if (status instanceof Failure) return status
-        const page = await listChanges(pool, range, { kind, status })
-        return {
-          status: 200,
-          ...pageHeaders(path, query, page.next),
-          body: `{"changes":[${page.rows.map(changeText).join(',')}]}`,
-        }
-      },
+      query: listQuery,
     },
     {
       method: 'GET',
@@ -152,6 +126,60 @@ export function changeRoutes<const Path extends string, const ProposalPath exten
     },
   ] as const satisfies readonly Route[]
 }
+
+const listQuery = {
+  ...linkedPaging,
+  status: { schema: Type.Enum([...changeStatuses]), description: 'Only changes that stand so.' },
+} as const
+
+/** What the lists have in common. @param kind undefined: the query may name one */
+function listOf<const Path extends string>(path: Path, kind: ChangeKindName | undefined, pending: object) {
+  return {
+    method: 'GET',
+    path,
+    readers: true,
+    tag: 'Governance',
+    answers: {
+      200: {
+        description: 'One page, newest first.',
+        schema: ChangePage,
+        example: { changes: [pending] },
+        optionalHeaders: ['Link'],
+      },
+    },
+    failures: listFailures,
+    readsDatabase: true,
+    async handle({ query }, { pool }) {
+      const range = readRange(query)
+      if (range instanceof Failure) return range
+      const status = readChoice(query, 'status', changeStatuses)
+      if (status instanceof Failure) return status
+      const asked = kind ?? readChoice(query, 'kind', changeKinds)
+      if (asked instanceof Failure) return asked
+      const page = await listChanges(pool, range, { kind: asked, status })
+      return {
+        status: 200,
+        ...pageHeaders(path, query, page.next),
+        body: `{"changes":[${page.rows.map(changeText).join(',')}]}`,
+      }
+    },
+  } as const satisfies Partial<Route>
+}
+
+/** For those who resolve changes, or audit them: what waits, whatever it is about. */
+export const changes = [
+  {
+    ...listOf('/changes', undefined, approverChange.pending),
+    operationId: 'listChanges',
+    summary: 'Changes of every kind',
+    description:
+      'For humans and auditors. Each change is read, approved and rejected by the routes of its kind.',
+    query: {
+      ...listQuery,
+      kind: { schema: Type.Enum([...changeKinds]), description: 'Only changes of this kind.' },
+    },
+  },
+] as const satisfies readonly Route[]
 
 function propose(kind: ChangeKindName): Handler {
   return ({ body, callerIndex, client, params }, { dispatcher }) =>

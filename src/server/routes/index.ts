@@ -5,6 +5,7 @@ import { approvers } from './approvers.ts'
 import { audit } from './audit.ts'
 import { callerKeys } from './caller-keys.ts'
 import { callers } from './callers.ts'
+import { changes } from './changes.ts'
 import { confirmations } from './confirmations.ts'
 import { documentation } from './documentation.ts'
 import { documents } from './documents.ts'
@@ -53,6 +54,7 @@ export const routes: readonly Route[] = [
   ...externalConnectors,
   ...eventEndpoints,
   ...callerKeys,
+  ...changes,
   ...approvals,
   ...approvalRequests,
   ...executionIntents,

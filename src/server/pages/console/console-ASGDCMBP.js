@@ -1069,23 +1069,6 @@ var changePaths = {
   "event-endpoint": "/event-endpoints/changes",
   "caller-key": "/caller-keys/changes"
 };
-function useOpenChanges(everyMs) {
-  const [state, setState] = d2({});
-  const load = async (signal) => {
-    try {
-      const pages2 = await Promise.all(
-        Object.values(changePaths).map(
-          (path) => get(`${path}?status=PENDING_APPROVAL`, { signal })
-        )
-      );
-      setState({ data: pages2.flatMap(({ data }) => data.changes) });
-    } catch (error) {
-      if (!isAborted(error)) setState((before) => ({ ...before, problem: problemText(error) }));
-    }
-  };
-  A2(() => whileSeen(load, everyMs), [everyMs]);
-  return { data: state.data, problem: state.problem, next: void 0, reload: () => void 0 };
-}
 function ChangeTable({
   caption,
   changes
@@ -1519,9 +1502,8 @@ function useSigning() {
 // src/console/pages/changes.tsx
 var STATUSES = ["PENDING_APPROVAL", "APPROVED", "REJECTED"];
 function Changes({ query }) {
-  const kind = query.get("kind") ?? "policy";
   const loaded = useLoaded(
-    listPath(changePaths[kind] ?? changePaths["policy"], query, ["status", "cursor"]),
+    listPath("/changes", query, ["kind", "status", "cursor"]),
     1e4
   );
   return /* @__PURE__ */ a3($, { children: [
@@ -1535,7 +1517,7 @@ function Changes({ query }) {
       {
         loaded,
         rowsOf: ({ changes }) => changes,
-        empty: `No such change of ${kind.replace("-", " ")}. The handbook's chapter Governing proposes one.`,
+        empty: "No such change. The handbook's chapter Governing proposes one.",
         children: (rows) => /* @__PURE__ */ a3(ChangeTable, { caption: "Changes", changes: rows })
       }
     )
@@ -2448,7 +2430,7 @@ var REST_EVERY_MS = 12e4;
 function Inbox({ me }) {
   const mine = me.approverId === null ? "status=PENDING" : "status=PENDING&waitingFor=me";
   const requests = useLoaded(`/approval-requests?${mine}`, REQUESTS_EVERY_MS);
-  const changes = useOpenChanges(REST_EVERY_MS);
+  const changes = useLoaded("/changes?status=PENDING_APPROVAL", REST_EVERY_MS);
   const inDoubt = useLoaded("/execution-intents/unfinalized", REST_EVERY_MS);
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3("h1", { children: "Inbox" }),
@@ -2465,7 +2447,7 @@ function Inbox({ me }) {
       Listed,
       {
         loaded: changes,
-        rowsOf: (rows) => rows.filter(({ proposedBy }) => proposedBy !== me.callerId),
+        rowsOf: (reply) => reply.changes.filter(({ proposedBy }) => proposedBy !== me.callerId),
         empty: "No change waits for you. What you propose yourself, somebody else resolves.",
         children: (rows) => /* @__PURE__ */ a3(ChangeTable, { caption: "Changes that wait", changes: rows })
       }
