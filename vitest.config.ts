@@ -12,21 +12,22 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compi
 const SEEN = 'test/openapi/seen.test.ts'
 
 /**
- * Two fifths of the whole run: services and databases that are killed or cut off, the handbook's drills, measurements. They run under CI=true, and
- * where somebody names files.
+ * Two fifths of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, measurements. They run under
+ * CI=true, and where somebody names files.
  */
 const REHEARSALS = [
   'test/bench.test.ts',
   'test/bench-soak.test.ts',
-  'test/{bench,citus,crash,drills,faults}/**',
-  'test/log/crash.test.ts',
+  'test/{bench,citus,crash,deploy,drills,faults}/**',
+  'test/log/{backlog,crash}.test.ts',
   'test/run/interrupted.test.ts',
 ]
 const namesFiles = process.argv.slice(2).some((argument) => !/^(-|(run|watch|list)$)/.test(argument))
-const leftOut = process.env['CI'] === 'true' || namesFiles ? [] : REHEARSALS
+const isCi = process.env['CI'] === 'true'
+const leftOut = isCi || namesFiles ? [] : REHEARSALS
 if (leftOut.length > 0)
   console.warn(
-    'Rehearsals (crashes, faults, drills, measurements) are left out: CI=true npm test runs them too.',
+    'Rehearsals (crashes, faults, drills, images, measurements) are left out: CI=true npm test runs them too.',
   )
 
 /** Files that change the modules they import, by mocks or `vi.resetModules`: each has a process of its own. */
@@ -39,12 +40,12 @@ export default defineConfig({
     // A process runs one file after the other and imports the modules that they share once: 1 to 2 s of CPU for each file.
     isolate: false,
     setupFiles: ['test/run/hooks.ts'],
-    // A file keeps two thirds of a core busy while it runs alone: two cores are busy to 85 % with three files. With four they are to 94 %, and
-    // each step of a test takes a third longer.
-    maxWorkers: 3,
+    // A file keeps two thirds of a core busy while it runs alone: two cores are busy to 85 % with three files, to 94 % with four. Rehearsals aim at
+    // moments: they need the calmer machine.
+    maxWorkers: isCi ? 3 : 4,
     // A busy machine misses moments that a test can only aim at, such as the one in which a process is killed. The report names each test that
     // was run again: one that is named often is to be mended.
-    retry: process.env['CI'] === 'true' ? 1 : 0,
+    retry: isCi ? 1 : 0,
     sequence: { sequencer: LongestFirst },
     // Reached by what hangs, not by what is slow: a test that takes 1 s takes 30 on a busy machine.
     testTimeout: 180_000,
