@@ -1,6 +1,7 @@
 // What counts as a database that is away, and what a broken connection may do to its thread: nothing.
 import { strict as assert } from 'node:assert'
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -57,6 +58,12 @@ describe('the database is away', () => {
     }
   })
 
+  test('where no socket file is', async () => {
+    const nobody = openPool('postgres:///x?host=/nothing/here', 1)
+    expect(isUnavailable(await failureOf(nobody, select))).toBe(true)
+    await nobody.end()
+  })
+
   test('where it does not let us in', async () => {
     const missing = openPool(databaseUrl(database.url, 'missing'), 1)
     expect(await failureOf(missing, select)).toSatisfy(isUnavailable)
@@ -107,6 +114,7 @@ describe('the database is there', () => {
     ['refuses a row', (sql: Sql) => sql.query('INSERT INTO receipts VALUES (NULL, 1, NULL)')],
     ['refuses a statement', (sql: Sql) => sql.query('SELECT nothing')],
     ['has nothing to do with an error of ours', () => Promise.reject(new Error('x'))],
+    ['has nothing to do with a file that is not there', () => readFile('/nothing/here')],
     ['has nothing to do with a mistake', () => Promise.reject(new TypeError('x is not a function'))],
     [
       'has nothing to do with an assertion',

@@ -69,7 +69,9 @@ export function isUnavailable(error: unknown): boolean {
     return isAwayCode(error.code ?? '') || COORDINATOR_KILLED.test(error.message)
   if (error instanceof AggregateError) return error.errors.every(isUnavailable)
   if (!(error instanceof Error)) return false
-  return ('syscall' in error && 'errno' in error) || CONNECTION_LOST.test(error.message)
+  // A file that cannot be read has a path; a socket has none.
+  const isOfSocket = 'syscall' in error && 'errno' in error && !('path' in error)
+  return isOfSocket || CONNECTION_LOST.test(error.message)
 }
 
 const isAwayCode = (code: string) => UNAVAILABLE.some((start) => code.startsWith(start))
