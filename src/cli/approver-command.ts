@@ -3,7 +3,7 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isObject } from '../core/json/body.ts'
+import { isObject } from '../core/json/fields.ts'
 import { canonicalize, type Json } from '../core/json/canonical.ts'
 import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { bytesOf, flipLine, IMPACT_REPORT_BYTES_MAX, retiredLine } from '../core/impact-report.ts'

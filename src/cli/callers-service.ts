@@ -1,7 +1,7 @@
 // countersign callers list, propose and revoke: keys of callers by governance, on a running service (docs/handbook/callers.md). A raw key never
 // comes here: `issue` makes it where its holder is, and what is proposed is the entry that it prints.
 import { readFileSync } from 'node:fs'
-import { isObject } from '../core/json/body.ts'
+import { isObject } from '../core/json/fields.ts'
 import { printable } from '../core/printable.ts'
 
 /** A running service, and who asks it. */

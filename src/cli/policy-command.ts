@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DocumentError, lineOf, placed } from '../core/cel/mistakes.ts'
-import { isObject, type Fields } from '../core/json/body.ts'
+import { isObject, type Fields } from '../core/json/fields.ts'
 import { parseJsonText } from '../core/json/text.ts'
 import { runCases } from '../core/policy/cases.ts'
 import type { CompiledPolicy } from '../core/policy/check.ts'
@@ -14,6 +14,7 @@ import {
   type Evaluation,
   type PolicySubject,
 } from '../core/policy/evaluate.ts'
+import { displayOf, valueText } from '../core/policy/display.ts'
 import { policyFilesAt, readPolicyFile, type PolicySource } from '../core/policy/load.ts'
 import { traceRules, type TracedRule } from '../core/policy/trace.ts'
 import { printable } from '../core/printable.ts'
@@ -106,6 +107,7 @@ export function explainPolicy(file: string, transactionFile: string, at: string 
     `${nameOf(source)} at ${now.toISOString()}`,
     '',
     `${evaluation.kind === 'unfilled' ? 'UNDECIDED' : evaluation.kind.toUpperCase()}${byRule(evaluation)}: ${evaluation.reason}`,
+    ...inWords(source, subject),
     '',
     'Signals',
     ...table(signalRows(source.policy, subject)),
@@ -114,6 +116,14 @@ export function explainPolicy(file: string, transactionFile: string, at: string 
     ...table(ruleRows(source, evaluation, traceRules(source.policy, subject, now))),
   ]
   for (const line of lines) console.log(printable(line))
+}
+
+/** What the approvers of the transaction read. */
+function inWords({ document }: PolicySource, { intent, signals }: PolicySubject): string[] {
+  const { action: capability, target, parameters } = intent
+  const pieces = displayOf(document, { capability, target, parameters, signals })
+  if (pieces === undefined) return []
+  return ['', pieces.map((piece) => ('words' in piece ? piece.words : valueText(piece.value))).join('')]
 }
 
 function readSubject(file: string, { name, version }: PolicySource): PolicySubject {

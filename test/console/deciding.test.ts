@@ -117,6 +117,18 @@ describeInBrowser('the console', () => {
     expect(JSON.parse(await readQr(page.locator('svg.qr')))).toEqual(request)
   })
 
+  test('what will happen is said in the words of the policy, and what a stranger wrote only stands there', async () => {
+    const { request } = world.hostile
+    await page.goto(`${world.origin}/console/requests/${request.requestId}`)
+    const words = page.locator('.sentence', { hasText: 'Echo 42 of' })
+    await words.waitFor()
+    const said = (await words.textContent()) ?? ''
+    expect(said).toMatch(/^Echo 42 of .+ with \[.+\] for \(not given\)\.$/s)
+    expect(said).toContain('<script>')
+    expect(await words.locator('script').count()).toBe(0)
+    expect(watched.problems).toEqual([])
+  })
+
   test('a request leaves as a QR code, is signed by a saved page with the network off, and the approval comes back', async () => {
     const { url, request, requestHash } = world.forSigner
     await page.goto(`${world.origin}/console/requests/${request.requestId}`)

@@ -67,7 +67,14 @@ export async function startWorld(): Promise<World> {
   const auditor = aCaller('auditor', { readAll: true })
   const agent = aCaller('payables-agent', { allowedPrincipalIds: ['finance', 'payables-agent'] })
   const policyDir = aPolicyFolder(['sandbox-echo', 'vendor-payment', 'customer-refund', 'access-control'])
-  addPolicy(policyDir, { ...BY_ONE, verify: { approved: { by: 'approval', quorum: 1 } } })
+  addPolicy(policyDir, {
+    ...BY_ONE,
+    display: {
+      'sandbox:echo':
+        'Echo {intent.parameters.amount} of {intent.target} with {intent.parameters.list} for {intent.parameters.nobody}.',
+    },
+    verify: { approved: { by: 'approval', quorum: 1 } },
+  })
   const database = await createDatabase()
   const service = await startService({
     databaseUrl: database.url,

@@ -806,7 +806,7 @@ describe.each([
   ['400 invalidPageSize', 'pageSize=101'],
 ])('%s', (_title, query) => {
   test('as for the other lists', async () => {
-    const lists = ['/policies', '/policies/in-effect', '/policies/pending-changes']
+    const lists = ['/policies', '/policies/in-effect', '/policies/pending-changes', '/changes']
     for (const path of lists)
       expect((await service.get(`${path}?${query}`, { key: checker.key })).status).toBe(400)
   })

@@ -45,8 +45,13 @@ export async function buildConsole(): Promise<ReadonlyMap<string, string>> {
   files.set(styleName, style)
   const script = [...files.keys()].find((name) => isEntry(name, 'console') && extname(name) === '.js')
   if (script === undefined) throw new Error('esbuild made no script of src/console/main.tsx')
+  const built = Object.entries(metafile.outputs).find(([path]) => basename(path) === script)
+  const imports = (built?.[1].imports ?? [])
+    .filter(({ kind }) => kind === 'import-statement')
+    .map(({ path }) => basename(path))
   const manifest: ConsoleManifest = {
     script,
+    imports,
     style: styleName,
     integrity: Object.fromEntries(
       Array.from(files, ([name, text]) => [name, `sha384-${hash('sha384', text, 'base64')}`]),

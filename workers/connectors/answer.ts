@@ -1,6 +1,6 @@
 // What an HTTP exchange means for the execution: the table of outcomes of decisions §8, the same for every connector that calls out.
 import type { Json } from '../../src/core/json/canonical.ts'
-import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { holdsUnsafeInteger, MalformedJson, parseJson } from '../../src/core/json/json.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { ConnectorOutcome } from './connector.ts'

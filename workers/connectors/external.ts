@@ -1,6 +1,6 @@
 // An external HTTP connector: registered by governance, handed a signed release, believed only about this transaction (decisions §8).
 import type { Json } from '../../src/core/json/canonical.ts'
-import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { endpointProblem, reachOf, type Lookup } from '../../src/core/outbound/address.ts'
 import { call } from '../../src/core/outbound/call.ts'
 import { isTimestamp } from '../../src/core/schemas/primitives.ts'

@@ -1,5 +1,5 @@
 // Asking an external connector what became of a release, and what of its answer is believed (docs/handbook/executions.md).
-import { isObject } from '../../src/core/json/body.ts'
+import { isObject } from '../../src/core/json/fields.ts'
 import type { HttpOutcome } from '../../src/core/outbound/call.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Said } from '../../src/core/schemas/provider-confirmation.ts'

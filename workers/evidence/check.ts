@@ -1,5 +1,6 @@
 // POST /refusal/verify and POST /audit/verify (decisions §9): anyone may have evidence checked with the keys that are published.
-import { isObject, parseBody } from '../../src/core/json/body.ts'
+import { parseBody } from '../../src/core/json/body.ts'
+import { isObject } from '../../src/core/json/fields.ts'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'

@@ -1,6 +1,7 @@
 // First step of the pipeline: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
-import { isBlank, isObject, parseBody, type Fields } from '../../src/core/json/body.ts'
+import { isBlank, parseBody } from '../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
 import {

@@ -1,6 +1,6 @@
 // What POST /sandbox/evaluate has to say about a transaction beside its decision: problems, which keep it from being executed, and
 // warnings, which do not (decisions §9).
-import { isObject, type Fields } from '../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import type { CompiledPolicy } from '../../src/core/policy/check.ts'
 import {
   bindingMismatches,

@@ -1,5 +1,6 @@
 // The body of POST /sandbox/policies/simulate: a policy document, versions that end, a time range, and where an earlier chunk ended (decisions §9).
-import { isObject, otherMembers, parseBody, requiredField, type Fields } from '../../src/core/json/body.ts'
+import { otherMembers, parseBody, requiredField } from '../../src/core/json/body.ts'
+import { isObject, type Fields } from '../../src/core/json/fields.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { compiledOr400 } from '../../src/core/policy/posted.ts'
 import { isPolicyName, isPolicyVersion } from '../../src/core/schemas/policy.ts'

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { canonicalize } from '../../core/json/canonical.ts'
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { displayOf, valueText } from '../../core/policy/display.ts'
 import type { PolicyDocument, SignalVerifier } from '../../core/schemas/policy.ts'
 import { isAborted, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
@@ -13,12 +14,49 @@ import { Table } from './list.tsx'
 
 type Content = ApprovalRequest['request']
 
-export function Judgement({ of: request }: { readonly of: Content }) {
-  const { name, version, contentHash } = request.policy
+/** The policy of a request as the service shows it. */
+export interface ShownPolicy {
+  readonly path: string
+  /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
+  readonly document: PolicyDocument | undefined
+  readonly problem: string | undefined
+}
+
+export function usePolicyOf({ policy: { name, version, contentHash } }: Content): ShownPolicy {
   const path = `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`
   const { data, problem } = useLoaded<{ document: PolicyDocument }>(path)
-  const document = data?.document
-  const isSame = document !== undefined && sha256Hex(canonicalize(document)) === contentHash
+  if (data === undefined || sha256Hex(canonicalize(data.document)) === contentHash)
+    return { path, document: data?.document, problem }
+  return {
+    path,
+    document: undefined,
+    problem:
+      'The service shows another content of this policy than the request names. Do not sign before you know why.',
+  }
+}
+
+/** What the action does, in the policy's words with the request's values. */
+export function InWords({ of: { document }, asked }: { readonly of: ShownPolicy; readonly asked: Content }) {
+  const pieces = document && displayOf(document, asked)
+  if (pieces === undefined) return null
+  return (
+    <p class="sentence">
+      {pieces.map((piece, i) =>
+        'words' in piece ? (
+          oneLine(piece.words)
+        ) : (
+          <strong key={i}>
+            <Said text={valueText(piece.value)} />
+          </strong>
+        ),
+      )}
+    </p>
+  )
+}
+
+export function Judgement({ of: request, by: policy }: { readonly of: Content; readonly by: ShownPolicy }) {
+  const { name, version, contentHash } = request.policy
+  const { path, document, problem } = policy
   return (
     <>
       <Panel title="What the policy says">
@@ -30,12 +68,9 @@ export function Judgement({ of: request }: { readonly of: Content }) {
           , content <Hash value={contentHash} />
         </p>
         <Problem text={problem} />
-        {document !== undefined && !isSame && (
-          <Problem text="The service shows another content of this policy than the request names. Do not sign before you know why." />
-        )}
-        {isSame && <Rules of={document} judging={request} />}
+        {document !== undefined && <Rules of={document} judging={request} />}
       </Panel>
-      {isSame && (
+      {document !== undefined && (
         <Panel title="Signals">
           <Signals of={document} asked={request} />
         </Panel>
@@ -177,6 +212,8 @@ function known({ signals, bindings, verify }: PolicyDocument, name: string) {
 function verified(verifier: SignalVerifier): string {
   if (verifier.by === 'approval') return `${counted(verifier.quorum, 'approval')} of a human, such as yours`
   if (verifier.by === 'crm-deal') return `the CRM: property ${verifier.property} of the deal`
-  const what = verifier.sum === undefined ? 'their number' : `the total of ${verifier.sum}`
-  return `the caller's own executions of the last ${verifier.window}: ${what}`
+  const { window, sum, per = ['caller'], where } = verifier
+  const what = sum === undefined ? 'the number' : `the total of ${sum}`
+  const only = where === undefined ? '' : `, where ${where}`
+  return `${what} of the executions of the last ${window} with the same ${per.join(' and ')}${only}`
 }

@@ -7,7 +7,7 @@ import { get, isAborted, problemText, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
 import { Badge, Copy, Countdown, Empty, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
 import { Decide } from '../components/decide.tsx'
-import { Judgement } from '../components/judgement.tsx'
+import { InWords, Judgement, usePolicyOf } from '../components/judgement.tsx'
 import { Similar } from '../components/similar.tsx'
 import { sha256Hex } from '../hashing.ts'
 import { useTitle } from '../hooks.ts'
@@ -87,6 +87,7 @@ function Shown({
   const bytes = canonicalize(request as unknown as Json)
   const hash = sha256Hex(bytes)
   const code = actionCode(request, sha256Hex)
+  const policy = usePolicyOf(request)
   // What was read first is what is signed: a request never changes, whoever says so.
   const first = useRef(hash).current
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first
@@ -108,6 +109,7 @@ function Shown({
       <div class="columns">
         <div>
           <Panel title="What will happen">
+            <InWords of={policy} asked={request} />
             <Wanted by={request} />
             {request.note !== '' && (
               <p>
@@ -115,7 +117,7 @@ function Shown({
               </p>
             )}
           </Panel>
-          <Judgement of={request} />
+          <Judgement of={request} by={policy} />
           <Panel title="Compare" action={<Copy text={code} />}>
             <p class="code">{code}</p>
             <p class="quiet">

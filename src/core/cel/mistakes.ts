@@ -1,7 +1,7 @@
 // What is wrong with documents that hold expressions (policies, webhook rules): every mistake of every file at once, so that an author
 // fixes them in one go (decisions §6).
 import { failures, type Failure } from '../errors.ts'
-import { isObject } from '../json/body.ts'
+import { isObject } from '../json/fields.ts'
 import { sentenceOf, type Path, type ShapeMistake } from './shape.ts'
 
 export interface DocumentMistake {

@@ -1,7 +1,7 @@
 // A document held against its schema: what is wrong with it, one sentence for each place.
 import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
-import { isObject, type Fields } from '../json/body.ts'
+import { isObject, type Fields } from '../json/fields.ts'
 import { didYouMean, nearest } from './nearest.ts'
 
 interface SchemaError {

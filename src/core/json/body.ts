@@ -1,8 +1,7 @@
 // A request body as JSON, or the 400 of one that is not (decisions §3 "Not JSON we accept").
 import { failures, type Failure } from '../errors.ts'
+import { isObject, type Fields } from './fields.ts'
 import { MalformedJson, parseJson } from './json.ts'
-
-export type Fields = Record<string, unknown>
 
 export function parseBody(bytes: Uint8Array): unknown {
   try {
@@ -11,10 +10,6 @@ export function parseBody(bytes: Uint8Array): unknown {
     if (error instanceof MalformedJson) return failures.malformedJson(error.message)
     throw error
   }
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether a required member is missing: null and blank count as missing (decisions §3). */

@@ -3,7 +3,8 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Check, Errors } from 'typebox/value'
-import { isMissing, isObject, parseBody } from './body.ts'
+import { isMissing, parseBody } from './body.ts'
+import { isObject } from './fields.ts'
 import { Failure, failures } from '../errors.ts'
 
 /** The value, known to be of the schema's type; or the problem. */

@@ -11,6 +11,7 @@ import {
   type SignalVerifier,
 } from '../schemas/policy.ts'
 import { compileGrouping, type Grouping } from './counting.ts'
+import { PLACE } from './display.ts'
 import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
 
 type SignalType = 'boolean' | 'number'
@@ -86,7 +87,12 @@ export function compilePolicy(
   const { rules, reads, mistakes, warnings } = compileRules(document.rules, signals, isStored)
   const limits = compileLimits(verify)
 
-  const problems = [...signalMistakes({ signals, bindings, verify }), ...limits.mistakes, ...mistakes]
+  const problems = [
+    ...displayMistakes(document),
+    ...signalMistakes({ signals, bindings, verify }),
+    ...limits.mistakes,
+    ...mistakes,
+  ]
   if (problems.length > 0) throw new DocumentError(placed(problems, given))
   return {
     document,
@@ -145,6 +151,31 @@ function signalMistakes({ signals, bindings, verify }: Declared): Found[] {
       })
   }
   return mistakes
+}
+
+/** A capability that the policy does not govern, a place that no request has, a brace without its other one. */
+function displayMistakes({ display = {}, capabilities, signals }: PolicyDocument): Found[] {
+  const mistakes: Found[] = []
+  for (const [capability, sentence] of Object.entries(display)) {
+    const path = ['display', capability]
+    const add = (what: string) => mistakes.push({ path, message: `display.${capability} ${what}.` })
+    if (!capabilities.includes(capability))
+      add(`names no capability of the policy${didYouMean(capability, capabilities)}`)
+    for (const [i, part] of sentence.split(PLACE).entries()) {
+      if (i % 2 === 1 && !isPlace(part, signals))
+        add(
+          `has {${part}}, which is none of {intent.target}, {intent.parameters.<member>} and {signals.<declared signal>}`,
+        )
+      if (i % 2 === 0 && /[{}]/.test(part)) add('has a brace without its other one')
+    }
+  }
+  return mistakes
+}
+
+function isPlace(place: string, signals: PolicyDocument['signals']): boolean {
+  const [, signal] = /^signals\.(.*)$/.exec(place) ?? []
+  if (signal !== undefined) return Object.hasOwn(signals, signal)
+  return place === 'intent.target' || parameterPath.test(place)
 }
 
 function signalWarnings({ signals, bindings, verify, reads }: Declared & { reads: Reads }): string[] {

@@ -7,10 +7,11 @@ export function diffPolicies(from: PolicyDocument, to: PolicyDocument): Members 
 }
 
 function placesOf(document: PolicyDocument) {
-  const { capabilities, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
+  const { capabilities, display = {}, signals, bindings = {}, verify = {}, closeQuorum, rules } = document
   return {
     places: {
       capabilities: Object.fromEntries(capabilities.map((name) => [name, true])),
+      display,
       signals,
       bindings,
       verify,

@@ -1,4 +1,4 @@
-import { isObject } from '../json/body.ts'
+import { isObject } from '../json/fields.ts'
 
 /** Own members of objects only: neither a prototype's nor a list's `length` can stand for a value the caller sent. */
 export function memberAt(value: unknown, members: readonly string[]): unknown {

@@ -1,7 +1,7 @@
 // SignedApproval (decisions §7): a human's signature under one action, within a scope, for a time. Version 2 is for the execution that
 // one approval request asked for, and for no other one.
 import { Type } from 'typebox'
-import { isObject } from '../json/body.ts'
+import { isObject } from '../json/fields.ts'
 import { AnyKey } from './business-transaction.ts'
 import { Base64, Instant, NonEmptyText, Sha256, Timestamp, Uuid } from './primitives.ts'
 

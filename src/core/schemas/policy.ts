@@ -89,6 +89,16 @@ export const PolicyDocument = closed({
       uniqueItems: true,
     },
   ),
+  /**
+   * Capability → what it does, in words, for the humans who are asked to approve it. `{intent.target}`, `{intent.parameters.<member>}` and
+   * `{signals.<name>}` stand for what the request has there.
+   */
+  display: Type.Optional(
+    Type.Record(Type.String({ pattern: CAPABILITY }), words(300), {
+      additionalProperties: false,
+      maxProperties: 32,
+    }),
+  ),
   signals: perSignal(Type.Enum(['boolean', 'number'])),
   /** Signal → the place in the intent whose value it must equal. */
   bindings: Type.Optional(perSignal(words(600))),

@@ -1,6 +1,6 @@
 // What the rules of a provider make of a delivery. Pure, and never throws: whatever goes wrong inside a rule is an outcome.
 import { cause } from '../cel/expression.ts'
-import { isObject } from '../json/body.ts'
+import { isObject } from '../json/fields.ts'
 import { MalformedJson, parseJson } from '../json/json.ts'
 import { isUuid } from '../schemas/primitives.ts'
 import type { WebhookRule } from './parse.ts'

@@ -9,6 +9,8 @@ const FOLDER = new URL('../pages/console/', import.meta.url)
 /** What the build writes beside the files. Names hold the hash of the content; `integrity` is for SRI. */
 export interface ConsoleManifest {
   readonly script: string
+  /** What the script imports at once: the browser need not read the script to know it. */
+  readonly imports: readonly string[]
   readonly style: string
   readonly integrity: Readonly<Record<string, string>>
 }
@@ -47,7 +49,10 @@ function readManifest(): ConsoleManifest {
 /** The one document of every page. It holds no data, so anybody may have it. */
 export const consoleDocument: Handler = async () => (document ??= makeDocument(readManifest()))
 
-function makeDocument({ script, style, integrity }: ConsoleManifest): Answer {
+function makeDocument({ script, imports, style, integrity }: ConsoleManifest): Answer {
+  const preloads = imports.map(
+    (name) => `<link rel="modulepreload" href="/console/assets/${name}" integrity="${integrity[name]}">\n`,
+  )
   const body = `<!doctype html>
 <html lang="en">
 <head>
@@ -58,6 +63,7 @@ function makeDocument({ script, style, integrity }: ConsoleManifest): Answer {
 <link rel="icon" href="data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 16 16%22%3E%3Crect width=%2216%22 height=%2216%22 rx=%223%22 fill=%22%231f5f5b%22/%3E%3Cpath d=%22M4 8.5l3 3 5.5-7%22 fill=%22none%22 stroke=%22white%22 stroke-width=%222%22/%3E%3C/svg%3E">
 <link rel="stylesheet" href="/console/assets/${style}" integrity="${integrity[style]}">
 <script type="module" src="/console/assets/${script}" integrity="${integrity[script]}"></script>
+${preloads.join('')}<link rel="preload" as="fetch" href="/console/me" crossorigin>
 </head>
 <body>
 <noscript>The console needs JavaScript. What it shows can be read with <code>countersign</code> on the command line too.</noscript>

@@ -4115,13 +4115,54 @@ function Close2({
   ] });
 }
 
+// src/core/json/fields.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+// src/core/policy/member-at.ts
+function memberAt(value, members) {
+  let at = value;
+  for (const member of members) at = isObject(at) && Object.hasOwn(at, member) ? at[member] : void 0;
+  return at;
+}
+
+// src/core/policy/display.ts
+var PLACE = /\{([^{}]*)\}/;
+function valueText(value) {
+  if (value === void 0) return "(not given)";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+function displayOf({ display = {} }, { capability, target, parameters, signals }) {
+  if (!Object.hasOwn(display, capability)) return void 0;
+  const facts = { intent: { target, parameters }, signals };
+  return display[capability].split(PLACE).map(
+    (part, i3) => i3 % 2 === 0 ? { words: part } : { place: part, value: memberAt(facts, part.split(".")) }
+  );
+}
+
 // src/console/components/judgement.tsx
-function Judgement({ of: request }) {
-  const { name, version, contentHash } = request.policy;
+function usePolicyOf({ policy: { name, version, contentHash } }) {
   const path = `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`;
   const { data, problem } = useLoaded(path);
-  const document2 = data?.document;
-  const isSame = document2 !== void 0 && sha256Hex(canonicalize(document2)) === contentHash;
+  if (data === void 0 || sha256Hex(canonicalize(data.document)) === contentHash)
+    return { path, document: data?.document, problem };
+  return {
+    path,
+    document: void 0,
+    problem: "The service shows another content of this policy than the request names. Do not sign before you know why."
+  };
+}
+function InWords({ of: { document: document2 }, asked }) {
+  const pieces = document2 && displayOf(document2, asked);
+  if (pieces === void 0) return null;
+  return /* @__PURE__ */ a3("p", { class: "sentence", children: pieces.map(
+    (piece, i3) => "words" in piece ? oneLine(piece.words) : /* @__PURE__ */ a3("strong", { children: /* @__PURE__ */ a3(Said, { text: valueText(piece.value) }) }, i3)
+  ) });
+}
+function Judgement({ of: request, by: policy }) {
+  const { name, version, contentHash } = request.policy;
+  const { path, document: document2, problem } = policy;
   return /* @__PURE__ */ a3($, { children: [
     /* @__PURE__ */ a3(Panel, { title: "What the policy says", children: [
       /* @__PURE__ */ a3("p", { children: [
@@ -4132,10 +4173,9 @@ function Judgement({ of: request }) {
         /* @__PURE__ */ a3(Hash, { value: contentHash })
       ] }),
       /* @__PURE__ */ a3(Problem, { text: problem }),
-      document2 !== void 0 && !isSame && /* @__PURE__ */ a3(Problem, { text: "The service shows another content of this policy than the request names. Do not sign before you know why." }),
-      isSame && /* @__PURE__ */ a3(Rules, { of: document2, judging: request })
+      document2 !== void 0 && /* @__PURE__ */ a3(Rules, { of: document2, judging: request })
     ] }),
-    isSame && /* @__PURE__ */ a3(Panel, { title: "Signals", children: /* @__PURE__ */ a3(Signals, { of: document2, asked: request }) })
+    document2 !== void 0 && /* @__PURE__ */ a3(Panel, { title: "Signals", children: /* @__PURE__ */ a3(Signals, { of: document2, asked: request }) })
   ] });
 }
 function Rules({ of: document2, judging }) {
@@ -4247,8 +4287,10 @@ function known({ signals, bindings, verify }, name) {
 function verified(verifier) {
   if (verifier.by === "approval") return `${counted(verifier.quorum, "approval")} of a human, such as yours`;
   if (verifier.by === "crm-deal") return `the CRM: property ${verifier.property} of the deal`;
-  const what = verifier.sum === void 0 ? "their number" : `the total of ${verifier.sum}`;
-  return `the caller's own executions of the last ${verifier.window}: ${what}`;
+  const { window: window2, sum, per = ["caller"], where } = verifier;
+  const what = sum === void 0 ? "the number" : `the total of ${sum}`;
+  const only = where === void 0 ? "" : `, where ${where}`;
+  return `${what} of the executions of the last ${window2} with the same ${per.join(" and ")}${only}`;
 }
 
 // src/console/components/similar.tsx
@@ -4367,6 +4409,7 @@ function Shown2({
   const bytes = canonicalize(request);
   const hash = sha256Hex(bytes);
   const code = actionCode(request, sha256Hex);
+  const policy = usePolicyOf(request);
   const first = T2(hash).current;
   const differs = hash !== asked.requestHash || code !== asked.actionCode || hash !== first;
   if (differs) return /* @__PURE__ */ a3(DoNotSign, { ...{ asked, first, hash, code } });
@@ -4380,13 +4423,14 @@ function Shown2({
     /* @__PURE__ */ a3("div", { class: "columns", children: [
       /* @__PURE__ */ a3("div", { children: [
         /* @__PURE__ */ a3(Panel, { title: "What will happen", children: [
+          /* @__PURE__ */ a3(InWords, { of: policy, asked: request }),
           /* @__PURE__ */ a3(Wanted, { by: request }),
           request.note !== "" && /* @__PURE__ */ a3("p", { children: [
             "Note by the requester, which nobody has checked: ",
             /* @__PURE__ */ a3(Said, { text: request.note })
           ] })
         ] }),
-        /* @__PURE__ */ a3(Judgement, { of: request }),
+        /* @__PURE__ */ a3(Judgement, { of: request, by: policy }),
         /* @__PURE__ */ a3(Panel, { title: "Compare", action: /* @__PURE__ */ a3(Copy, { text: code }), children: [
           /* @__PURE__ */ a3("p", { class: "code", children: code }),
           /* @__PURE__ */ a3("p", { class: "quiet", children: [

@@ -1,0 +1,38 @@
+// The sentence in which a policy says what an action does, for the humans who are asked to approve it.
+import type { PolicyDocument } from '../schemas/policy.ts'
+import { memberAt } from './member-at.ts'
+
+/** A piece of the sentence: the policy's own words, or what a request has at a place. */
+export type DisplayPiece =
+  | { readonly words: string }
+  /** `value` is undefined where the request has nothing there. */
+  | { readonly place: string; readonly value: unknown }
+
+/** Splits a sentence: what stands at odd indexes is a place. */
+export const PLACE = /\{([^{}]*)\}/
+
+/** What the policy's words are about. */
+export interface Displayed {
+  readonly capability: string
+  readonly target: unknown
+  readonly parameters: unknown
+  readonly signals: unknown
+}
+
+/** What stands in the sentence for a value: a text as it is, anything else as JSON. */
+export function valueText(value: unknown): string {
+  if (value === undefined) return '(not given)'
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** @returns the sentence for a request, piece by piece; undefined where the policy has none for its capability */
+export function displayOf(
+  { display = {} }: Pick<PolicyDocument, 'display'>,
+  { capability, target, parameters, signals }: Displayed,
+): DisplayPiece[] | undefined {
+  if (!Object.hasOwn(display, capability)) return undefined
+  const facts = { intent: { target, parameters }, signals }
+  return display[capability]!.split(PLACE).map((part, i) =>
+    i % 2 === 0 ? { words: part } : { place: part, value: memberAt(facts, part.split('.')) },
+  )
+}
