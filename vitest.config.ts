@@ -12,7 +12,7 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compi
 const SEEN = 'test/openapi/seen.test.ts'
 
 /**
- * Two fifths of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, measurements. They run under
+ * A third of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, measurements. They run under
  * CI=true, and where somebody names files.
  */
 const REHEARSALS = [
