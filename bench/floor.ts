@@ -17,7 +17,7 @@ import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
 import { sendStatements } from '../src/core/tables/statement-batch.ts'
-import { stepsOf, type RowsStatement } from '../src/core/tables/rows.ts'
+import { statementsOf, type RowsStatement } from '../src/core/tables/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string
@@ -79,8 +79,8 @@ async function floor({ databaseUrl, seconds, texts }: FloorJob): Promise<FloorRe
     const ids = Array.from({ length: BATCH }, () => randomUUID()).toSorted()
     for (let i = 0; i < BATCH; i++) computeOne(request, texts)
     const rows = (bytes: string) => ids.map((id) => ({ id, bytes }))
-    await sendStatements(client, stepsOf(claims.insert, rows(stored.claim)))
-    await sendStatements(client, stepsOf(evidence.insert, rows(stored.evidence)))
+    await sendStatements(client, statementsOf(claims.insert, rows(stored.claim)))
+    await sendStatements(client, statementsOf(evidence.insert, rows(stored.evidence)))
     executions += BATCH
   }
   const { user, system } = process.cpuUsage(startCpu)

@@ -1,4 +1,5 @@
-// The execution gateway: nothing reaches a connector but through an authorization that passes here, once (decisions §8).
+// The execution gateway: nothing reaches a connector but through an authorization that passes these checks, once (decisions §8). The pipeline's
+// step `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for whoever calls a connector without the pipeline.
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
@@ -52,7 +53,7 @@ export interface CheckWith {
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly now: Date
   /** Of the batch of the authorization, for a head to be verified once. */
-  readonly verified?: VerifiedSignatures
+  readonly verifiedSignatures?: VerifiedSignatures
 }
 
 /**
@@ -62,14 +63,14 @@ export interface CheckWith {
  */
 export function checkAuthorization(
   { payload, signature, ...by }: SignedAuthorization,
-  { transaction, parameters, findKey, now, verified }: CheckWith,
+  { transaction, parameters, findKey, now, verifiedSignatures }: CheckWith,
 ): GatewayRefusal | undefined {
   if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
   // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
   const key = findKey(by.keyId)
   if (key?.algorithm !== 'ed25519') return 'AUTHORIZATION_SIGNATURE_INVALID'
   const signed = { ...by, value: signature }
-  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, verified))
+  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, verifiedSignatures))
     return 'AUTHORIZATION_SIGNATURE_INVALID'
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)

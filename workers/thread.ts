@@ -68,6 +68,7 @@ import {
   type Operation,
   type Task,
   type ThreadReplies,
+  NOBODY,
 } from '../src/core/thread-messages.ts'
 import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
@@ -296,8 +297,6 @@ function lost(operation: Operation, error: unknown): Failure {
   return operation === 'execute' ? failures.outcomeUnknown(error) : failureOf(error)
 }
 
-/** The `callerIndex` of who needs no key. */
-const NOBODY = -1
 const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
 
 /** By `CallerKey.index`. */

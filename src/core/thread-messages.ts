@@ -134,6 +134,9 @@ export interface ThreadReplies {
   readonly report?: BatchReport
 }
 
+/** The `callerIndex` of a request without a caller: an open route, or the service itself. */
+export const NOBODY = -1
+
 /** The stages of the pipeline, in order (workers/execute/index.ts). */
 export const stageNames = [
   'validate',

@@ -14,7 +14,7 @@ function sent(
     since: 0,
     resolve: (reply: string) => void (replies[i] = reply),
   }))
-  return { batch: pending.send('execute', requests, sentMs), replies }
+  return { batch: pending.note('execute', requests, sentMs), replies }
 }
 
 const lost = (operation: string) => `${operation} is lost`

@@ -59,7 +59,7 @@ async function commitMany({ pool }: TestLog): Promise<Batches> {
   const commits = Array.from({ length: 600 }, () => {
     const [entry, log] = [anEntry(), startLogBatch()]
     const { logBatch } = log.add(() => entry)
-    return { batch: logBatch!, hash: entry.hash, steps: log.steps() }
+    return { batch: logBatch!, hash: entry.hash, steps: log.statements() }
   })
   await inTransaction(pool, (sql) => sql.runLast(commits.flatMap(({ steps }) => steps)))
   return new Map(commits.map(({ batch, hash }) => [batch, [hash]]))

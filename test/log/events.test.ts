@@ -73,7 +73,7 @@ describe('a reader that goes on from its cursor', () => {
         for (const entry of entries) batch.add(() => entry)
         const rollsBack = (seed + i) % 5 === 4
         const done = inTransaction(writers, async (sql) => {
-          await sql.run(batch.steps())
+          await sql.run(batch.statements())
           await sql.query('SELECT pg_sleep($1)', [((seed * i) % 5) / 500])
           if (rollsBack) throw new Error('rolled back')
         })

@@ -115,7 +115,7 @@ export function anEntry(streams: QueuedEntry['streams'] = { caller: 'tester' }):
 export async function queue(pool: Pool, entries: readonly QueuedEntry[]): Promise<string> {
   const batch = startLogBatch()
   for (const entry of entries) batch.add(() => entry)
-  await inTransaction(pool, (sql) => sql.runLast(batch.steps()))
+  await inTransaction(pool, (sql) => sql.runLast(batch.statements()))
   return batch.add(anEntry).logBatch!
 }
 

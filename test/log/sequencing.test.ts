@@ -54,7 +54,7 @@ describe('what is committed', () => {
         const rollsBack = (seed + i) % 4 === 0
         const begun = moment++
         const done = inTransaction(writers, async (sql) => {
-          await sql.run(batch.steps())
+          await sql.run(batch.statements())
           // Others go on meanwhile, with greater numbers of the queue.
           await sql.query('SELECT pg_sleep($1)', [((seed * i) % 5) / 500])
           if (rollsBack) throw new Error('rolled back')
@@ -98,7 +98,7 @@ describe('what is committed', () => {
     await client.query('BEGIN')
     await client.query(
       'INSERT INTO log_queue (batch, entries) VALUES ($1, $2)',
-      late.steps()[0]!.rows[0] as string[],
+      late.statements()[0]!.rows[0] as string[],
     )
     const entries = several(3)
     const early = await queue(log.pool, entries)

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { Failure } from '../../src/core/errors.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import { authorizeAlone, type Authorized, type Decided } from '../../workers/execute/authorize.ts'
+import { authorizeAlone, type Authorized, type Claimable } from '../../workers/execute/authorize.ts'
 import { decide, type Concluded, type Refused } from '../../workers/execute/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'
 import { validate, type Accepted } from '../../workers/execute/validate.ts'
@@ -19,7 +19,7 @@ beforeAll(() => {
   steps = openSteps()
 })
 
-function decided(transaction: object = aTransaction(), policies: Policies = steps.policies): Decided {
+function decided(transaction: object = aTransaction(), policies: Policies = steps.policies): Claimable {
   const accepted = validate(aRequest(transaction), now.toISOString()) as Accepted
   return authorizeAlone(decide(accepted, { ...steps, policies, now }) as Concluded, steps.key)
 }

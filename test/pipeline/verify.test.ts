@@ -45,15 +45,15 @@ async function sealed(
     () => validate(aRequest(aTransaction()), now.toISOString()) as Accepted,
   )
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
-  const authorized = await authorize(concluded, { ...steps, verified: openVerifiedSignatures() })
+  const authorized = await authorize(concluded, { ...steps, verifiedSignatures: openVerifiedSignatures() })
   const gated = authorized.map((item) => gate(item, { findKey, now }) as Authorized)
   const performed = await Promise.all(gated.map(performOne))
-  const executions = stillGoing(await seal(performed, { ...steps, verified: together }))
+  const executions = stillGoing(await seal(performed, { ...steps, verifiedSignatures: together }))
   return { executions, verified: together }
 }
 
 function statusOf(execution: SealedExecution, verified: VerifiedSignatures, findKey = steps.findKey) {
-  const { text } = verify(execution, { ...steps, findKey, verified }).verification
+  const { text } = verify(execution, { ...steps, findKey, verifiedSignatures: verified }).verification
   return JSON.parse(text) as { status: string; message: string }
 }
 
@@ -78,7 +78,7 @@ test('an execution whose signatures nobody has verified is verified whole', asyn
   const { counted, findKey } = counting()
   const { executions } = await sealed(3)
   const [execution] = executions as [SealedExecution]
-  const unknown = { ...execution, verified: openVerifiedSignatures() }
+  const unknown = { ...execution, verifiedSignatures: openVerifiedSignatures() }
   expect(statusOf(unknown, openVerifiedSignatures(), findKey)).toMatchObject({ status: 'VERIFIED' })
   expect(counted).toHaveLength(2)
 })

@@ -30,7 +30,7 @@ function together(
   return signTogether(artifact, texts, keys, {
     batchSignatures,
     originName: 'countersign.example',
-    verified: openVerifiedSignatures(),
+    verifiedSignatures: openVerifiedSignatures(),
   })
 }
 

@@ -16,7 +16,7 @@ const anEntry = (i: number, id: string = randomUUID()): QueuedEntry => ({
 function queuedText(entries: readonly QueuedEntry[]): string {
   const batch = startLogBatch()
   for (const entry of entries) batch.add(() => entry)
-  return batch.steps()[0]!.rows[0]![1] as string
+  return batch.statements()[0]!.rows[0]![1] as string
 }
 
 test('entries with UUIDs take 66 characters each, and read back in their order', () => {

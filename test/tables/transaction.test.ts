@@ -4,9 +4,9 @@ import type { EventEmitter } from 'node:events'
 import { Writable } from 'node:stream'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sendStatements, type Step } from '../../src/core/tables/statement-batch.ts'
+import { sendStatements, type Statement } from '../../src/core/tables/statement-batch.ts'
 import { WireMessages, type Parameter } from '../../src/core/tables/wire-messages.ts'
-import { stepsOf, type RowsStatement } from '../../src/core/tables/rows.ts'
+import { statementsOf, type RowsStatement } from '../../src/core/tables/rows.ts'
 import { isTaken } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -36,7 +36,7 @@ const say: RowsStatement<Said> = {
   types: ['uuid', 'text', 'integer'],
   values: ({ id, text, number }) => [id, text, number],
 }
-const stepOf = (text: string, ...row: Parameter[]): Step => ({ name: text, text, rows: [row] })
+const stepOf = (text: string, ...row: Parameter[]): Statement => ({ name: text, text, rows: [row] })
 const saying = (text: string | null, number: number | null = null): Said => ({
   id: randomUUID(),
   text,
@@ -58,7 +58,7 @@ describe('parameters', () => {
     ['three bytes for each letter, more than a buffer holds', '€'.repeat(200_000)],
   ])('%s', async (_, text) => {
     const row = saying(text, text === null ? null : -1 - text.length)
-    const [returned] = await inTransaction(pool, (transaction) => transaction.run(stepsOf(say, [row])))
+    const [returned] = await inTransaction(pool, (transaction) => transaction.run(statementsOf(say, [row])))
     expect(returned).toEqual([row.id, row.text, row.number === null ? null : String(row.number)])
     expect(await stored(row)).toEqual(row)
   })
@@ -66,7 +66,7 @@ describe('parameters', () => {
   test('of any number of rows, in statements of fixed sizes', async () => {
     for (const count of [0, 1, 2, 3, 127, 128, 129, 300]) {
       const rows = Array.from({ length: count }, (_, i) => saying(`${i} of ${count}`, i))
-      const returned = await inTransaction(pool, (transaction) => transaction.run(stepsOf(say, rows)))
+      const returned = await inTransaction(pool, (transaction) => transaction.run(statementsOf(say, rows)))
       expect(returned.map(([id]) => id)).toEqual(rows.map(({ id }) => id))
     }
   })
@@ -146,11 +146,11 @@ describe('a transaction', () => {
       await inTransaction(counted, work)
       return trips - before
     }
-    expect(await tripsOf((transaction) => transaction.runLast(stepsOf(say, [saying('last')])))).toBe(1)
+    expect(await tripsOf((transaction) => transaction.runLast(statementsOf(say, [saying('last')])))).toBe(1)
     expect(
       await tripsOf(async (transaction) => {
-        await transaction.run(stepsOf(say, [saying('first')]))
-        transaction.runLast(stepsOf(say, [saying('last')]))
+        await transaction.run(statementsOf(say, [saying('first')]))
+        transaction.runLast(statementsOf(say, [saying('last')]))
       }),
     ).toBe(2)
     expect(await tripsOf(() => undefined), 'of nothing').toBe(0)
@@ -160,16 +160,17 @@ describe('a transaction', () => {
   test('is undone by a statement that fails, wherever it stands', async () => {
     const [first, second] = [saying('first'), saying('second')]
     const works: Parameters<typeof inTransaction>[1][] = [
-      (transaction) => transaction.run([...stepsOf(say, [first]), failing, ...stepsOf(say, [second])]),
-      (transaction) => transaction.run([failing, ...stepsOf(say, [first, second])]),
+      (transaction) =>
+        transaction.run([...statementsOf(say, [first]), failing, ...statementsOf(say, [second])]),
+      (transaction) => transaction.run([failing, ...statementsOf(say, [first, second])]),
       async (transaction) => {
-        await transaction.run(stepsOf(say, [first]))
-        transaction.runLast([...stepsOf(say, [second]), failing])
+        await transaction.run(statementsOf(say, [first]))
+        transaction.runLast([...statementsOf(say, [second]), failing])
       },
       async (transaction) => {
         await transaction.query('SELECT 1')
-        await transaction.run(stepsOf(say, [first]))
-        await Promise.all([transaction.run([failing]), transaction.run(stepsOf(say, [second]))])
+        await transaction.run(statementsOf(say, [first]))
+        await Promise.all([transaction.run([failing]), transaction.run(statementsOf(say, [second]))])
       },
     ]
     for (const work of works) {
@@ -181,7 +182,7 @@ describe('a transaction', () => {
   test('fails where something in it has failed that nobody spoke of: its COMMIT undoes it', async () => {
     const row = saying('lost')
     const work = inTransaction(pool, async (transaction) => {
-      await transaction.run(stepsOf(say, [row]))
+      await transaction.run(statementsOf(say, [row]))
       await transaction.query('SELECT nothing').catch(() => undefined)
     })
     await expect(work).rejects.toThrow('the transaction was rolled back')
@@ -218,7 +219,7 @@ describe('a transaction', () => {
     const row = saying('alone')
     const client = await pool.connect()
     const begin = stepOf('BEGIN ISOLATION LEVEL nonsense')
-    await expect(sendStatements(client, [begin, ...stepsOf(say, [row])])).rejects.toMatchObject({
+    await expect(sendStatements(client, [begin, ...statementsOf(say, [row])])).rejects.toMatchObject({
       code: '42601',
     })
     client.release(true)
@@ -227,10 +228,10 @@ describe('a transaction', () => {
 
   test('says what it violates, and the next one on the pool is none the worse', async () => {
     const row = saying('twice')
-    const insert = () => inTransaction(pool, (transaction) => transaction.runLast(stepsOf(say, [row])))
+    const insert = () => inTransaction(pool, (transaction) => transaction.runLast(statementsOf(say, [row])))
     await insert()
     expect(await insert().catch(isTaken)).toBe(true)
-    await inTransaction(pool, (transaction) => transaction.runLast(stepsOf(say, [saying('after')])))
+    await inTransaction(pool, (transaction) => transaction.runLast(statementsOf(say, [saying('after')])))
     expect(await stored(row)).toEqual(row)
   })
 })

@@ -62,7 +62,7 @@ export async function aRecord(steps: Steps, transaction: object = aTransaction()
 
 /** Records of one batch, in the order of their transactions. */
 export async function recordsOf(steps: Steps, transactions: readonly object[]): Promise<string[]> {
-  const tools = { ...steps, verified: openVerifiedSignatures() }
+  const tools = { ...steps, verifiedSignatures: openVerifiedSignatures() }
   const concluded = transactions.map((transaction) => decided(steps, transaction))
   const authorized = (await authorize(concluded, tools)) as Authorized[]
   const sealed = stillGoing(await seal(await Promise.all(authorized.map(performOne)), tools))

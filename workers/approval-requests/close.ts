@@ -145,5 +145,5 @@ async function store(
     },
     key,
   )
-  await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+  await sql.run([...storeAuditEvents([event], log), ...log.statements()])
 }

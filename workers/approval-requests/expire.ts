@@ -20,7 +20,7 @@ export async function expireOverdue({
       const expired = await expireApprovalRequests(sql, BATCH_MAX)
       const log = startLogBatch()
       const events = expired.map((request) => eventOf(request, key))
-      sql.runLast([...storeAuditEvents(events, log), ...log.steps()])
+      sql.runLast([...storeAuditEvents(events, log), ...log.statements()])
       return expired.length
     })
 }

@@ -182,7 +182,7 @@ async function store(
     ...position,
   })
   await notify(sql, { requestId, capability })
-  await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+  await sql.run([...storeAuditEvents([event], log), ...log.statements()])
   return opened(requestId, sql, 201)
 }
 

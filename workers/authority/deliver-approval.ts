@@ -84,7 +84,7 @@ async function deliver(
       return failures.conflict('An approval with this approvalId or this nonce was delivered before.')
     const events =
       request !== undefined && completed ? [delivered, approvedEvent(request, row, key)] : [delivered]
-    await sql.run([...storeAuditEvents(events, log), ...log.steps()])
+    await sql.run([...storeAuditEvents(events, log), ...log.statements()])
     return { body: approvalText({ ...row, status: 'UNUSED', consumedBy: null, consumedAt: null }) }
   })
 }

@@ -50,7 +50,7 @@ async function propose(
     const position = logChange(change, stored, { log, existing })
     if (!(await insertChange(sql, { ...change, ...stored, ...position })))
       return failures.conflict(`A change of ${change.target} is open already.`)
-    await sql.run([...storeAuditEvents([changeEvent(change, key)], log), ...log.steps()])
+    await sql.run([...storeAuditEvents([changeEvent(change, key)], log), ...log.statements()])
     return { status: 201, body: changeText(stored) }
   })
 }

@@ -102,7 +102,7 @@ async function resolve(
     const log = startLogBatch()
     const position = logChange(resolved, sealed, { log, existing })
     await storeResolution(sql, { changeId, status: resolved.status, ...sealed, ...position })
-    await sql.run([...storeAuditEvents([changeEvent(resolved, key)], log), ...log.steps()])
+    await sql.run([...storeAuditEvents([changeEvent(resolved, key)], log), ...log.statements()])
     return { body: changeText({ ...sealed, advice: stored.advice }) }
   })
 }

@@ -77,7 +77,7 @@ async function manage(
       },
       key,
     )
-    await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+    await sql.run([...storeAuditEvents([event], log), ...log.statements()])
     return { body: JSON.stringify(answer) }
   })
 }

@@ -10,7 +10,7 @@ import { signEd25519 } from '../../src/core/signing/signature.ts'
 import { findAuditEvents, insertAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { isTaken } from '../../src/core/tables/sql.ts'
-import type { Step } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
@@ -32,7 +32,7 @@ export async function recordAuditEvents(
   const store = (some: readonly AuditEventRow[]) =>
     inTransaction(pool, (transaction) => {
       const log = startLogBatch()
-      transaction.runLast([...storeAuditEvents(some, log), ...log.steps()])
+      transaction.runLast([...storeAuditEvents(some, log), ...log.statements()])
     })
   try {
     await store(rows)
@@ -49,7 +49,7 @@ export async function recordAuditEvents(
 }
 
 /** @returns the steps that store the events, whose entries are now in `log` */
-export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Step[] {
+export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Statement[] {
   return insertAuditEvents(
     rows.map((row) => ({
       ...row,

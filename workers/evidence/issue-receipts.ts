@@ -57,7 +57,7 @@ async function receiptLocked(
     return { ...item, ...describeReceipt(item.id, latest, thread) }
   })
   const receipted = await runTogether(unsigned, async (items) => {
-    const texts = await signReceipts(items, { ...thread, verified: openVerifiedSignatures() })
+    const texts = await signReceipts(items, { ...thread, verifiedSignatures: openVerifiedSignatures() })
     return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
   const numbered = runStep(receipted, numbering('receipts', receipts)) // 409
@@ -67,7 +67,7 @@ async function receiptLocked(
     // The execution has had its event, with its first receipt.
     ...log.add(() => ({ ...receiptEntry(item, streamsOfRecord(item.stored)), event: 'none' })),
   }))
-  sql.runLast([...appendReceipts(rows), ...log.steps()])
+  sql.runLast([...appendReceipts(rows), ...log.statements()])
   return finishWithText(numbered)
 }
 

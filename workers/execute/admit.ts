@@ -2,13 +2,13 @@
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
-import type { Step } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { claimTransactions } from '../../src/core/tables/business-transactions.ts'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
 import { insertHistoryEntries, insertHistoryGroups } from '../../src/core/tables/history-entries.ts'
 import { insertRefusals } from '../../src/core/tables/refusal-records.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
-import type { Authorized, Decided } from './authorize.ts'
+import type { Authorized, Claimable } from './authorize.ts'
 import type { ThreadContext } from '../context.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 import { Finished, stillGoing } from '../in-flight.ts'
@@ -24,20 +24,20 @@ const DEADLINE_MARGIN_MS = 2_000
  *   executed where the database is away or refuses evidence
  */
 export async function admit(
-  decided: readonly (Decided | Finished)[],
+  claimable: readonly (Claimable | Finished)[],
   { storeFault, ...tools }: ClaimWith & Pick<ThreadContext, 'pool' | 'storeFault'>,
 ): Promise<(Authorized | Finished)[]> {
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined)
-    return decided.map((item) =>
+    return claimable.map((item) =>
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
-  const firsts = firstOfEachId(stillGoing(decided))
+  const firsts = firstOfEachId(stillGoing(claimable))
   const refusals = await claim([...firsts.values()], tools)
-  return decided.map((item) => {
+  return claimable.map((item) => {
     if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
-    const first = firsts.get(id) as Decided
+    const first = firsts.get(id) as Claimable
     // A repeat within the batch shares the first one's refusal: where nothing was claimed, no 409 may say otherwise.
     const refusal = refusals.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
     if (refusal !== undefined) return new Finished(item.request, refusal)
@@ -46,11 +46,11 @@ export async function admit(
 }
 
 /** Sorted by id: batches of all threads and instances take their ids in one order, so that none waits in a circle. */
-function firstOfEachId(items: readonly Decided[]): Map<string, Decided> {
+function firstOfEachId(items: readonly Claimable[]): Map<string, Claimable> {
   const sorted = items.toSorted((a, b) =>
     compare(a.transaction.businessTransactionId, b.transaction.businessTransactionId),
   )
-  const firsts = new Map<string, Decided>()
+  const firsts = new Map<string, Claimable>()
   for (const item of sorted) {
     const id = item.transaction.businessTransactionId
     if (!firsts.has(id)) firsts.set(id, item)
@@ -68,9 +68,9 @@ interface ClaimWith extends Pick<ThreadContext, 'startLogBatch' | 'existingStrea
 
 /** The failures of those that could not be claimed. */
 function claim(
-  items: readonly Decided[],
+  items: readonly Claimable[],
   { pool, ...tools }: ClaimWith & Pick<ThreadContext, 'pool'>,
-): Promise<Map<Decided, Failure>> {
+): Promise<Map<Claimable, Failure>> {
   return togetherOrAlone(items, {
     work: async (some) => {
       const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, some, tools))
@@ -90,7 +90,7 @@ function claim(
  */
 export async function claimAll(
   transaction: Transaction,
-  items: readonly Decided[],
+  items: readonly Claimable[],
   tools: ClaimWith,
 ): Promise<Set<string>> {
   const ids = await claimTransactions(transaction, items.map(transactionRow))
@@ -104,7 +104,10 @@ export async function claimAll(
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
-function released(claimed: readonly Decided[], { now, startLogBatch, existingStreams }: ClaimWith): Step[] {
+function released(
+  claimed: readonly Claimable[],
+  { now, startLogBatch, existingStreams }: ClaimWith,
+): Statement[] {
   const log = startLogBatch()
   const authorized = claimed.filter((item) => item.outcome === 'authorized')
   const refused = claimed.filter((item) => item.outcome === 'refused')
@@ -142,11 +145,11 @@ function released(claimed: readonly Decided[], { now, startLogBatch, existingStr
         ...log.add(() => refusalEntry(item, existingStreams)),
       })),
     ),
-    ...log.steps(),
+    ...log.statements(),
   ]
 }
 
-function transactionRow(item: Decided) {
+function transactionRow(item: Claimable) {
   return {
     ...ownership(item),
     body: item.canonical.transaction.text,
@@ -154,7 +157,7 @@ function transactionRow(item: Decided) {
   }
 }
 
-function ownership({ transaction, request, createdAt }: Decided) {
+function ownership({ transaction, request, createdAt }: Claimable) {
   return {
     businessTransactionId: transaction.businessTransactionId,
     callerId: request.caller.callerId,

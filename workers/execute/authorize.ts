@@ -13,17 +13,18 @@ export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> 
   readonly outcome: 'authorized'
   readonly authorization: Authorization
   /** Knows the signature of the authorization once the gate has verified it. */
-  readonly verified: VerifiedSignatures
+  readonly verifiedSignatures: VerifiedSignatures
 }
 
-export type Decided = Authorized | Refused | Unexecutable
+/** What the gate and the claim take: refused and unexecutable executions are claimed too. */
+export type Claimable = Authorized | Refused | Unexecutable
 
 /** Signs the authorizations of a batch together. @returns in the order of `concluded` */
 export async function authorize(
   concluded: readonly Concluded[],
   tools: SignTogether & { readonly key: SigningKey },
-): Promise<Decided[]> {
-  const { verified } = tools
+): Promise<Claimable[]> {
+  const { verifiedSignatures } = tools
   const approved = concluded.filter((item) => item.outcome === 'approved')
   const signed = await signAuthorizations(
     approved.map(({ authorization }) => authorization),
@@ -32,17 +33,21 @@ export async function authorize(
   const authorizations = new Map(approved.map((item, i) => [item, signed[i] as Authorization]))
   return concluded.map((item) =>
     item.outcome === 'approved'
-      ? authorized(item, authorizations.get(item) as Authorization, verified)
+      ? authorized(item, authorizations.get(item) as Authorization, verifiedSignatures)
       : item,
   )
 }
 
 /** Signs the authorization of an execution that is in no batch. */
-export function authorizeAlone(concluded: Concluded, key: SigningKey): Decided {
+export function authorizeAlone(concluded: Concluded, key: SigningKey): Claimable {
   if (concluded.outcome !== 'approved') return concluded
   return authorized(concluded, signAuthorization(concluded.authorization, key), openVerifiedSignatures())
 }
 
-function authorized(item: Approved, authorization: Authorization, verified: VerifiedSignatures): Authorized {
-  return { ...item, outcome: 'authorized', authorization, verified }
+function authorized(
+  item: Approved,
+  authorization: Authorization,
+  verifiedSignatures: VerifiedSignatures,
+): Authorized {
+  return { ...item, outcome: 'authorized', authorization, verifiedSignatures }
 }

@@ -104,7 +104,7 @@ function commitAll(
     const ours = evidence.filter((item) => closed.has(item.businessTransactionId))
     transaction.runLast(storeRecords(rowsOf(ours, log)))
     if (others.length === 0) {
-      transaction.runLast(log.steps())
+      transaction.runLast(log.statements())
       return closed
     }
     const stored = closed.union(await storedBefore(others, transaction))
@@ -117,7 +117,7 @@ function commitAll(
     )
     const late = unstored.filter(({ lateEventId }) => !told.has(lateEventId))
     const events = late.map((item) => lateEvent(item, key))
-    transaction.runLast([...storeAuditEvents(events, log), ...log.steps()])
+    transaction.runLast([...storeAuditEvents(events, log), ...log.statements()])
     return stored
   })
 }
@@ -139,7 +139,7 @@ export async function whyNotStorable(id: string, { pool, startLogBatch }: Commit
       await transaction.run([
         ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
         ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
-        ...log.steps(),
+        ...log.statements(),
       ])
       throw rolledBack
     })

@@ -8,21 +8,21 @@ import {
   type SignedAuthorization,
 } from '../gateway.ts'
 import type { Authorization } from './authorization.ts'
-import type { Decided } from './authorize.ts'
+import type { Claimable } from './authorize.ts'
 
 export function gate(
-  decided: Decided,
+  claimable: Claimable,
   { findKey, now }: { findKey: (keyId: string) => PublicKey | undefined; now: Date },
-): Decided | Failure {
-  if (decided.outcome !== 'authorized') return decided
-  const checked = checkText(decided.authorization, {
-    transaction: decided.transaction,
-    parameters: decided.canonical.parameters,
+): Claimable | Failure {
+  if (claimable.outcome !== 'authorized') return claimable
+  const checked = checkText(claimable.authorization, {
+    transaction: claimable.transaction,
+    parameters: claimable.canonical.parameters,
     findKey,
     now,
-    verified: decided.verified,
+    verifiedSignatures: claimable.verifiedSignatures,
   })
-  return checked === undefined ? decided : failures.internal(checked)
+  return checked === undefined ? claimable : failures.internal(checked)
 }
 
 /** Checks the text of an authorization, which is what the record will hold. */

@@ -6,7 +6,7 @@ import { Finished, runStep, runTogether, finishedOf, stillGoing, type InFlight }
 import { admit } from './admit.ts'
 import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
 import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
-import { authorize, type Decided } from './authorize.ts'
+import { authorize, type Claimable } from './authorize.ts'
 import { decide, type Concluded, type StateUnverified } from './decide.ts'
 import { doubt } from './doubt.ts'
 import { gate } from './gate.ts'
@@ -36,16 +36,16 @@ export async function execute(
 ): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
   const { lap } = watch
   const now = new Date()
-  const tools = { ...thread, now, verified: openVerifiedSignatures() }
+  const tools = { ...thread, now, verifiedSignatures: openVerifiedSignatures() }
   const accepted = runStep(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
   const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, approvals
   // Policies that verify state: each of their executions is decided, claimed and performed by itself.
   const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
-  const authorized = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all
+  const claimable = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all that is approved
   lap('decide')
-  const gated = runStep(authorized, (item) => gate(item, tools)) // the gateway's pure checks
+  const gated = runStep(claimable, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
   lap('admit')
@@ -70,7 +70,7 @@ async function proveAdmitAndPerform(
 
 /** Counts the executions that a policy decided. */
 function countOutcomes(
-  gated: readonly (Decided | Finished)[],
+  gated: readonly (Claimable | Finished)[],
   admitted: readonly object[],
   { outcomes }: ThreadContext,
 ): void {
@@ -94,7 +94,7 @@ export async function finish(
   if (performed.length === 0) return []
   const { pool } = thread
   const { outcomeUnknown } = failures
-  const tools = { ...thread, verified: openVerifiedSignatures() }
+  const tools = { ...thread, verifiedSignatures: openVerifiedSignatures() }
   const sealed = await seal(performed, tools) // record
   lap('seal')
   const verified = runStep(sealed, (item) => verify(item, tools), outcomeUnknown) // verification

@@ -12,19 +12,19 @@ export interface VerifiedExecution extends SealedExecution {
 /**
  * Starts from the bytes that will be stored. What it takes from earlier steps is which signatures hold: the gate has verified the
  * authorization's, and sealing the head of the records' batch. They count only for the same bytes, signature and key.
- * @param tools.verified of the group that was sealed together
+ * @param tools.verifiedSignatures of the group that was sealed together
  */
 export function verify(
   execution: SealedExecution,
   {
     findKey,
     approvers,
-    verified,
-  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { verified: VerifiedSignatures },
+    verifiedSignatures,
+  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { verifiedSignatures: VerifiedSignatures },
 ): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
   const crypto = openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
-    artifact === 'execution-authorization' ? execution.verified : verified,
+    artifact === 'execution-authorization' ? execution.verifiedSignatures : verifiedSignatures,
   )
   return { ...execution, verification: verifySealed(execution.record, businessTransactionId, crypto) }
 }

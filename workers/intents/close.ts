@@ -69,7 +69,7 @@ export async function closeIntent(
     const { action: capability } = JSON.parse(body) as { action: string }
     const { by, at, log } = closing
     const event = auditEvent({ ...done, route: ROUTES[done.type], by, at, capability }, key)
-    await sql.run([...storeAuditEvents([event], log), ...log.steps()])
+    await sql.run([...storeAuditEvents([event], log), ...log.statements()])
     return { body, status: done.type === 'intent.first_word' ? 202 : 200 }
   })
 }

@@ -122,7 +122,7 @@ async function concludeOne(
         },
         key,
       )
-      sql.runLast([...storeAuditEvents([event], log), ...log.steps()])
+      sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
       return { outcome: 'contradicted' }
     }
     const resolution = conclusion.closes
@@ -146,7 +146,7 @@ async function concludeOne(
     ])
     if (ended.length !== 1) throw new Error('a locked intent was closed by somebody else')
     await forget(sql, [id])
-    sql.runLast([...storeAuditEvents([event], log), ...log.steps()])
+    sql.runLast([...storeAuditEvents([event], log), ...log.statements()])
     return { outcome: says satisfies ReadBackOutcome }
   })
 }

@@ -60,7 +60,7 @@ function notice(
     const noted = await noteInDoubt(sql, await withConnectors(locked, { sql, connectors }))
     const events = locked.filter(({ id }) => noted.has(id)).map((intent) => eventOf(intent, key))
     const log = startLogBatch()
-    sql.runLast([...storeAuditEvents(events, log), ...log.steps()])
+    sql.runLast([...storeAuditEvents(events, log), ...log.statements()])
     return noted.size
   })
 }

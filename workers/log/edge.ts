@@ -16,7 +16,7 @@ import { readStreams, upsertStreams, type StreamRow } from '../../src/core/table
 import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/core/tables/log-tail.ts'
 import { insertTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
-import type { Step } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { AppendedEntries } from './appended.ts'
 import { eventSteps } from './events.ts'
 import { numberIn, Streams } from './streams.ts'
@@ -80,10 +80,10 @@ export class Edge {
   append(
     batches: readonly QueuedBatch[],
     { run, withHeads, nowMs }: { run?: string; withHeads: boolean; nowMs: number },
-  ): Step[] {
+  ): Statement[] {
     const { log, frontier } = this
     const { entries, placed } = this.numbered(batches)
-    const streams = this.streams.rows()
+    const streams = this.streams.takeRows()
     const keys = keyRows(batches, { log, start: frontier.size, appendedAtMs: nowMs })
     if (run !== undefined) entries.add(entryStart({ kind: 'ids', hash: run }))
     if (withHeads) entries.add(entryStart({ kind: 'heads', hash: toHex(this.streams.root()) }))

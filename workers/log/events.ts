@@ -8,7 +8,7 @@ import {
   type LogEventRow,
 } from '../../src/core/tables/log-events.ts'
 import type { QueuedBatch } from '../../src/core/tables/log-queue.ts'
-import type { Step } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/tables/statement-batch.ts'
 
 /** A reader that wants one event of a row reads all of it: 8 KB. */
 const EVENTS_PER_ROW = 256
@@ -17,7 +17,7 @@ const EVENTS_PER_ROW = 256
 export function eventSteps(
   batches: readonly QueuedBatch[],
   { log, start, nowMs }: { readonly log: number; readonly start: number; readonly nowMs: number },
-): Step[] {
+): Statement[] {
   const rows: LogEventRow[] = []
   // The same few callers, many times.
   const tags = new Map<string, string>()

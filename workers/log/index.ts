@@ -88,27 +88,22 @@ export function openLogWork({
     }
   }
 
-  /** Another thread has appended since the last tick. It has the edge of the tree in memory, and goes on. */
-  function isOthers({ log, size }: LogStatus): boolean {
-    const isOther = size !== sizeBefore && !sequencer.isAt({ log, size })
-    sizeBefore = size
-    return isOther
-  }
-
   /**
    * Does what is due.
    * @returns when the next tick is. After a checkpoint not before the next one: what is queued until then is appended by one transaction
    */
   async function advance(status: LogStatus): Promise<number> {
     await followCheckpoints(pool, guard, status)
-    const others = isOthers(status)
-    const sequences = !others && (status.queued || status.begins || isGrown(status, nowMs()))
-    const publishes = !sequences && isUnpublished(status, nowMs())
-    const isPublished = sequences && (await sequenceAndPublish())
-    if (publishes) await publish({ pool, keys, guard, nowMs })
-    if (others) return OTHERS_TICK_EVERY_MS
+    // Another thread has appended since the last tick. It has the edge of the tree in memory, and goes on.
+    const isOthers = status.size !== sizeBefore && !sequencer.isAt(status)
+    sizeBefore = status.size
+    const mustSequence = !isOthers && (status.queued || status.begins || isGrown(status, nowMs()))
+    const mustPublish = !mustSequence && isUnpublished(status, nowMs())
+    const caughtUp = mustSequence && (await sequenceAndPublish())
+    if (mustPublish) await publish({ pool, keys, guard, nowMs })
+    if (isOthers) return OTHERS_TICK_EVERY_MS
     await workOnRuns()
-    return isPublished ? CHECKPOINT_EVERY_MS : TICK_EVERY_MS
+    return caughtUp ? CHECKPOINT_EVERY_MS : TICK_EVERY_MS
   }
 
   return {

@@ -31,11 +31,11 @@ interface CompletedTile {
  * @throws DamagedLog with a sentence, where something is missing or another than what was computed when it was appended
  */
 export async function readBack(sql: Sql, state: LogState, last: Checkpoint | undefined): Promise<void> {
-  const { log, checkpoint } = state
-  const heads = [...(last === undefined ? [] : [last]), { ...checkpoint, root: checkpoint.root! }]
+  const { log, headed } = state
+  const heads = [...(last === undefined ? [] : [last]), { ...headed, root: headed.root! }]
   const from = last?.size ?? 0
   let frontier = await storedFrontier(sql, log, from - (from % TILE_WIDTH))
-  while (frontier.size < checkpoint.size) {
+  while (frontier.size < headed.size) {
     const completed: CompletedTile[] = []
     for (const entries of await readEntries(sql, state, frontier.size / TILE_WIDTH))
       frontier = append(frontier, entries, heads, completed)

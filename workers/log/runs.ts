@@ -19,7 +19,7 @@ import {
 } from '../../src/core/tables/log-run-tiles.ts'
 import { deleteRun, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
 import type { Sql } from '../../src/core/tables/sql.ts'
-import type { Step } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './leaves.ts'
 
 export interface RunSizes {
@@ -44,9 +44,9 @@ const TILES_DELETED_AT_ONCE = 1024
 /** What one transaction does for the runs. */
 interface Piece {
   /** The hash of the entry that states the run which is complete with this piece; undefined where none is. */
-  readonly states: string | undefined
+  readonly completedRun: string | undefined
   /** @param entryIndex of that entry */
-  readonly steps: (entryIndex: number | null) => Step[]
+  readonly statements: (entryIndex: number | null) => Statement[]
 }
 
 interface Log {
@@ -152,8 +152,8 @@ async function forgettingPiece(
   if (run === undefined) return undefined
   const count = await deleteRunTiles(sql, run, TILES_DELETED_AT_ONCE)
   return {
-    states: undefined,
-    steps: () => (count < TILES_DELETED_AT_ONCE ? deleteRun(run) : []),
+    completedRun: undefined,
+    statements: () => (count < TILES_DELETED_AT_ONCE ? deleteRun(run) : []),
   }
 }
 
@@ -162,8 +162,8 @@ function adding(before: RunRow, leaves: Buffer, { isLast }: { isLast: boolean })
   const { run, tiles } = addLeaves(before, leaves, { isLast })
   const { log, level, end, chunks } = run
   return {
-    states: isLast ? runHash({ ...run, root: rootOf(chunks, sha256) }, sha256) : undefined,
-    steps: (entryIndex) => [
+    completedRun: isLast ? runHash({ ...run, root: rootOf(chunks, sha256) }, sha256) : undefined,
+    statements: (entryIndex) => [
       ...insertRunTiles(run, tiles),
       ...upsertRun({ ...run, entryIndex }),
       ...(isLast && level === 0 ? deleteIdTailBefore(log, end) : []),

@@ -73,38 +73,38 @@ export function openSequencer({
     const withHeads = isDue(state, { appends: batches.length > 0, last, nowMs: nowMs() })
     if (batches.length === 0 && !withHeads) return NOTHING
     edge = await edgeAt(sql, state)
-    const steps = edge.append(batches, { withHeads, nowMs: nowMs() })
+    const appended = edge.append(batches, { withHeads, nowMs: nowMs() })
     const { log, frontier } = edge
-    const checkpoint = withHeads ? { size: frontier.size, root: edge.root() } : state.checkpoint
-    sql.runLast([...remove(), ...steps, ...updateLogState({ log, frontier, checkpoint })])
+    const headed = withHeads ? { size: frontier.size, root: edge.root() } : state.headed
+    sql.runLast([...remove(), ...appended, ...updateLogState({ log, frontier, headed })])
     return { more, headed: withHeads }
   }
 
   async function addToRuns(sql: Transaction): Promise<boolean> {
     const state = await lockOpenLog(sql)
     if (state === undefined) return false
-    const { log, checkpoint } = state
+    const { log, headed } = state
     const piece = await nextPiece(sql, { log, size: state.frontier.size, nowMs: nowMs(), sizes: runSizes })
     if (piece === undefined) return false
-    const { states: run, steps } = piece
-    if (run === undefined) {
-      sql.runLast(steps(null))
+    const { completedRun, statements } = piece
+    if (completedRun === undefined) {
+      sql.runLast(statements(null))
       return true
     }
     assertNotBehind(state)
     edge = await edgeAt(sql, state)
-    const appended = edge.append([], { run, withHeads: false, nowMs: nowMs() })
+    const appended = edge.append([], { run: completedRun, withHeads: false, nowMs: nowMs() })
     const { frontier } = edge
     sql.runLast([
-      ...steps(state.frontier.size),
+      ...statements(state.frontier.size),
       ...appended,
-      ...updateLogState({ log, frontier, checkpoint }),
+      ...updateLogState({ log, frontier, headed }),
     ])
     return true
   }
 
   function assertNotBehind(state: LogState): void {
-    const behind = whyBehind({ ...state, checkpointSize: state.checkpoint.size }, guard.seen())
+    const behind = whyBehind({ ...state, checkpointSize: state.headed.size }, guard.seen())
     if (behind !== undefined) throw new DamagedLog(behind)
   }
 
@@ -145,10 +145,10 @@ function beginningOf({ origin, previous }: LogState): QueuedBatch[] {
 
 /** The log has grown, the last heads are published, and it is time. A first checkpoint waits for nothing. */
 function isDue(
-  { frontier, checkpoint }: LogState,
+  { frontier, headed }: LogState,
   { appends, last, nowMs }: { appends: boolean; last: CheckpointRow | undefined; nowMs: number },
 ): boolean {
-  const grown = appends || frontier.size > checkpoint.size
-  const published = checkpoint.size === (last?.size ?? 0)
+  const grown = appends || frontier.size > headed.size
+  const published = headed.size === (last?.size ?? 0)
   return grown && published && nowMs - (last?.publishedAtMs ?? 0) >= CHECKPOINT_EVERY_MS
 }

@@ -29,7 +29,7 @@ export class Streams {
     for (const row of rows) this.stored.set(row.tag, row)
   }
 
-  /** A stream that is about to grow: to be counted in until `rows` stores it. */
+  /** A stream that is about to grow: to be counted in until `takeRows` returns it. */
   grow(tag: string): Grown {
     let grown = this.grown.get(tag)
     if (grown === undefined) {
@@ -39,8 +39,8 @@ export class Streams {
     return grown
   }
 
-  /** Stores what was added. */
-  rows(): { readonly streams: StreamRow[]; readonly blocks: StreamBlockRow[] } {
+  /** Counts what was added into the heads. @returns the rows to store; the next call begins anew */
+  takeRows(): { readonly streams: StreamRow[]; readonly blocks: StreamBlockRow[] } {
     const { log } = this
     const streams: StreamRow[] = []
     const blocks: StreamBlockRow[] = []

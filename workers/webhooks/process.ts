@@ -110,7 +110,7 @@ async function processAll(
     const ends = confirmed.filter(
       ({ outcome, detail }, i) => outcome !== null || events[i]?.detail !== detail,
     )
-    transaction.runLast([...storeEnds(ends, at), ...storeAuditEvents(rows, log), ...log.steps()])
+    transaction.runLast([...storeEnds(ends, at), ...storeAuditEvents(rows, log), ...log.statements()])
     if (waiting.length > 0) {
       const waits = new Set(waiting.map(({ eventKey }) => eventKey))
       const later = deliveries.filter(({ id }) => waits.has(id))

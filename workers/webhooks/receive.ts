@@ -129,7 +129,7 @@ export function storeWithJobs(
         moveInLog(stored.map((row) => ({ eventKey: row.eventKey, ...log.add(() => entryOf(row)) }))),
       )
     }
-    transaction.runLast(log.steps())
+    transaction.runLast(log.statements())
     await jobs.add(
       transaction,
       stored.map(({ eventKey, body }) => ({ id: eventKey, bytes: body.byteLength })),

@@ -156,7 +156,7 @@ async function queueSome(
     })
     const placed = await sql.run(places)
     if (placed.length !== places.length) throw new Error('a locked row was changed by somebody else')
-    sql.runLast(log.steps())
+    sql.runLast(log.statements())
     return { kinds, busy: rows.filter((row) => row === undefined).length }
   })
 }

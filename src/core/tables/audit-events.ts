@@ -1,9 +1,9 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
 export interface AuditEventRow extends Sealed {
@@ -26,8 +26,8 @@ const insert: RowsStatement<LoggedEvent> = {
  * Stores events.
  * @returns steps that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
  */
-export function insertAuditEvents(rows: readonly LoggedEvent[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertAuditEvents(rows: readonly LoggedEvent[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** @returns which of the ids are those of stored events */

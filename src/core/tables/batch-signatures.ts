@@ -1,8 +1,8 @@
 // batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that stand under it. Their texts are
 // stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 /** FIPS 204 §4, Table 2, in base64. */
 const VALUE_CHARACTERS = 4412
@@ -31,8 +31,8 @@ const insert: RowsStatement<BatchSignature> = {
 }
 
 /** Stores signatures, in one order for all writers. One that stands already is left as it is. */
-export function insertBatchSignatures(rows: readonly BatchSignature[]): Step[] {
-  return stepsOf(
+export function insertBatchSignatures(rows: readonly BatchSignature[]): Statement[] {
+  return statementsOf(
     insert,
     rows.toSorted((a, b) => (a.batch < b.batch ? -1 : 1)),
   )
@@ -42,7 +42,7 @@ export function insertBatchSignatures(rows: readonly BatchSignature[]): Step[] {
 interface SharedSignatures {
   readonly takenFrom: (text: string) => string
   /** Stores what was taken. */
-  readonly steps: () => Step[]
+  readonly statements: () => Statement[]
 }
 
 export function shareSignatures(): SharedSignatures {
@@ -53,7 +53,7 @@ export function shareSignatures(): SharedSignatures {
         shared.set(batch, value)
         return before
       }),
-    steps: () => insertBatchSignatures(Array.from(shared, ([batch, value]) => ({ batch, value }))),
+    statements: () => insertBatchSignatures(Array.from(shared, ([batch, value]) => ({ batch, value }))),
   }
 }
 

@@ -1,6 +1,6 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -43,7 +43,7 @@ export async function claimTransactions(
   transaction: Transaction,
   rows: readonly BusinessTransactionRow[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(stepsOf(claim, rows)))
+  return idsIn(await transaction.run(statementsOf(claim, rows)))
 }
 
 /** Whether an id is used. A claim that has not committed yet is not seen. */

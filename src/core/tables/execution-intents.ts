@@ -1,10 +1,10 @@
 // execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/core/intents/states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -44,8 +44,8 @@ const release: RowsStatement<ExecutionIntentRow> = {
  * Consumes the nonces of authorizations by inserting their intents as RELEASED.
  * @returns steps that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
  */
-export function releaseIntents(rows: readonly ExecutionIntentRow[]): Step[] {
-  return stepsOf(release, rows)
+export function releaseIntents(rows: readonly ExecutionIntentRow[]): Statement[] {
+  return statementsOf(release, rows)
 }
 
 const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
@@ -68,7 +68,9 @@ export async function closeIntents(
   transaction: Transaction,
   ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
 ): Promise<Set<string>> {
-  const steps = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => stepsOf(closeAs[state], ends[state]))
+  const steps = (['FINALIZED', 'ERRORED'] as const).flatMap((state) =>
+    statementsOf(closeAs[state], ends[state]),
+  )
   return idsIn(await transaction.run(steps))
 }
 
@@ -192,7 +194,7 @@ interface IntentEnding {
 }
 
 /** @returns steps with a row for each that was still RELEASED, which is closed now */
-export function endIntents(endings: readonly IntentEnding[]): Step[] {
+export function endIntents(endings: readonly IntentEnding[]): Statement[] {
   return endings.map(({ id, state, resolution, closedAt }) => ({
     name: 'execution_intents_end',
     text: `

@@ -1,7 +1,7 @@
 // history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
 // by the group that a limit counts them in, and by time.
-import type { Step } from './statement-batch.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
 interface HistoryEntryRow {
@@ -24,8 +24,8 @@ const insert: RowsStatement<HistoryEntryRow> = {
  * Runs in the transaction that claims the executions.
  * @param rows sorted by id
  */
-export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 interface HistoryGroupRow {
@@ -44,8 +44,8 @@ const insertGroup: RowsStatement<HistoryGroupRow> = {
 }
 
 /** Runs in the transaction that claims the executions. */
-export function insertHistoryGroups(rows: readonly HistoryGroupRow[]): Step[] {
-  return stepsOf(insertGroup, rows)
+export function insertHistoryGroups(rows: readonly HistoryGroupRow[]): Statement[] {
+  return statementsOf(insertGroup, rows)
 }
 
 interface Within {

@@ -1,9 +1,9 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface IntentTransitionRow extends Sealed {
   readonly transitionId: string
@@ -29,8 +29,8 @@ const insert: RowsStatement<IntentTransitionRow & LogPosition> = {
   ],
 }
 
-export function insertTransitions(rows: readonly (IntentTransitionRow & LogPosition)[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertTransitions(rows: readonly (IntentTransitionRow & LogPosition)[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** Those of each intent that has any, oldest first. */

@@ -1,6 +1,6 @@
 // log_batches: where in a log the entries of a commit begin.
-import { stepsOf, type RowsStatement } from './rows.ts'
-import type { Step } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface LoggedBatch {
   /** UUID. */
@@ -18,6 +18,6 @@ const insert: RowsStatement<LoggedBatch> = {
   values: ({ batch, log, start, count }) => [batch, log, start, count],
 }
 
-export function insertBatches(rows: readonly LoggedBatch[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertBatches(rows: readonly LoggedBatch[]): Statement[] {
+  return statementsOf(insert, rows)
 }

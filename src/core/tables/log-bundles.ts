@@ -2,9 +2,9 @@
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../log/damaged.ts'
 import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface BundleRow {
   readonly log: number
@@ -20,8 +20,8 @@ const insert: RowsStatement<BundleRow> = {
   values: ({ log, n, entries }) => [log, n, byteaText(entries)],
 }
 
-export function insertBundles(rows: readonly BundleRow[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertBundles(rows: readonly BundleRow[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** A bundle as it goes out: a full one as it is stored. */

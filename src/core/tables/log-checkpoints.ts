@@ -3,7 +3,7 @@
 import { meetsQuorum, type LogPolicy } from '../log/policy.ts'
 import { cosignerOf, readCosigned, type Cosignatures } from './log-cosigned.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface CheckpointRow {
   readonly log: number
@@ -15,7 +15,7 @@ export interface CheckpointRow {
 }
 
 /** Stores a checkpoint. One of the same size is replaced, and the last but one is deleted where it is of the same minute as the last. */
-export function publishCheckpoint({ log, size, note, publishedAtMs }: CheckpointRow): Step[] {
+export function publishCheckpoint({ log, size, note, publishedAtMs }: CheckpointRow): Statement[] {
   return [
     {
       name: 'log_checkpoints_thin',

@@ -1,8 +1,8 @@
 // log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
 import { sha256Hex } from '../signing/sha256.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 /** An event as it is stored. */
 export interface StoredEvent {
@@ -85,11 +85,11 @@ const insertOwners: RowsStatement<{ log: number; owner: string; lastIndex: numbe
   values: ({ log, owner, lastIndex }) => [log, `\\x${owner}`, lastIndex],
 }
 
-export function insertEventRows(rows: readonly LogEventRow[]): Step[] {
+export function insertEventRows(rows: readonly LogEventRow[]): Statement[] {
   const owners = rows.flatMap(({ log, lastIndex, owners: tags }) =>
     tags.map((owner) => ({ log, owner, lastIndex })),
   )
-  return [...stepsOf(insert, rows), ...stepsOf(insertOwners, owners)]
+  return [...statementsOf(insert, rows), ...statementsOf(insertOwners, owners)]
 }
 
 /** A place in the feed: in a log, before the entry of an index. */

@@ -1,8 +1,8 @@
 // log_id_tail: the keys of the ids of entries that are in no run yet, a row or a few for each append.
 import { KEY_BYTES } from '../log/ids.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface IdTailRow {
   readonly log: number
@@ -26,8 +26,8 @@ const insert: RowsStatement<IdTailRow> = {
   ],
 }
 
-export function insertIdTail(rows: readonly IdTailRow[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertIdTail(rows: readonly IdTailRow[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** When the oldest row was stored; undefined where there is none. */
@@ -76,7 +76,7 @@ export async function readIdTail(
 }
 
 /** Deletes the rows of entries that are in a run. */
-export function deleteIdTailBefore(log: number, end: number): Step[] {
+export function deleteIdTailBefore(log: number, end: number): Statement[] {
   return [
     {
       name: 'log_id_tail_delete',

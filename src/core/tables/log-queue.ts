@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../events/types.ts'
 import { streamNames, type StreamName } from '../log/entry.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 /** What writers put into the log. */
 export type LoggedKind =
@@ -48,10 +48,10 @@ export interface LogPosition {
 
 /** The entries of one commit. */
 export interface LogBatch {
-  /** Calls `entry` only where there is a log. */
+  /** Queues an entry. Calls `entry` only where there is a log. @returns the columns by which its row finds it */
   readonly add: (entry: () => QueuedEntry) => LogPosition
-  /** Queues what was added, by one statement, and by none where nothing was. It belongs into the transaction that stores the evidence. */
-  readonly steps: () => Step[]
+  /** Stores what was queued, by one statement, and by none where nothing was: called after the last `add`. It belongs into the transaction that stores the evidence. */
+  readonly statements: () => Statement[]
 }
 
 export function startLogBatch(): LogBatch {
@@ -59,7 +59,7 @@ export function startLogBatch(): LogBatch {
   const entries: QueuedEntry[] = []
   return {
     add: (entry) => ({ logBatch, logOrdinal: entries.push(entry()) - 1 }),
-    steps: () =>
+    statements: () =>
       entries.length === 0
         ? []
         : [
@@ -141,7 +141,7 @@ function uuidOf(digits: string): string {
 export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 
 /** With LOG=off. */
-export const notLogged: LogBatch = { add: () => unlogged, steps: () => [] }
+export const notLogged: LogBatch = { add: () => unlogged, statements: () => [] }
 
 /** What one transaction takes at most: the sequencer computes for 0.1 s then, and its connection may idle for little more than 2. */
 const ROWS_MAX = 512
@@ -158,7 +158,7 @@ interface TakenBatches {
   /** There may be others. */
   readonly more: boolean
   /** Takes them out of the queue: belongs into the same transaction. */
-  readonly remove: () => Step[]
+  readonly remove: () => Statement[]
 }
 
 /** The oldest batches of the queue. Only under the lock of the log: nobody else takes them, and their order is that of the log. */
@@ -184,7 +184,7 @@ export async function takeQueued(sql: Sql): Promise<TakenBatches> {
 }
 
 /** One by one, not from the first to the last: a commit that is slow may show a smaller one since. */
-function removal(seqs: readonly string[]): Step {
+function removal(seqs: readonly string[]): Statement {
   return {
     name: 'log_queue_remove',
     text: 'DELETE FROM log_queue WHERE seq = ANY ($1::bigint[])',

@@ -6,9 +6,9 @@ import { TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { buildTree } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { RunName } from './log-runs.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface RunTileRow {
   /** 0 for a chunk of leaves. */
@@ -35,9 +35,9 @@ const insert: RowsStatement<RunName & RunTileRow> = {
   ],
 }
 
-export function insertRunTiles(run: RunName, rows: readonly RunTileRow[]): Step[] {
+export function insertRunTiles(run: RunName, rows: readonly RunTileRow[]): Statement[] {
   const { log, level, first } = run
-  return stepsOf(
+  return statementsOf(
     insert,
     rows.map((row) => ({ log, level, first, ...row })),
   )

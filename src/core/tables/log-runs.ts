@@ -2,7 +2,7 @@
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
 import { TILE_WIDTH } from '../log/tiles.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 /** Which run: there is one of a level from an index on. */
 export interface RunName {
@@ -53,7 +53,16 @@ export async function readRuns(sql: Sql, log: number): Promise<RunRow[]> {
 }
 
 /** Begins a run, or stores how far it has come. */
-export function upsertRun({ log, level, first, end, size, chunks, lastLeaf, entryIndex }: RunRow): Step[] {
+export function upsertRun({
+  log,
+  level,
+  first,
+  end,
+  size,
+  chunks,
+  lastLeaf,
+  entryIndex,
+}: RunRow): Statement[] {
   return [
     {
       name: 'log_runs_upsert',
@@ -70,7 +79,7 @@ export function upsertRun({ log, level, first, end, size, chunks, lastLeaf, entr
 }
 
 /** Deletes runs that were merged and have no tiles any more. */
-export function deleteRun({ log, level, first }: RunName): Step[] {
+export function deleteRun({ log, level, first }: RunName): Statement[] {
   return [
     {
       name: 'log_runs_delete',

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface LogState {
   /** From 1: the number in its origin. */
@@ -11,8 +11,8 @@ export interface LogState {
   readonly origin: string
   readonly salt: Uint8Array
   readonly frontier: Frontier
-  /** The tree that ends with the newest heads entry. */
-  readonly checkpoint: TreeHead
+  /** The tree that ends with the newest heads entry, which the next checkpoint signs. */
+  readonly headed: TreeHead
   /** The statement that its first entry will be of: undefined once it has one, and for the first log. */
   readonly previous: string | undefined
 }
@@ -37,8 +37,9 @@ export interface LogStatus {
   readonly queuedAbout: number
   /** It was reopened, and has no entry yet. */
   readonly begins: boolean
-  /** The tree that ends with the newest heads entry, and the newest checkpoint; 0 where there is none. */
+  /** The size of the tree that ends with the newest heads entry; 0 where there is none. Its checkpoint may not be published yet. */
   readonly headedSize: number
+  /** That of the newest checkpoint; 0 where there is none. */
   readonly publishedSize: number
   /** Milliseconds since 1970; 0 where there is none. */
   readonly publishedAtMs: number
@@ -171,7 +172,7 @@ export async function lockOpenLog(sql: Sql): Promise<LogState | undefined> {
     origin,
     salt,
     frontier: { size: Number(size), peaks: splitHashes(peaks) },
-    checkpoint: { size: Number(headed), root: root ?? undefined },
+    headed: { size: Number(headed), root: root ?? undefined },
     previous: previous ?? undefined,
   }
 }
@@ -180,9 +181,9 @@ export async function lockOpenLog(sql: Sql): Promise<LogState | undefined> {
 export function updateLogState({
   log,
   frontier,
-  checkpoint,
-}: Pick<LogState, 'log' | 'frontier' | 'checkpoint'>): Step[] {
-  const { root } = checkpoint
+  headed: head,
+}: Pick<LogState, 'log' | 'frontier' | 'headed'>): Statement[] {
+  const { root } = head
   return [
     {
       name: 'log_state_update',
@@ -194,7 +195,7 @@ export function updateLogState({
           log,
           frontier.size,
           byteaText(joinHashes(frontier.peaks)),
-          checkpoint.size,
+          head.size,
           root === undefined ? null : byteaText(root),
         ],
       ],

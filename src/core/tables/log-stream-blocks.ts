@@ -1,8 +1,8 @@
 // log_stream_blocks: from the numbers of a stream's entries to their indexes in the log, 64 in a row.
 import { undamaged } from '../log/damaged.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 /** The entries of a full block. */
 const BLOCK_ENTRIES = 64
@@ -26,8 +26,8 @@ const insert: RowsStatement<StreamBlockRow> = {
   values: ({ log, tag, block, indexes }) => [log, `\\x${tag}`, block, byteaText(packIndexes(indexes))],
 }
 
-export function insertStreamBlocks(rows: readonly StreamBlockRow[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertStreamBlocks(rows: readonly StreamBlockRow[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /**

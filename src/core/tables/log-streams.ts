@@ -1,9 +1,9 @@
 // log_streams: how many entries each stream of a log has, and where the newest are.
 import type { StreamHead } from '../log/heads.ts'
 import { headWithin, readBlocksAt } from './log-stream-blocks.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface StreamRow extends StreamHead {
   readonly log: number
@@ -20,8 +20,8 @@ const upsert: RowsStatement<StreamRow> = {
   values: ({ log, tag, n, lastIndex, recent }) => [log, `\\x${tag}`, n, lastIndex, byteaText(recent)],
 }
 
-export function upsertStreams(rows: readonly StreamRow[]): Step[] {
-  return stepsOf(upsert, rows)
+export function upsertStreams(rows: readonly StreamRow[]): Statement[] {
+  return statementsOf(upsert, rows)
 }
 
 /** All streams of a log. */

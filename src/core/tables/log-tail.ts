@@ -1,6 +1,6 @@
 // log_tail: the entries after the last full bundle, a row for each append.
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface TailRow {
   readonly log: number
@@ -10,7 +10,7 @@ export interface TailRow {
   readonly entries: Uint8Array
 }
 
-export function insertTail({ log, start, entries }: TailRow): Step[] {
+export function insertTail({ log, start, entries }: TailRow): Statement[] {
   return [
     {
       name: 'log_tail_insert',
@@ -21,7 +21,7 @@ export function insertTail({ log, start, entries }: TailRow): Step[] {
 }
 
 /** Deletes the rows of bundles that are full: they are in log_bundles. */
-export function deleteTailBefore(log: number, end: number): Step[] {
+export function deleteTailBefore(log: number, end: number): Statement[] {
   return [
     {
       name: 'log_tail_delete',

@@ -4,9 +4,9 @@ import { DamagedLog, undamaged } from '../log/damaged.ts'
 import { joinHashes } from '../log/frontier.ts'
 import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 
 export interface TileRow {
   readonly log: number
@@ -25,8 +25,8 @@ const insert: RowsStatement<TileRow> = {
   values: ({ log, level, n, root, hashes }) => [log, level, n, byteaText(root), byteaText(hashes)],
 }
 
-export function insertTiles(rows: readonly TileRow[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertTiles(rows: readonly TileRow[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** Full tiles of a level from `n` on, in order; tiles that are not stored are left out. */

@@ -2,9 +2,9 @@
 import { signedText, type Sealed, type WholeRecord } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import { readTrustRecord } from './trust-records.ts'
 
 export interface ProviderConfirmationRow extends Sealed {
@@ -41,8 +41,8 @@ const insert: RowsStatement<ProviderConfirmationRow & LogPosition> = {
 }
 
 /** @returns steps that fail with a unique violation where a delivery has confirmed by the same rules before */
-export function insertConfirmations(rows: readonly (ProviderConfirmationRow & LogPosition)[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertConfirmations(rows: readonly (ProviderConfirmationRow & LogPosition)[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /**

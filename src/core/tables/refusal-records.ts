@@ -1,9 +1,9 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 
 const insert: RowsStatement<SealedRow & LogPosition> = {
@@ -24,8 +24,8 @@ const insert: RowsStatement<SealedRow & LogPosition> = {
 }
 
 /** In the transaction that claims their ids. */
-export function insertRefusals(rows: readonly (SealedRow & LogPosition)[]): Step[] {
-  return stepsOf(insert, rows)
+export function insertRefusals(rows: readonly (SealedRow & LogPosition)[]): Statement[] {
+  return statementsOf(insert, rows)
 }
 
 /** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */

@@ -1,5 +1,5 @@
 // Statements over many rows, prepared by name in fixed sizes: multi-row VALUES, or the list of an IN.
-import type { Step, Texts } from './statement-batch.ts'
+import type { Statement, Texts } from './statement-batch.ts'
 import type { Parameter } from './wire-messages.ts'
 
 // A batch is cut into these sizes, greatest first, so that each statement is parsed and planned once per connection.
@@ -16,19 +16,19 @@ export interface RowsStatement<Row> {
 }
 
 /** The statement over these rows; none for none. */
-export function stepsOf<Row>(statement: RowsStatement<Row>, rows: readonly Row[]): Step[] {
-  const steps: Step[] = []
+export function statementsOf<Row>(statement: RowsStatement<Row>, rows: readonly Row[]): Statement[] {
+  const statements: Statement[] = []
   let start = 0
   for (const size of SIZES) {
     for (; rows.length - start >= size; start += size) {
-      steps.push({
+      statements.push({
         name: `${statement.name}_${size}`,
         text: textFor(statement, size),
         rows: rows.slice(start, start + size).map(statement.values),
       })
     }
   }
-  return steps
+  return statements
 }
 
 /** What `RETURNING` an id brings. */

@@ -4,7 +4,7 @@ import { Query, type ClientBase, type Connection } from 'pg'
 import { WireMessages, type Parameter } from './wire-messages.ts'
 
 /** One statement with its parameters. */
-export interface Step {
+export interface Statement {
   /** Prepared under it, once per connection. */
   readonly name: string
   readonly text: string
@@ -15,7 +15,7 @@ export interface Step {
 /** A row as PostgreSQL wrote it. */
 export type Texts = readonly (string | null)[]
 
-export interface StepResult {
+export interface StatementResult {
   readonly rows: readonly Texts[]
   /** What the server says was done: 'INSERT 0 5', 'COMMIT'. */
   readonly tag: string
@@ -23,16 +23,16 @@ export interface StepResult {
 
 /**
  * Sends statements as one pipeline.
- * @returns a result for each step
+ * @returns a result for each statement
  * @throws as any statement does. Then none of them took effect, or all did but the answer was lost. Close the connection: which of the
  *   statements it has prepared is not known
  */
 export function sendStatements(
   client: Pick<ClientBase, 'query'>,
-  steps: readonly Step[],
-): Promise<StepResult[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<StepResult[]>()
-  const batch = new StatementBatch(steps, (error, results) => {
+  statements: readonly Statement[],
+): Promise<StatementResult[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<StatementResult[]>()
+  const batch = new StatementBatch(statements, (error, results) => {
     if (error === null) resolve(results)
     else reject(error)
   })
@@ -54,15 +54,15 @@ const prepared = new WeakMap<Connection, Set<string>>()
  */
 class StatementBatch extends Query {
   /** pg puts its own around it, for the time-out. */
-  callback: (error: Error | null, results: StepResult[]) => void
-  private steps: readonly Step[]
-  private results: StepResult[] = []
-  /** The rows of the step that is being answered. `rows` is an option of pg's. */
+  callback: (error: Error | null, results: StatementResult[]) => void
+  private statements: readonly Statement[]
+  private results: StatementResult[] = []
+  /** The rows of the statement that is being answered. `rows` is an option of pg's. */
   private arrived: Texts[] = []
 
-  constructor(steps: readonly Step[], callback: StatementBatch['callback']) {
+  constructor(statements: readonly Statement[], callback: StatementBatch['callback']) {
     super('')
-    this.steps = steps
+    this.statements = statements
     this.callback = callback
   }
 
@@ -71,7 +71,7 @@ class StatementBatch extends Query {
     const names = prepared.get(connection) ?? new Set()
     prepared.set(connection, names)
     const messages = new WireMessages()
-    for (const { name, text, rows } of this.steps) {
+    for (const { name, text, rows } of this.statements) {
       if (!names.has(name)) messages.parse(name, text)
       names.add(name)
       messages.bind(name, rows)
@@ -79,7 +79,7 @@ class StatementBatch extends Query {
     }
     messages.sync()
     messages.send(connection.stream)
-    this.steps = []
+    this.statements = []
   }
 
   handleDataRow({ fields }: { fields: Texts }): void {

@@ -1,21 +1,21 @@
 // Transactions in few round trips: BEGIN is sent with what is `run` first, COMMIT with what is `runLast`.
 import type { Pool, PoolClient, QueryConfig, QueryResultRow } from 'pg'
-import { sendStatements, type Step, type StepResult, type Texts } from './statement-batch.ts'
+import { sendStatements, type Statement, type StatementResult, type Texts } from './statement-batch.ts'
 import type { Sql } from './sql.ts'
 
 /** A connection inside a transaction. */
 export interface Transaction extends Sql {
   /** Sends statements at once and resolves to the rows of all of them. */
-  readonly run: (steps: readonly Step[]) => Promise<Texts[]>
+  readonly run: (statements: readonly Statement[]) => Promise<Texts[]>
   /**
    * Sends statements with the COMMIT. One that fails undoes the transaction like any other. Where the connection is lost while one of
    * them waits, PostgreSQL goes on to the COMMIT: the caller must be able to find such rows later.
    */
-  readonly runLast: (steps: readonly Step[]) => void
+  readonly runLast: (statements: readonly Statement[]) => void
 }
 
-const BEGIN: Step = { name: 'BEGIN', text: 'BEGIN', rows: [] }
-const COMMIT: Step = { name: 'COMMIT', text: 'COMMIT', rows: [] }
+const BEGIN: Statement = { name: 'BEGIN', text: 'BEGIN', rows: [] }
+const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', rows: [] }
 
 /** Runs `work` in one transaction. Whatever it throws, and whatever it has sent that fails, rolls everything back. */
 export async function inTransaction<T>(
@@ -44,7 +44,7 @@ export function inSnapshot<T>(pool: Pool, read: (sql: Sql) => Promise<T>): Promi
   })
 }
 
-const SNAPSHOT: Step = {
+const SNAPSHOT: Statement = {
   name: 'snapshot',
   text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY',
   rows: [],
@@ -53,7 +53,7 @@ const SNAPSHOT: Step = {
 function open(client: PoolClient): { transaction: Transaction; commit: () => Promise<void> } {
   let begun: Promise<unknown> | undefined
   let ended = false
-  const last: Step[] = []
+  const last: Statement[] = []
 
   /** The connection is somebody else's then. */
   function mustBeOpen(): void {
@@ -61,12 +61,12 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   }
 
   /** What follows waits for BEGIN's success: behind one that failed a statement would commit by itself. */
-  async function send(steps: readonly Step[]): Promise<StepResult[]> {
+  async function send(statements: readonly Statement[]): Promise<StatementResult[]> {
     if (begun !== undefined) {
       await begun
-      return sendStatements(client, steps)
+      return sendStatements(client, statements)
     }
-    const first = sendStatements(client, [BEGIN, ...steps])
+    const first = sendStatements(client, [BEGIN, ...statements])
     begun = first
     return (await first).slice(1)
   }
@@ -90,13 +90,13 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
   return {
     transaction: {
       query,
-      async run(steps) {
+      async run(statements) {
         mustBeOpen()
-        return steps.length === 0 ? [] : (await send(steps)).flatMap(({ rows }) => rows)
+        return statements.length === 0 ? [] : (await send(statements)).flatMap(({ rows }) => rows)
       },
-      runLast(steps) {
+      runLast(statements) {
         mustBeOpen()
-        last.push(...steps)
+        last.push(...statements)
       },
     },
     commit,

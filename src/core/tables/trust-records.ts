@@ -2,9 +2,9 @@
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import type { LogPosition } from './log-queue.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
 import type { Transaction } from './transaction.ts'
 
@@ -44,15 +44,15 @@ export function storeRecords(rows: {
   records: SealedRow[]
   verifications: AppendedRow[]
   receipts: ReceiptRow[]
-}): Step[] {
+}): Statement[] {
   const shared = shareSignatures()
   const records = rows.records.map((row) => ({ ...row, seal: shared.takenFrom(row.seal) }))
   const receipts = rows.receipts.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
   return [
-    ...shared.steps(),
-    ...stepsOf(insertRecords, records),
-    ...stepsOf(insertVerifications, rows.verifications),
-    ...stepsOf(insertReceipts, receipts),
+    ...shared.statements(),
+    ...statementsOf(insertRecords, records),
+    ...statementsOf(insertVerifications, rows.verifications),
+    ...statementsOf(insertReceipts, receipts),
   ]
 }
 
@@ -287,14 +287,14 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export function appendVerifications(rows: readonly AppendedRow[]): Step[] {
-  return stepsOf(insertVerifications, rows)
+export function appendVerifications(rows: readonly AppendedRow[]): Statement[] {
+  return statementsOf(insertVerifications, rows)
 }
 
-export function appendReceipts(rows: readonly ReceiptRow[]): Step[] {
+export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
   const shared = shareSignatures()
   const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
-  return [...shared.steps(), ...stepsOf(insertReceipts, receipts)]
+  return [...shared.statements(), ...statementsOf(insertReceipts, receipts)]
 }
 
 /**

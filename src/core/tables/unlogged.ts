@@ -1,7 +1,7 @@
 // What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
-import type { Step, Texts } from './statement-batch.ts'
+import type { Statement, Texts } from './statement-batch.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
 export type Unlogged = 'lost' | 'all'
@@ -25,10 +25,10 @@ export interface UnloggedTable {
    * Lock a row where nobody else has it locked and it still names `batch`: then each step returns one row, the last what `artifacts` reads.
    * Nobody is waited for: whoever closes intents or resolves changes takes several rows in an order of its own.
    */
-  readonly lock: (key: ArtifactKey) => Step[]
+  readonly lock: (key: ArtifactKey) => Statement[]
   /** The artifacts of a row, oldest first. @throws Error where the row cannot be read */
   readonly artifacts: (row: Texts) => Artifact[]
-  readonly place: (key: ArtifactKey, place: { readonly batch: string; readonly ordinal: number }) => Step
+  readonly place: (key: ArtifactKey, place: { readonly batch: string; readonly ordinal: number }) => Statement
 }
 
 const JOIN_TRANSACTION = 'JOIN business_transactions AS t USING (business_transaction_id)'

@@ -2,9 +2,9 @@
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { idsIn, stepsOf, type RowsStatement } from './rows.ts'
+import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
 import { byteaText, type Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import type { Transaction } from './transaction.ts'
 import { deliveriesIn } from '../webhooks/queue.ts'
 
@@ -51,11 +51,11 @@ export async function insertWebhookEvents(
   transaction: Transaction,
   rows: readonly (WebhookEventRow & LogPosition)[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(stepsOf(insert, rows)))
+  return idsIn(await transaction.run(statementsOf(insert, rows)))
 }
 
 /** Gives deliveries that were just stored another place in the log's queue. */
-export function moveInLog(rows: readonly (Pick<WebhookEventRow, 'eventKey'> & LogPosition)[]): Step[] {
+export function moveInLog(rows: readonly (Pick<WebhookEventRow, 'eventKey'> & LogPosition)[]): Statement[] {
   return rows.map(({ eventKey, logBatch, logOrdinal }) => ({
     name: 'webhook_events_move_in_log',
     text: `UPDATE webhook_events SET log_batch = $2::uuid, log_ordinal = $3::smallint WHERE event_key = $1::uuid`,

@@ -1,8 +1,8 @@
 // The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
 import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
-import { stepsOf, type RowsStatement } from './rows.ts'
+import { statementsOf, type RowsStatement } from './rows.ts'
 import type { Sql } from './sql.ts'
-import type { Step } from './statement-batch.ts'
+import type { Statement } from './statement-batch.ts'
 import type { WebhookEventRow } from './webhook-events.ts'
 
 /** A delivery whose job runs. */
@@ -66,8 +66,8 @@ const end: RowsStatement<StoredEnd> = {
 }
 
 /** @param at ISO 8601 */
-export function storeEnds(ends: readonly DeliveryEnd[], at: string): Step[] {
-  return stepsOf(
+export function storeEnds(ends: readonly DeliveryEnd[], at: string): Statement[] {
+  return statementsOf(
     end,
     ends.map((one) => ({ ...one, processedAt: one.outcome === null ? null : at })),
   )

@@ -100,7 +100,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     const sentMs = performance.now()
     const waitedMs = sentMs - Math.min(...requests.map(({ since }) => since))
     watch?.sent(operation, { requests: requests.length, waitedMs })
-    const batch = pending.send(operation, requests, sentMs)
+    const batch = pending.note(operation, requests, sentMs)
     const task = packTask({ operation, authorityEpoch: boot.authority.epoch }, requests, batch.firstTicket)
     try {
       const answered = (await pool.run(task, { transferList: [task.bodies.buffer] })) as ThreadReplies

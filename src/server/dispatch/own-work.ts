@@ -1,5 +1,5 @@
 // Work that the service gives its threads by itself, such as the sweep.
-import type { Operation } from '../../core/thread-messages.ts'
+import { NOBODY, type Operation } from '../../core/thread-messages.ts'
 import type { Answer } from '../answer.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { Submission } from './lane.ts'
@@ -13,7 +13,7 @@ export const SERVICE_CLIENT = 'the service'
  */
 export function ownWork(operation: Operation, given: object = {}): Submission {
   const body = Buffer.from(JSON.stringify(given))
-  return { operation, client: SERVICE_CLIENT, callerIndex: -1, body }
+  return { operation, client: SERVICE_CLIENT, callerIndex: NOBODY, body }
 }
 
 /**

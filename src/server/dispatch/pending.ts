@@ -24,7 +24,7 @@ export interface SentBatch<Reply> {
 
 export interface Pending<Reply> {
   /** Notes a batch that goes to a thread. Bodies are not kept: the thread has them. */
-  readonly send: (
+  readonly note: (
     operation: Operation,
     requests: readonly Waiter<Reply>[],
     sentMs: number,
@@ -50,7 +50,7 @@ export function openPending<Reply>(): Pending<Reply> {
   }
 
   return {
-    send(operation, requests, sentMs) {
+    note(operation, requests, sentMs) {
       const batch: SentBatch<Reply> = {
         operation,
         sentMs,

@@ -13,7 +13,7 @@ import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
 import { routes } from '../routes/index.ts'
 import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
-import type { PathParams } from '../../core/thread-messages.ts'
+import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
 import type { Audit } from './audit.ts'
 import { clientAddress } from './client-address.ts'
 import { addressClient, type Compute } from './compute.ts'
@@ -127,7 +127,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
           params,
           query: new URLSearchParams(request.query),
           caller: authenticated?.caller,
-          callerIndex: authenticated?.index ?? -1,
+          callerIndex: authenticated?.index ?? NOBODY,
           client,
           body: received.body,
           session,

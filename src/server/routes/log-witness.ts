@@ -1,6 +1,7 @@
 // This service as a witness of other logs (C2SP tlog-witness), with WITNESS_LOGS.
 import { Type } from 'typebox'
 import { failures, type Failure } from '../../core/errors.ts'
+import { NOBODY } from '../../core/thread-messages.ts'
 import { readWitnessedNote } from '../../core/tables/witnessed-logs.ts'
 import example from '../openapi/examples/add-checkpoint.json' with { type: 'json' }
 import { openGet, post, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
@@ -51,7 +52,7 @@ cosigned where it continues the newest one that was cosigned of its log, and it 
     readsDatabase: true,
     mounted,
     handle: ({ body, client }, { dispatcher }) =>
-      dispatcher.submit({ operation: 'add-checkpoint', client, callerIndex: -1, body }),
+      dispatcher.submit({ operation: 'add-checkpoint', client, callerIndex: NOBODY, body }),
   },
   {
     ...openGet,

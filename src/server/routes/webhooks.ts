@@ -5,7 +5,7 @@ import { failures, type Failure } from '../../core/errors.ts'
 import { WebhookDelivery, WebhookReceipt } from '../../core/schemas/webhook.ts'
 import { missingHeaderText, schemeOf } from '../../core/webhooks/providers.ts'
 import { storedHeaders } from '../../core/webhooks/stored-headers.ts'
-import type { PathParams } from '../../core/thread-messages.ts'
+import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
 import { post, type HeadContext, type Route } from './route.ts'
 
 /** An example of a payment provider's event. It carries no signature, since one is valid for a single byte sequence. */
@@ -56,7 +56,7 @@ or whose very bytes were received before is acknowledged and not stored again. A
     mounted: ({ provider = '' }, { webhookProviders }) => Object.hasOwn(webhookProviders, provider),
     fromHead: deliveryHead,
     handle: ({ body, client, params }, { dispatcher }) =>
-      dispatcher.submit({ operation: 'receive-webhook', client, callerIndex: -1, body, params }),
+      dispatcher.submit({ operation: 'receive-webhook', client, callerIndex: NOBODY, body, params }),
   },
 ] as const satisfies readonly Route[]
 

@@ -3,7 +3,7 @@ import { notificationQueue } from '../../core/notification-queue.ts'
 import { webhookQueues } from '../../core/webhooks/queue.ts'
 import { startDelivering } from '../jobs/events.ts'
 import { startJobQueue } from '../jobs/job-queue.ts'
-import { startLogging } from '../jobs/log.ts'
+import { startSequencing } from '../jobs/sequence-log.ts'
 import { startReadingBack } from '../jobs/read-back.ts'
 import { startSweeping } from '../jobs/sweep.ts'
 import { workOnWebhooks } from '../jobs/webhooks.ts'
@@ -31,7 +31,7 @@ export async function startJobs(
   closedAtStop(starting, startSweeping({ submit, log }))
   const connectors = () => authority.current().externalConnectors
   closedAtStop(starting, startReadingBack({ connectors, submit, onAnswer: metrics?.onReadBack, log }))
-  const logging = evidenceLog && closedAtStop(starting, startLogging({ submit, log }))
+  const sequencing = evidenceLog && closedAtStop(starting, startSequencing({ submit, log }))
   const witnessing = witnesses && closedAtStop(starting, startWitnessing({ sql: pools.read, witnesses, log }))
   const delivering =
     evidenceLog &&
@@ -42,7 +42,7 @@ export async function startJobs(
     eventEndpoints: delivering?.states ?? (() => undefined),
     jobPool,
     /** Sentences for GET /ready. */
-    warnings: () => [logging, witnessing, delivering, notifying].flatMap((job) => job?.warnings() ?? []),
+    warnings: () => [sequencing, witnessing, delivering, notifying].flatMap((job) => job?.warnings() ?? []),
   }
 }
 

@@ -7,7 +7,7 @@ import { openProblems, repeat } from './repeat.ts'
 /** After a tick that failed. */
 const RETRY_AFTER_MS = 200
 
-interface Logging {
+interface Sequencing {
   /** Sentences for GET /ready. */
   readonly warnings: () => readonly string[]
   /** Starts no further tick. One under way is its transactions' own matter: what is queued stays queued. */
@@ -15,7 +15,7 @@ interface Logging {
 }
 
 /** @param log called when something is wrong that was not before */
-export function startLogging({
+export function startSequencing({
   submit,
   log,
 }: {
@@ -25,7 +25,7 @@ export function startLogging({
     error: (line: object, message: string) => void
     info: (message: string) => void
   }
-}): Logging {
+}): Sequencing {
   const closing = new AbortController()
   const { signal } = closing
   const problems = openProblems(() => log.info('the evidence log is written again'))
