@@ -54,7 +54,7 @@ test('a later start says what became of the first key, and GET /ready which appr
   const file = join(policyDir, 'sandbox-echo', '1.0.0', 'policy.yaml')
   writeFileSync(file, readFileSync(file, 'utf8').replaceAll('1000', '5000'))
   const second = await startService({ env: { ...env, POLICY_DIR: policyDir, LOG_LEVEL: 'debug' } })
-  const said = `Countersign is ready at ${second.url}. The key of local-dev was shown at its first start; if it is lost, delete ${env.DATA_DIR}/callers.json and start again.\n`
+  const said = `Countersign is ready at ${second.url}. The key of local-dev was shown at its first start; if it is lost, delete ${env.DATA_DIR}/callers.json, with all callers in it, and start again.\n`
   await until(
     () => second.output().includes(said + consoleOf(second.url) + pagesOf(second.url)),
     'the sentence',

@@ -91,7 +91,11 @@ program
     'say which past decisions of a running service a policy file or a change would flip, or the end of versions would have refused; changes nothing',
   )
   .argument('[policy.yaml]', 'left out: only versions of --policy end, or --change says what is simulated')
-  .requiredOption('--url <address>', 'base address of the service')
+  .addOption(
+    new Option('--url <address>', 'base address of the service')
+      .env('COUNTERSIGN_URL')
+      .default('http://127.0.0.1:3000'),
+  )
   .addOption(
     new Option('--key <key>', 'API key; a human or --read-all key sees the decisions of all callers')
       .env('COUNTERSIGN_API_KEY')

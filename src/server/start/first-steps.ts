@@ -37,7 +37,7 @@ curl -sS -w '\\n' ${url}/execute -H 'Authorization: Bearer ${rawKey}' -H 'Conten
  * @param callersFile the file with the hash of the key
  */
 export function laterStartText(url: string, callersFile: string): string {
-  return `Countersign is ready at ${url}. The key of ${LOCAL_CALLER} was shown at its first start; if it is lost, delete ${callersFile} and start again.
+  return `Countersign is ready at ${url}. The key of ${LOCAL_CALLER} was shown at its first start; if it is lost, delete ${callersFile}, with all callers in it, and start again.
 `
 }
 
