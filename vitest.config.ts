@@ -12,8 +12,8 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, '.cache', 'compi
 const SEEN = 'test/openapi/seen.test.ts'
 
 /**
- * A third of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, 5,000 mutations for two
- * verifiers, measurements. They run under CI=true, and where somebody names files.
+ * A third of the whole run: services and databases that are killed or cut off, the handbook's drills, installed images, 5,000 random changes of
+ * evidence for two verifiers, measurements. They run under CI=true, and where somebody names files.
  */
 const REHEARSALS = [
   'test/bench.test.ts',
@@ -28,7 +28,7 @@ const isCi = process.env['CI'] === 'true'
 const leftOut = isCi || namesFiles ? [] : REHEARSALS
 if (leftOut.length > 0)
   console.warn(
-    'Rehearsals (crashes, faults, drills, images, mutations, measurements) are left out: CI=true npm test runs them too.',
+    'Rehearsals (crashes, faults, drills, images, random changes of evidence, measurements) are left out: CI=true npm test runs them too.',
   )
 
 /** Files that change the modules they import, by mocks or `vi.resetModules`: each has a process of its own. */

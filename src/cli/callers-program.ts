@@ -3,15 +3,12 @@ import { Option, type Command } from 'commander'
 import type { CallerRequest } from './callers-command.ts'
 import type { AskedService } from './callers-service.ts'
 import { collected } from './collected.ts'
+import { serviceUrl } from './service-url.ts'
 
 /** For commands that ask a running service with a key. */
 const onService = (command: Command) =>
   command
-    .addOption(
-      new Option('--url <address>', 'base address of the service')
-        .env('COUNTERSIGN_URL')
-        .default('http://127.0.0.1:3000'),
-    )
+    .addOption(serviceUrl())
     .addOption(new Option('--key <key>', 'your API key').env('COUNTERSIGN_API_KEY').makeOptionMandatory())
 
 export function defineCallers(callers: Command): void {

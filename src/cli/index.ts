@@ -13,6 +13,7 @@ import type { SetupRequest } from './setup-command.ts'
 import type { SimulateRequest } from './simulate-command.ts'
 import { defineVerify } from './verify-program.ts'
 import { defineWebhooks } from './webhooks-program.ts'
+import { serviceUrl } from './service-url.ts'
 
 const program = new Command('countersign')
   .description(packageJson.description)
@@ -91,11 +92,7 @@ program
     'say which past decisions of a running service a policy file or a change would flip, or the end of versions would have refused; changes nothing',
   )
   .argument('[policy.yaml]', 'left out: only versions of --policy end, or --change says what is simulated')
-  .addOption(
-    new Option('--url <address>', 'base address of the service')
-      .env('COUNTERSIGN_URL')
-      .default('http://127.0.0.1:3000'),
-  )
+  .addOption(serviceUrl())
   .addOption(
     new Option('--key <key>', 'API key; a human or --read-all key sees the decisions of all callers')
       .env('COUNTERSIGN_API_KEY')

@@ -380,7 +380,10 @@ describe('a range of thousands', () => {
       file,
       JSON.stringify({ ...document, rules: [{ ...document.rules[0], when: 'signals.nope' }] }),
     )
-    const mistake = await command([file, '--url', service.url, '--key', bulk.key])
+    const mistake = await command([file], {
+      COUNTERSIGN_URL: service.url,
+      COUNTERSIGN_API_KEY: bulk.key,
+    })
     expect(mistake).toMatchObject({ code: 1, stderr: expect.stringContaining("Unknown signal 'nope'.") })
     rmSync(folder, { recursive: true })
   })
@@ -428,10 +431,10 @@ describe('POST /sandbox/policies/simulate 400 invalidField', () => {
 })
 
 /** The command as a process of its own. */
-async function command(args: string[]) {
+async function command(args: string[], env: Record<string, string> = {}) {
   const cli = join(import.meta.dirname, '..', '..', 'src', 'cli', 'index.ts')
   const child = spawn(process.execPath, [cli, 'simulate', ...args], {
-    env: bundledEnvironment,
+    env: { ...bundledEnvironment, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let [stdout, stderr] = ['', '']

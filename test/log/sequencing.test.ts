@@ -125,7 +125,7 @@ describe('what is committed', () => {
     }
     const sequencer = openSequencer({ pool: log.pool, guard: openGuard(log.dataDir), nowMs: Date.now })
     // The fourth batch is above the bytes of one transaction.
-    expect(await sequencer.sequence()).toEqual({ more: true, headed: true })
+    expect(await sequencer.sequence()).toEqual({ more: true, hasHeads: true })
     expect((await readLogStatus(log.pool))?.size).toBe(3 + 20_000 + 1)
     await settle(log)
     await expectWhole(log, batches)
@@ -268,12 +268,12 @@ describe('a checkpoint', () => {
       guard: openGuard(log.dataDir),
       nowMs: () => log.clock.nowMs,
     })
-    expect(await dead.sequence()).toEqual({ more: false, headed: true })
+    expect(await dead.sequence()).toEqual({ more: false, hasHeads: true })
     expect(await latestCheckpoint(log.pool)).toBeUndefined()
     // Nor does anything that is appended first change of what it is.
     const more = several(1)
     const second = await queue(log.pool, more)
-    expect(await dead.sequence()).toEqual({ more: false, headed: false })
+    expect(await dead.sequence()).toEqual({ more: false, hasHeads: false })
     await log.work.tick()
     expect((await signedCheckpoint(log)).size).toBe(3)
     await settle(log)

@@ -48,7 +48,7 @@ export async function recordAuditEvents(
   return finishWithText(signed)
 }
 
-/** @returns the steps that store the events, whose entries are now in `log` */
+/** @returns the statements that store the events, whose entries are now in `log` */
 export function storeAuditEvents(rows: readonly AuditEventRow[], log: LogBatch): Statement[] {
   return insertAuditEvents(
     rows.map((row) => ({

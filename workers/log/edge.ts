@@ -18,7 +18,7 @@ import { insertTiles, tileReader, type TileRow } from '../../src/core/tables/log
 import type { Sql } from '../../src/core/tables/sql.ts'
 import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { AppendedEntries } from './appended.ts'
-import { eventSteps } from './events.ts'
+import { eventStatements } from './events.ts'
 import { numberIn, Streams } from './streams.ts'
 
 /**
@@ -98,7 +98,7 @@ export class Edge {
       ...insertIdTail(keys),
       ...upsertStreams(streams.streams),
       ...insertStreamBlocks(streams.blocks),
-      ...eventSteps(batches, { log, start: frontier.size, nowMs }),
+      ...eventStatements(batches, { log, start: frontier.size, nowMs }),
     ]
   }
 

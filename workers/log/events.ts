@@ -14,7 +14,7 @@ import type { Statement } from '../../src/core/tables/statement-batch.ts'
 const EVENTS_PER_ROW = 256
 
 /** @param append.start the index of the first entry */
-export function eventSteps(
+export function eventStatements(
   batches: readonly QueuedBatch[],
   { log, start, nowMs }: { readonly log: number; readonly start: number; readonly nowMs: number },
 ): Statement[] {

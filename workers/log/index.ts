@@ -67,9 +67,9 @@ export function openLogWork({
   async function sequenceAndPublish(): Promise<boolean> {
     const startedMs = performance.now()
     for (;;) {
-      const { more, headed } = await sequencer.sequence()
-      if (headed) await publish({ pool, keys, guard, nowMs })
-      if (!more || performance.now() - startedMs > TICK_MAX_MS) return headed && !more
+      const { more, hasHeads } = await sequencer.sequence()
+      if (hasHeads) await publish({ pool, keys, guard, nowMs })
+      if (!more || performance.now() - startedMs > TICK_MAX_MS) return hasHeads && !more
       await workOnRuns()
     }
   }

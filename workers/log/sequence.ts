@@ -25,10 +25,10 @@ interface Sequenced {
   /** Whether the queue may hold more. */
   readonly more: boolean
   /** Whether the heads were appended: a checkpoint can be published. */
-  readonly headed: boolean
+  readonly hasHeads: boolean
 }
 
-const NOTHING: Sequenced = { more: false, headed: false }
+const NOTHING: Sequenced = { more: false, hasHeads: false }
 
 interface Sequencer {
   /**
@@ -77,7 +77,7 @@ export function openSequencer({
     const { log, frontier } = edge
     const headed = withHeads ? { size: frontier.size, root: edge.root() } : state.headed
     sql.runLast([...remove(), ...appended, ...updateLogState({ log, frontier, headed })])
-    return { more, headed: withHeads }
+    return { more, hasHeads: withHeads }
   }
 
   async function addToRuns(sql: Transaction): Promise<boolean> {

@@ -24,7 +24,7 @@ const insert: RowsStatement<LoggedEvent> = {
 
 /**
  * Stores events.
- * @returns steps that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
+ * @returns statements that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
  */
 export function insertAuditEvents(rows: readonly LoggedEvent[]): Statement[] {
   return statementsOf(insert, rows)

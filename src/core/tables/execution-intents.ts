@@ -42,7 +42,7 @@ const release: RowsStatement<ExecutionIntentRow> = {
 
 /**
  * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * @returns steps that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
+ * @returns statements that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
  */
 export function releaseIntents(rows: readonly ExecutionIntentRow[]): Statement[] {
   return statementsOf(release, rows)
@@ -68,10 +68,10 @@ export async function closeIntents(
   transaction: Transaction,
   ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
 ): Promise<Set<string>> {
-  const steps = (['FINALIZED', 'ERRORED'] as const).flatMap((state) =>
+  const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) =>
     statementsOf(closeAs[state], ends[state]),
   )
-  return idsIn(await transaction.run(steps))
+  return idsIn(await transaction.run(statements))
 }
 
 /** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */
@@ -193,7 +193,7 @@ interface IntentEnding {
   readonly closedAt: string
 }
 
-/** @returns steps with a row for each that was still RELEASED, which is closed now */
+/** @returns statements with a row for each that was still RELEASED, which is closed now */
 export function endIntents(endings: readonly IntentEnding[]): Statement[] {
   return endings.map(({ id, state, resolution, closedAt }) => ({
     name: 'execution_intents_end',

@@ -40,7 +40,7 @@ const insert: RowsStatement<ProviderConfirmationRow & LogPosition> = {
   ],
 }
 
-/** @returns steps that fail with a unique violation where a delivery has confirmed by the same rules before */
+/** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
 export function insertConfirmations(rows: readonly (ProviderConfirmationRow & LogPosition)[]): Statement[] {
   return statementsOf(insert, rows)
 }

@@ -22,7 +22,7 @@ export interface UnloggedTable {
   /** Selects `ArtifactKey`s, oldest first. */
   readonly keys: (which: Unlogged) => string
   /**
-   * Lock a row where nobody else has it locked and it still names `batch`: then each step returns one row, the last what `artifacts` reads.
+   * Lock a row where nobody else has it locked and it still names `batch`: then each statement returns one row, the last what `artifacts` reads.
    * Nobody is waited for: whoever closes intents or resolves changes takes several rows in an order of its own.
    */
   readonly lock: (key: ArtifactKey) => Statement[]
