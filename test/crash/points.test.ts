@@ -43,7 +43,7 @@ let executions: ReadonlyMap<Kind, readonly Reached[]>
 
 beforeAll(async () => {
   makeKeys(signingKeyDir)
-  addCrashPolicies(policyDir)
+  addCrashPolicies(policyDir, LANES)
   await bundlePrograms(marked, withMarks)
   receiver = await openReceiver()
   database = await createDatabase()
@@ -87,7 +87,7 @@ async function listMarks(): Promise<ReadonlyMap<Kind, readonly Reached[]>> {
   const marks = new Map<Kind, readonly Reached[]>()
   let from = 0
   for (const kind of kinds) {
-    const sent = await kind.make(database)
+    const sent = await kind.make(database, 0)
     const { status, text } = await service.post('/execute', sent)
     expect(status, `${kind.name}: ${text}`).toBe(kind.status)
     expect(receiver.effects(sent.intent.target), kind.name).toBe(kind.effects)
@@ -145,10 +145,10 @@ test('killed at any of them, an execution has its effect once at most and is acc
   expect(new Set(kills.map(({ at }) => awaitOf(at)))).toEqual(awaitsOf(executions))
   const killed: Killed[] = []
   const rest = groups(kills).values()
-  const lane = async () => {
-    for (const group of rest) killed.push(...(await killAt(group)))
+  const runLane = async (lane: number) => {
+    for (const group of rest) killed.push(...(await killAt(group, lane)))
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => runLane(lane)))
 
   const service = await start()
   // As if the connectors' time had passed.
@@ -186,10 +186,12 @@ function groups(kills: readonly Kill[]): Kill[][] {
 }
 
 /** The executions get a thread each, one after the other, and stop at their marks; then the process is killed. */
-async function killAt(kills: readonly Kill[]): Promise<Killed[]> {
+async function killAt(kills: readonly Kill[], lane: number): Promise<Killed[]> {
   const stopped = join(folder, `stopped-${randomUUID()}`)
   writeFileSync(stopped, '')
-  const sent = await Promise.all(kills.map(async (kill) => ({ kill, sent: await kill.kind.make(database) })))
+  const sent = await Promise.all(
+    kills.map(async (kill) => ({ kill, sent: await kill.kind.make(database, lane) })),
+  )
   const stops = sent.map(({ kill: { at, nth, when }, sent: { businessTransactionId: id } }) => ({
     id,
     at,

@@ -27,8 +27,8 @@ export interface Kind {
   readonly ends?: 'FINALIZED' | 'ERRORED' | 'RELEASED'
   /** It uses an approval up. */
   readonly approved?: true
-  /** What to post, once what it rests on has been stored. */
-  readonly make: (database: TestDatabase) => Sent | Promise<Sent>
+  /** What to post, once what it rests on has been stored. Two kinds, or two lanes, never wait for one lock. */
+  readonly make: (database: TestDatabase, lane: number) => Sent | Promise<Sent>
 }
 
 const DEAL = 'hubspot:deal-update'
@@ -55,14 +55,14 @@ export const kinds: readonly Kind[] = [
     status: 200,
     effects: 1,
     ends: 'FINALIZED',
-    make: () => anUpdate('deal-limited'),
+    make: (_database, lane) => anUpdate(`deal-limited-${lane}`),
   },
   {
     name: 'updates a deal within a limit that it leaves to the service',
     status: 200,
     effects: 1,
     ends: 'FINALIZED',
-    make: () => ({ ...anUpdate('deal-limited'), signals: {} }),
+    make: (_database, lane) => ({ ...anUpdate(`deal-limited-by-service-${lane}`), signals: {} }),
   },
   {
     name: 'updates a deal that the CRM calls open',
@@ -206,12 +206,13 @@ function rules(when: string) {
 }
 
 /** Into a folder, the policies that the kinds name. */
-export function addCrashPolicies(folder: string): void {
+export function addCrashPolicies(folder: string, lanes: number): void {
   const add = (name: string, members: object) =>
     addPolicy(folder, { name, version: '1.0.0', capability: DEAL, ...members })
   add('deal', {})
   add('deal-approved', { verify: { approved: { by: 'approval', quorum: 1 } } })
-  add('deal-limited', {
+  // Executions under one policy with a limit wait for each other's lock, and one that a mark has stopped keeps it.
+  const limited = {
     signals: { before: 'number', alike: 'number' },
     // The sum of what no execution has: 0, however many of them run at once. The second is of a group, and always left out.
     verify: {
@@ -219,7 +220,11 @@ export function addCrashPolicies(folder: string): void {
       alike: { by: 'history', window: '1h', sum: 'intent.parameters.none', per: ['target'] },
     },
     rules: rules('signals.before < 1.0 && signals.alike < 1.0'),
-  })
+  }
+  for (let lane = 0; lane < lanes; lane++) {
+    add(`deal-limited-${lane}`, limited)
+    add(`deal-limited-by-service-${lane}`, limited)
+  }
   add('deal-open', {
     signals: { closed: 'boolean' },
     verify: { closed: { by: 'crm-deal', property: 'hs_is_closed' } },
