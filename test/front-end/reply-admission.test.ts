@@ -6,7 +6,7 @@ import type { Answer } from '../../src/server/answer.ts'
 import { openAdmission } from '../../src/server/http/admission.ts'
 import { openCompute } from '../../src/server/http/compute.ts'
 import type { Exchange } from '../../src/server/http/exchange.ts'
-import { openSending } from '../../src/server/http/sending.ts'
+import { openReplyAdmission } from '../../src/server/http/reply-admission.ts'
 
 const exchange: Exchange = {
   requestId: randomUUID(),
@@ -34,7 +34,7 @@ const streamed = (): Answer => ({ status: 200, body: '', texts: pages() })
 function aSending() {
   const is = { stopping: false, over: false }
   const lines: Record<string, unknown>[] = []
-  const send = openSending({
+  const send = openReplyAdmission({
     compute: openCompute(60_000),
     admission: openAdmission(100),
     stopping: () => is.stopping,

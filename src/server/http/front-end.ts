@@ -1,29 +1,28 @@
 // The HTTP front end: one function from a request's head to its reply.
 import { randomUUID } from 'node:crypto'
-import type { CallerKey } from '../../core/caller-keys.ts'
 import { onlyReads, readsEverything, type Caller } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
-import { sessionOf, sessionProblem } from '../console/gate.ts'
+import { sessionProblem } from '../console/gate.ts'
 import { consoleRoutes } from '../console/routes.ts'
-import type { Session } from '../console/sessions.ts'
 import { prefersHtml } from '../pages/html.ts'
 import { wantsTiming } from '../metrics/server-timing.ts'
 import type { Spans } from '../metrics/spans.ts'
 import { failureOf } from '../../core/failure-of.ts'
 import { routes } from '../routes/index.ts'
-import type { Answer, RouteRequest, Route, Service } from '../routes/route.ts'
+import type { Answer, Route, Service } from '../routes/route.ts'
 import { NOBODY, type PathParams } from '../../core/thread-messages.ts'
 import type { Audit } from './audit.ts'
 import { clientAddress } from './client-address.ts'
 import { addressClient, type Compute } from './compute.ts'
+import { openCredentials, type Credential } from './credential.ts'
 import { limitHeaders, type Limit, type Limits, type LimitVerdict } from './limit.ts'
 import type { Exchange } from './exchange.ts'
 import type { HttpRequest, OnRequest, Reply } from './listen/listener.ts'
 import { openMatching } from './match.ts'
 import type { Admission } from './admission.ts'
 import { respond, type Observers } from './respond.ts'
-import { openSending } from './sending.ts'
+import { openReplyAdmission } from './reply-admission.ts'
 
 const NO_BODY: Received = { body: new Uint8Array(0), leave: () => undefined }
 /** `Prefer: wait=20` (RFC 7240). */
@@ -41,11 +40,15 @@ interface FrontEndParts extends Observers {
   readonly audit: Audit
 }
 
-/** The credential of a request: a caller's key, or a session of the console. */
-interface Credential {
-  /** Undefined on an open route without a key, and with authentication disabled. */
-  readonly authenticated: CallerKey | undefined
-  readonly session: Session | undefined
+/** What the head of a request says, once it has passed every check that needs nothing else. */
+interface CheckedHead {
+  readonly route: Route
+  readonly params: PathParams
+  readonly query: URLSearchParams
+  readonly credential: Credential
+  readonly address: string
+  /** The name by which queues, shares and budgets are divided. */
+  readonly client: string
 }
 
 /** A body that has arrived; `leave` gives its place back. */
@@ -64,54 +67,28 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const match = openMatching(routes, isMounted)
   const matchOnConsole = openMatching(consoleRoutes, isMounted)
   const gate = service.console
-  const send = openSending({ compute, admission, stopping: service.stopping, log: observers.log })
+  const credentials = openCredentials({ gate, callers, authDisabled: config.authDisabled })
+  const admitReply = openReplyAdmission({
+    compute,
+    admission,
+    stopping: service.stopping,
+    log: observers.log,
+  })
   const limitOf = configuredLimits(config)
 
-  /** The contract's order (decisions §3): 404/405 → 401 → 413 → 429 → 403 for those who are not human → 503 → the route's handler. */
+  /**
+   * Decisions §3: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413 → 429 → 403 by who the caller is → 503 → the route's
+   * handler → 401 for a key or session that ended meanwhile.
+   */
   async function handle(request: HttpRequest): Promise<Reply | undefined> {
     const exchange = openExchange(request, observers.spans)
-    const onConsole = gate.isHost(request.header('host'))
-    const matched = (onConsole ? matchOnConsole : match)(request.method, request.path)
-    if (matched.kind === 'no such path') return reply(failures.pathNotFound(), exchange)
-    if (matched.kind === 'wrong method') return reply(failures.methodNotAllowed(matched.allow), exchange)
-    const { route } = matched
-    exchange.route = route
-    if (route.page !== undefined && prefersHtml(request.header('accept'))) exchange.page = route.page(service)
+    const head = checkHead(request, exchange)
+    if (head instanceof Failure) return reply(head, exchange)
+    const { route, credential } = head
 
-    const address = clientAddress(
-      request.remoteAddress(),
-      request.header('x-forwarded-for'),
-      config.trustProxyHops,
-    )
-    const credential = identify(request, route, onConsole)
-    if (credential instanceof Failure) {
-      exchange.clientAddress = address
-      return reply(credential, exchange)
-    }
-    const { authenticated, session } = credential
-    exchange.callerId = authenticated?.caller.callerId
-    if (authenticated === undefined) exchange.clientAddress = address
-
-    const { headers } = request
-    const params =
-      route.fromHead?.(matched.params, (name) => request.header(name), { headers, config }) ?? matched.params
-    if (params instanceof Failure) return reply(params, exchange)
-    const notForSessions = session && sessionProblem(route)
-    if (notForSessions !== undefined) return reply(notForSessions, exchange)
-    const takesBody = route.body !== undefined
-    if (takesBody && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
-      request.endConnection()
-      return reply(failures.payloadTooLarge(), exchange)
-    }
-
-    const client = clientNameOf(exchange, config)
     // No await above this line: readBody() must be called before the first. The body arrives while the limit is checked.
-    const receiving = takesBody ? receive(request, client, admission) : undefined
-    const refused =
-      (await overLimit(route, exchange, address)) ??
-      overBudget(route, exchange, client, compute) ??
-      notForCaller(route, authenticated?.caller) ??
-      (session && (await notInEffect(credential)))
+    const receiving = route.body === undefined ? undefined : receive(request, head.client, admission)
+    const refused = await refusalOf(head, exchange)
     if (refused !== undefined) {
       if (receiving !== undefined) void giveBack(receiving)
       return reply(refused, exchange)
@@ -121,41 +98,68 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (received === undefined) return undefined
     if (received instanceof Failure) return reply(received, exchange)
     try {
-      const outcome = await answered(
-        route,
-        {
-          params,
-          query: new URLSearchParams(request.query),
-          caller: authenticated?.caller,
-          callerIndex: authenticated?.index ?? NOBODY,
-          client,
-          body: received.body,
-          session,
-        },
-        service,
-      )
-      const over = mayLapse(route, session) ? await notInEffect(credential) : undefined
-      if (over !== undefined) return await reply(over, exchange)
+      const outcome = await handled(head, received.body, service)
+      const ended = mayLapse(head) ? await credentials.ended(credential) : undefined
+      if (ended !== undefined) return await reply(ended, exchange)
+      const { session } = credential
       // A request that waits is a page that only watches: an open page must not keep its session alive.
-      if (session !== undefined && !WAITS.test(request.header('prefer') ?? '')) await renew(session, exchange)
+      if (session !== undefined && !WAITS.test(request.header('prefer') ?? ''))
+        exchange.replyHeaders = { ...exchange.replyHeaders, ...(await credentials.renew(session)) }
       exchange.bySession = session !== undefined
-      if (takesBody) return await reply(outcome, exchange)
-      const isOver = async () => (await notInEffect(credential)) !== undefined
-      return await reply(send(outcome, exchange, { client, isOver }), exchange)
+      if (receiving !== undefined) return await reply(outcome, exchange)
+      const isOver = async () => (await credentials.ended(credential)) !== undefined
+      return await reply(admitReply(outcome, exchange, { client: head.client, isOver }), exchange)
     } finally {
       received.leave()
     }
   }
 
-  /** With authentication disabled a key is ignored: every caller is anonymous (interface §5.6). */
-  function identify(request: HttpRequest, route: Route, onConsole: boolean): Credential | Failure {
-    const session = onConsole && route.open !== true ? sessionOf(gate, request, request.method) : undefined
-    if (session instanceof Failure) return session
-    if (session !== undefined) return { authenticated: session, session }
-    if (config.authDisabled) return { authenticated: undefined, session }
-    const authenticated = callers.authenticate(request.header('authorization'))
-    if (authenticated === undefined && route.open === undefined) return failures.authenticationRequired()
-    return { authenticated, session }
+  /** Every check that needs the head alone; what it learns of the request on the way stands in `exchange`. */
+  function checkHead(request: HttpRequest, exchange: Exchange): CheckedHead | Failure {
+    const onConsole = gate.isHost(request.header('host'))
+    const matched = (onConsole ? matchOnConsole : match)(request.method, request.path)
+    if (matched.kind === 'no such path') return failures.pathNotFound()
+    if (matched.kind === 'wrong method') return failures.methodNotAllowed(matched.allow)
+    const { route } = matched
+    exchange.route = route
+    if (route.page !== undefined && prefersHtml(request.header('accept'))) exchange.page = route.page(service)
+
+    const address = clientAddress(
+      request.remoteAddress(),
+      request.header('x-forwarded-for'),
+      config.trustProxyHops,
+    )
+    const credential = credentials.identify(request, route, onConsole)
+    const caller = credential instanceof Failure ? undefined : credential.authenticated?.caller
+    if (caller === undefined) exchange.clientAddress = address
+    else exchange.callerId = caller.callerId
+    if (credential instanceof Failure) return credential
+
+    const { headers } = request
+    const params =
+      route.fromHead?.(matched.params, (name) => request.header(name), { headers, config }) ?? matched.params
+    if (params instanceof Failure) return params
+    const notForSessions = credential.session && sessionProblem(route)
+    if (notForSessions !== undefined) return notForSessions
+    if (route.body !== undefined && request.bodyBytes > (route.bodyBytesMax ?? config.maxBodyBytes)) {
+      request.endConnection()
+      return failures.payloadTooLarge()
+    }
+    const query = new URLSearchParams(request.query)
+    return { route, params, query, credential, address, client: clientNameOf(exchange, config) }
+  }
+
+  /** 429 → 403 → 401: the checks that take time, or count the request. */
+  async function refusalOf(
+    { route, credential, address, client }: CheckedHead,
+    exchange: Exchange,
+  ): Promise<Failure | undefined> {
+    return (
+      (await overLimit(route, exchange, address)) ??
+      overBudget(route, exchange, client, compute) ??
+      notForCaller(route, credential.authenticated?.caller) ??
+      (credential.session && (await credentials.ended(credential)))
+    )
   }
 
   async function overLimit(route: Route, exchange: Exchange, address: string): Promise<Failure | undefined> {
@@ -167,25 +171,6 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const verdict = await limits.take(limit, key, performance.now())
     exchange.replyHeaders = limitHeaders(limit, verdict)
     return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
-  }
-
-  /** Whether the key is not in effect any more, or somebody has logged out of the session. */
-  async function notInEffect({ authenticated, session }: Credential): Promise<Failure | undefined> {
-    if (authenticated !== undefined && !callers.isInEffect(authenticated.index))
-      return failures.authenticationRequired()
-    try {
-      const isEnded = session !== undefined && (await gate.sessions.isEnded(session))
-      return isEnded ? failures.authenticationRequired() : undefined
-    } catch (error) {
-      return failureOf(error)
-    }
-  }
-
-  /** A session lasts while it is used: its cookie is replaced now and then. */
-  async function renew(session: Session, exchange: Exchange): Promise<void> {
-    const token = await gate.sessions.renew(session).catch(() => undefined)
-    if (token !== undefined)
-      exchange.replyHeaders = { ...exchange.replyHeaders, 'Set-Cookie': gate.cookie(token) }
   }
 
   /** What the audit must know is stored before the caller is answered. */
@@ -237,8 +222,8 @@ function notForCaller({ human, readers, appends }: Route, caller: Caller | undef
  * Whether its reply must not go to a key that was revoked, or a session that ended, while it was held back or read for long. A key that posted is
  * answered: its caller must know what was done.
  */
-function mayLapse(route: Route, session: Session | undefined): boolean {
-  if (session !== undefined) return route.path !== '/console/logout'
+function mayLapse({ route, credential }: CheckedHead): boolean {
+  if (credential.session !== undefined) return route.path !== '/console/logout'
   return route.method === 'GET' && route.open === undefined
 }
 
@@ -256,9 +241,25 @@ function overBudget(
 }
 
 /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
-async function answered(route: Route, incoming: RouteRequest, service: Service): Promise<Answer | Failure> {
+async function handled(
+  { route, params, query, credential, client }: CheckedHead,
+  body: Uint8Array,
+  service: Service,
+): Promise<Answer | Failure> {
+  const { authenticated, session } = credential
   try {
-    return await route.handle(incoming, service)
+    return await route.handle(
+      {
+        params,
+        query,
+        caller: authenticated?.caller,
+        callerIndex: authenticated?.index ?? NOBODY,
+        client,
+        body,
+        session,
+      },
+      service,
+    )
   } catch (error) {
     return failureOf(error)
   }

@@ -1,4 +1,4 @@
-// What a reply takes while it is sent: a place in memory for a large one, the caller's budget for a stream.
+// Admission of replies: a large one needs a place in memory, a stream its caller's budget.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Failure, failures } from '../../core/errors.ts'
 import { PAGE_BYTES_MAX } from '../../core/tables/page.ts'
@@ -22,11 +22,11 @@ export interface Reader {
   readonly isOver: () => Promise<boolean>
 }
 
-/** Gives a reply the places that it takes, or refuses it with 503. */
-export type Sending = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
+/** Reserves what a reply takes until it is sent, or refuses it with 503. */
+export type AdmitReply = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
 
 /** @param parts.stopping true from the first stop signal on: a stream is cut then */
-export function openSending({
+export function openReplyAdmission({
   compute,
   admission,
   stopping,
@@ -36,7 +36,7 @@ export function openSending({
   readonly admission: Admission
   readonly stopping: () => boolean
   readonly log: Observers['log']
-}): Sending {
+}): AdmitReply {
   const exports = openAdmission(EXPORTS_MAX)
 
   /** A stream pays page by page, and waits where its caller's budget is spent. A stop cuts it, and the end of its key or session. */
