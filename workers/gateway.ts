@@ -1,5 +1,5 @@
 // The execution gateway: nothing reaches a connector but through an authorization that passes these checks, once (decisions §8). The pipeline's
-// step `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for whoever calls a connector without the pipeline.
+// stage `gate` calls `checkAuthorization`; `passGateway` checks and releases in one, for whoever calls a connector without the pipeline.
 import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
@@ -10,7 +10,7 @@ import { unlogged } from '../src/core/tables/log-queue.ts'
 import { isTaken } from '../src/core/tables/sql.ts'
 import { inTransaction } from '../src/core/tables/transaction.ts'
 import { instantMs } from '../src/core/verifier/instant.ts'
-import { businessTransactionHash } from './execute/authorization.ts'
+import { sha256Hex } from '../src/core/signing/sha256.ts'
 
 const LIFETIME_MAX_MS = 300_000
 
@@ -87,9 +87,17 @@ export function checkAuthorization(
   return undefined
 }
 
+/** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
+export function businessTransactionHash(transaction: AuthorizedTransaction, parameters: Json): string {
+  const { businessTransactionId, intent } = transaction
+  return sha256Hex(
+    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
+  )
+}
+
 /**
  * The component that interface §7 promises to a direct caller: checks an authorization, then consumes its nonce. The pipeline takes the
- * same two steps apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `admit` call the same functions.
+ * same two apart, because one transaction consumes the nonces of a batch (decisions §8): `gate` and `admit` call the same functions.
  *
  * @param inDoubtAfterMs how long after the release the intent is in doubt
  * @returns undefined where it is released: the connector may be called once

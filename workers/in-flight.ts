@@ -1,4 +1,4 @@
-// What moves through the steps of an operation: requests in flight, and the answers of those that have ended.
+// What moves through the stages of an operation: requests in flight, and the answers of those that have ended.
 import { Failure, failures, type Audited, type RefusalKind } from '../src/core/errors.ts'
 import type { StepUpPasskey } from '../src/core/callers.ts'
 import type { BatchReport, ThreadReplies } from '../src/core/thread-messages.ts'
@@ -23,7 +23,7 @@ export interface WorkerRequest {
   readonly ticket: number
   /** When this thread took it, milliseconds of `performance.now()`. */
   readonly takenMs: number
-  /** Thread time that its steps took so far, milliseconds. */
+  /** Thread time that its stages took so far, milliseconds. */
   costMs: number
   readonly caller: ScopedCaller
   readonly body: Uint8Array
@@ -108,17 +108,17 @@ export function finishWithText(
   )
 }
 
-/** Runs one step for each item in flight. An item whose step throws ends by itself, by default as a bare 500. */
-export function runStep<In extends InFlight, Out extends InFlight>(
+/** Runs one stage for each item in flight. An item whose stage throws ends by itself, by default as a bare 500. */
+export function runStage<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
-  step: (item: In) => Out | Failure,
+  stage: (item: In) => Out | Failure,
   thrown: (cause: unknown) => Failure = failures.internal,
 ): (Out | Finished)[] {
   return items.map((item) => {
     if (item instanceof Finished) return item
     const startedMs = performance.now()
     try {
-      return settle(item, step(item))
+      return settle(item, stage(item))
     } catch (error) {
       return new Finished(item.request, thrown(error))
     } finally {
@@ -128,19 +128,19 @@ export function runStep<In extends InFlight, Out extends InFlight>(
 }
 
 /**
- * Runs one step for all items in flight at once, such as a signature that they share. If it throws, all of them end.
- * @param step answers in the order of its items
+ * Runs one stage for all items in flight at once, such as a signature that they share. If it throws, all of them end.
+ * @param stage answers in the order of its items
  */
 export async function runTogether<In extends InFlight, Out extends InFlight>(
   items: readonly (In | Finished)[],
-  step: (items: readonly In[]) => Promise<readonly Out[]>,
+  stage: (items: readonly In[]) => Promise<readonly Out[]>,
   thrown: (cause: unknown) => Failure = failures.internal,
 ): Promise<(Out | Finished)[]> {
   const inFlight = stillGoing(items)
   if (inFlight.length === 0) return finishedOf(items)
   try {
     const startedMs = performance.now()
-    const working = step(inFlight)
+    const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length
     for (const { request } of inFlight) request.costMs += shareMs
     const results = (await working).values()

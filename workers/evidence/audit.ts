@@ -13,7 +13,7 @@ import { isTaken } from '../../src/core/tables/sql.ts'
 import type { Statement } from '../../src/core/tables/statement-batch.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import type { ThreadContext } from '../context.ts'
-import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
+import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 /** A row of the route table, as `METHOD /path/{parameter}`. */
 export type RoutePattern = `${'GET' | 'POST'} /${string}`
@@ -27,7 +27,7 @@ export async function recordAuditEvents(
   batch: readonly InFlight[],
   { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ): Promise<Finished[]> {
-  const signed = runStep(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
+  const signed = runStage(batch, ({ request }) => ({ request, row: signedRow(request.body, key), text: '' }))
   const rows = stillGoing(signed).map(({ row }) => row)
   const store = (some: readonly AuditEventRow[]) =>
     inTransaction(pool, (transaction) => {

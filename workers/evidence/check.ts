@@ -7,7 +7,7 @@ import { checkAuditEvent } from '../../src/core/verifier/audit-event.ts'
 import type { Check, Crypto } from '../../src/core/verifier/evidence.ts'
 import { checkRefusalRecord } from '../../src/core/verifier/refusal-record.ts'
 import type { ThreadContext } from '../context.ts'
-import { finishWithText, runStep, type Finished, type InFlight } from '../in-flight.ts'
+import { finishWithText, runStage, type Finished, type InFlight } from '../in-flight.ts'
 
 export function verifyRefusals(batch: readonly InFlight[], { crypto }: ThreadContext): Finished[] {
   return answered(batch, crypto, checkRefusalRecord)
@@ -27,7 +27,7 @@ function answered(
   check: (evidence: Json, crypto: Crypto) => Check[],
 ): Finished[] {
   return finishWithText(
-    runStep(batch, ({ request }) => {
+    runStage(batch, ({ request }) => {
       const evidence = parseBody(request.body)
       if (evidence instanceof Failure) return evidence
       if (!isObject(evidence)) return failures.invalidEvidence()

@@ -15,7 +15,7 @@ import { receiptEntry } from '../execute/log-entries.ts'
 import { describeReceipt, signReceipts } from '../execute/receipt.ts'
 import {
   finishWithText,
-  runStep,
+  runStage,
   runTogether,
   finishedOf,
   stillGoing,
@@ -30,7 +30,7 @@ type Latest = Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'
 
 export async function issueReceipts(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
   const found = await findRecords(
-    runStep(batch, recordRequest(failures.invalidBusinessTransactionId)),
+    runStage(batch, recordRequest(failures.invalidBusinessTransactionId)),
     thread.pool,
   ) // 400 404
   const ids = idsInOrder(stillGoing(found))
@@ -50,7 +50,7 @@ async function receiptLocked(
     readLast(sql, 'verifications', ids),
     readLast(sql, 'receipts', ids),
   ])
-  const unsigned = runStep(found, (item) => {
+  const unsigned = runStage(found, (item) => {
     const latest = latestOf(verifications.get(item.id))
     if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
       return failures.receiptNotVerified() // 409
@@ -60,7 +60,7 @@ async function receiptLocked(
     const texts = await signReceipts(items, { ...thread, verifiedSignatures: openVerifiedSignatures() })
     return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
-  const numbered = runStep(receipted, numbering('receipts', receipts)) // 409
+  const numbered = runStage(receipted, numbering('receipts', receipts)) // 409
   const log = thread.startLogBatch()
   const rows = stillGoing(numbered).map((item) => ({
     ...item.row,

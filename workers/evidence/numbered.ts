@@ -3,7 +3,7 @@ import { failures, type Failure } from '../../src/core/errors.ts'
 import { APPENDED_MAX, type AppendedRow, type AppendedTable } from '../../src/core/tables/trust-records.ts'
 
 /**
- * The step that numbers what is appended.
+ * The stage that numbers what is appended.
  *
  * @param last what each record has now; its rows are locked
  * @returns called once for each item, in order: the item with its row to store, or the 409 of a record that is full

@@ -4,7 +4,7 @@ import { parseBody, requiredField } from '../../src/core/json/body.ts'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { readEvidence, type StoredEvidence } from '../../src/core/tables/trust-records.ts'
-import { runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
+import { runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 
 interface RecordRequest extends InFlight {
   /** Lower case. */
@@ -16,7 +16,7 @@ export interface StoredRecord extends RecordRequest {
 }
 
 /**
- * Makes the step that reads the id of a record from a body.
+ * Makes the stage that reads the id of a record from a body.
  * @param notAnId the answer to a value that is not a UUID: 400 for POST /verify and POST /receipt; POST /replay requires "only presence of
  *   the field", so there it is the id of no record (404)
  */
@@ -41,7 +41,7 @@ export async function findRecords(
     wanted.map(({ id, request }) => ({ id, owner: request.caller.reads })),
   )
   const storedOf = new Map(wanted.map((item, i) => [item, evidence[i]]))
-  return runStep(items, (item) => {
+  return runStage(items, (item) => {
     const stored = storedOf.get(item)
     return stored === undefined ? failures.noRecordToVerify() : { ...item, stored }
   })

@@ -3,7 +3,7 @@ import { failures } from '../../src/core/errors.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { appendVerifications, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
-import { finishWithText, runStep, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
+import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'
 import { verifyStored } from '../../src/core/verification.ts'
 import { recordRequest, findRecords, idsInOrder, type StoredRecord } from './record-request.ts'
 import { numbering } from './numbered.ts'
@@ -13,8 +13,8 @@ export async function verifyRecords(
   batch: readonly InFlight[],
   { pool, crypto }: ThreadContext,
 ): Promise<Finished[]> {
-  const found = await findRecords(runStep(batch, recordRequest(failures.invalidBusinessTransactionId)), pool) // 400 404
-  const verified = runStep(found, (item: StoredRecord) => {
+  const found = await findRecords(runStage(batch, recordRequest(failures.invalidBusinessTransactionId)), pool) // 400 404
+  const verified = runStage(found, (item: StoredRecord) => {
     const { text } = verifyStored(item.stored, { id: item.id, ...item.stored }, crypto)
     return { ...item, text }
   })
@@ -23,7 +23,7 @@ export async function verifyRecords(
   return inTransaction(pool, async (sql) => {
     await lockRecords(sql, ids)
     const last = await readLast(sql, 'verifications', ids)
-    const numbered = runStep(verified, numbering('verifications', last)) // 409
+    const numbered = runStage(verified, numbering('verifications', last)) // 409
     const rows = stillGoing(numbered).map(({ row }) => row)
     sql.runLast(appendVerifications(rows))
     return finishWithText(numbered)

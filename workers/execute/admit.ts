@@ -1,4 +1,4 @@
-// Fourth step, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
+// Fourth stage, the first that acts: ids, nonces and intents of a batch in one transaction, before any connector is called.
 // Every outcome is stored here, so the 409 of a taken id wins over all of them (decisions §3).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
@@ -73,10 +73,12 @@ function claim(
 ): Promise<Map<Claimable, Failure>> {
   return togetherOrAlone(items, {
     work: async (some) => {
-      const claimed = await inTransaction(pool, (transaction) => claimAll(transaction, some, tools))
-      const taken = some.filter((item) => !claimed.has(item.transaction.businessTransactionId))
+      const duplicates = await inTransaction(pool, (transaction) => claimAll(transaction, some, tools))
       return new Map(
-        taken.map((item) => [item, failures.duplicateTransaction(item.transaction.businessTransactionId)]),
+        duplicates.map((item) => [
+          item,
+          failures.duplicateTransaction(item.transaction.businessTransactionId),
+        ]),
       )
     },
     failed: failureOf,
@@ -86,18 +88,18 @@ function claim(
 /**
  * Runs in the caller's transaction.
  * @param items sorted by id, each id once
- * @returns the ids that are claimed now, with all rows that belong to them
+ * @returns those whose id was taken before; the others are claimed now, with all rows that belong to them
  */
 export async function claimAll(
   transaction: Transaction,
   items: readonly Claimable[],
   tools: ClaimWith,
-): Promise<Set<string>> {
+): Promise<readonly Claimable[]> {
   const ids = await claimTransactions(transaction, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
   await transaction.run(released(claimed, tools))
-  return ids
+  return items.filter((item) => !ids.has(item.transaction.businessTransactionId))
 }
 
 /**

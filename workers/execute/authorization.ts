@@ -1,7 +1,7 @@
 // The execution authorization of an approved decision: bound to one transaction, usable once, and signed (decisions §4).
 import { randomFillSync } from 'node:crypto'
 import { newAuthorizationId } from '../../src/core/authorization-id.ts'
-import { Canonical, canonicalize, type Json } from '../../src/core/json/canonical.ts'
+import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type Signature,
   type SignTogether,
 } from '../../src/core/signing/signature.ts'
+import { businessTransactionHash } from '../gateway.ts'
 import type { Accepted } from './validate.ts'
 
 const LIFETIME_MS = 120_000
@@ -113,15 +114,4 @@ function freshNonce(): string {
     used = 0
   }
   return randomness.toString('base64url', used, (used += NONCE_BYTES))
-}
-
-/** What an authorization is bound to: SHA-256 of the canonical `{businessTransactionId, action, target, parameters}`. */
-export function businessTransactionHash(
-  transaction: { businessTransactionId: string; intent: { action: string; target: string } },
-  parameters: Json,
-): string {
-  const { businessTransactionId, intent } = transaction
-  return sha256Hex(
-    canonicalize({ action: intent.action, businessTransactionId, parameters, target: intent.target }),
-  )
 }

@@ -1,4 +1,4 @@
-// Ends the second step: the authorizations of all that were approved, signed by one signature (decisions §4, §12).
+// Ends the second stage: the authorizations of all that were approved, signed by one signature (decisions §4, §12).
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import {
   openVerifiedSignatures,

@@ -61,9 +61,8 @@ export function commit(
   return togetherOrAlone(evidence, {
     work: async (items) => {
       const sorted = sortedById(items)
-      const stored = await again(() => commitAll(sorted, tools))
-      const others = items.filter((item) => !stored.has(item.businessTransactionId))
-      return new Map(others.map((item) => [item, 'the intent was closed by somebody else']))
+      const unstored = await again(() => commitAll(sorted, tools))
+      return new Map(unstored.map((item) => [item, 'the intent was closed by somebody else']))
     },
     failed: (error): unknown => error,
     failsAll: (error) => isUnavailable(error) && refusedBy(error) === undefined,
@@ -92,11 +91,11 @@ type Again = <T>(work: () => Promise<T>) => Promise<T>
 
 export type CommitWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
-/** Returns the ids whose stored record is ours. */
+/** Returns those that are not stored, because somebody else has closed their intent. */
 function commitAll(
   evidence: readonly Evidence[],
   { pool, key, startLogBatch }: CommitWith,
-): Promise<Set<string>> {
+): Promise<readonly Evidence[]> {
   return inTransaction(pool, async (transaction) => {
     const log = startLogBatch()
     const closed = await close(evidence, transaction)
@@ -105,9 +104,9 @@ function commitAll(
     transaction.runLast(storeRecords(rowsOf(ours, log)))
     if (others.length === 0) {
       transaction.runLast(log.statements())
-      return closed
+      return []
     }
-    const stored = closed.union(await storedBefore(others, transaction))
+    const stored = await storedBefore(others, transaction)
     const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
     await mustBeVisible(unstored, transaction)
     // As with its own record: what an attempt before this one has stored is not stored, nor logged, a second time.
@@ -118,7 +117,7 @@ function commitAll(
     const late = unstored.filter(({ lateEventId }) => !told.has(lateEventId))
     const events = late.map((item) => lateEvent(item, key))
     transaction.runLast([...storeAuditEvents(events, log), ...log.statements()])
-    return stored
+    return unstored
   })
 }
 

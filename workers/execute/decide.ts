@@ -1,4 +1,4 @@
-// Second step: what the policy says of a transaction, computed but not stored (decisions §3, §6).
+// Second stage: what the policy says of a transaction, computed but not stored (decisions §3, §6).
 // Nothing here is kept unless `admit` claims the id, so a duplicate's decision leaves no trace.
 import type { Json } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'

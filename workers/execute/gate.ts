@@ -1,4 +1,4 @@
-// Third step: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
+// Third stage: the gateway's checks of each authorization, before its nonce is consumed by `admit` (decisions §8).
 import { failures, type Failure } from '../../src/core/errors.ts'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
 import {

@@ -2,7 +2,7 @@
 import { failures } from '../../src/core/errors.ts'
 import type { ThreadContext } from '../context.ts'
 import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
-import { Finished, runStep, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
+import { Finished, runStage, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
 import { admit } from './admit.ts'
 import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
 import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
@@ -37,15 +37,15 @@ export async function execute(
   const { lap } = watch
   const now = new Date()
   const tools = { ...thread, now, verifiedSignatures: openVerifiedSignatures() }
-  const accepted = runStep(batch, (item) => validate(item, now.toISOString())) // 400 403 500
+  const accepted = runStage(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
-  const decided = runStep(accepted, (item) => decide(item, tools)) // computes 404, refusals, approvals
+  const decided = runStage(accepted, (item) => decide(item, tools)) // computes 404, refusals, approvals
   // Policies that verify state: each of their executions is decided, claimed and performed by itself.
   const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
   const claimable = await runTogether(ready, (items) => authorize(items, tools)) // one signature for all that is approved
   lap('decide')
-  const gated = runStep(claimable, (item) => gate(item, tools)) // the gateway's pure checks
+  const gated = runStage(claimable, (item) => gate(item, tools)) // the gateway's pure checks
   lap('gate')
   const admitted = await admit(gated, tools) // one transaction stores every outcome; 409 wins
   lap('admit')
@@ -97,7 +97,7 @@ export async function finish(
   const tools = { ...thread, verifiedSignatures: openVerifiedSignatures() }
   const sealed = await seal(performed, tools) // record
   lap('seal')
-  const verified = runStep(sealed, (item) => verify(item, tools), outcomeUnknown) // verification
+  const verified = runStage(sealed, (item) => verify(item, tools), outcomeUnknown) // verification
   lap('verify')
   const receipted = await receipt(verified, tools) // receipt
   lap('receipt')

@@ -1,4 +1,4 @@
-// Fifth step, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
+// Fifth stage, the only outside effect: one call of the connector for each released intent, and never a second (decisions §8).
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { within } from '../../src/core/within.ts'

@@ -1,4 +1,4 @@
-// The fourth step for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
+// The fourth stage for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
 // that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/core/errors.ts'
@@ -86,8 +86,8 @@ async function admitOne(
   const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const claimed = await claimAll(sql, [gated], { ...thread, now })
-  if (!claimed.has(businessTransactionId)) return failures.duplicateTransaction(businessTransactionId)
+  const duplicates = await claimAll(sql, [gated], { ...thread, now })
+  if (duplicates.length > 0) return failures.duplicateTransaction(businessTransactionId)
   if (gated.outcome !== 'authorized') return gated.failure
   const used = await consumeApprovals(sql, {
     ids: consumes.map(({ approvalId }) => approvalId),

@@ -1,4 +1,4 @@
-// Eighth step: the signed receipts of verified records (interface §2.4, decisions §4 "Receipt", §12).
+// Eighth stage: the signed receipts of verified records (interface §2.4, decisions §4 "Receipt", §12).
 import { randomUUID } from 'node:crypto'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
@@ -7,7 +7,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Verification } from '../../src/core/verification.ts'
-import { runStep, runTogether, type Finished } from '../in-flight.ts'
+import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { ReceiptIdentity } from './log-entries.ts'
 import type { VerifiedExecution } from './verify.ts'
 
@@ -32,7 +32,7 @@ export async function receipt(
   tools: ReceiptWith,
 ): Promise<(ReceiptedExecution | Finished)[]> {
   const { outcomeUnknown } = failures
-  const unsigned = runStep(verified, (item) => describe(item, tools), outcomeUnknown)
+  const unsigned = runStage(verified, (item) => describe(item, tools), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {

@@ -1,4 +1,4 @@
-// Sixth step: the Execution Trust Record, canonical, hashed and signed (decisions §4). From here on it is text.
+// Sixth stage: the Execution Trust Record, canonical, hashed and signed (decisions §4). From here on it is text.
 import { randomUUID } from 'node:crypto'
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
@@ -7,7 +7,7 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
-import { runStep, runTogether, type Finished } from '../in-flight.ts'
+import { runStage, runTogether, type Finished } from '../in-flight.ts'
 import type { Performed } from './perform.ts'
 
 /** The record as it will be stored and sent. */
@@ -40,7 +40,7 @@ export function seal(
   { signingKeys, ...together }: SealWith,
 ): Promise<(SealedExecution | Finished)[]> {
   const { outcomeUnknown } = failures
-  const unsigned = runStep(performed, (item) => describe(item, signingKeys), outcomeUnknown)
+  const unsigned = runStage(performed, (item) => describe(item, signingKeys), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {

@@ -1,4 +1,4 @@
-// Last step: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
+// Last stage: the evidence is stored, in one commit with the closed intent. Only then is the execution answered.
 import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'

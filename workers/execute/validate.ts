@@ -1,4 +1,4 @@
-// First step of the pipeline: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
+// First stage of the pipeline: raw bytes to a transaction that is whole, consistent and in the caller's scope (decisions §3).
 import { Type } from 'typebox'
 import { isBlank, parseBody } from '../../src/core/json/body.ts'
 import { isObject, type Fields } from '../../src/core/json/fields.ts'

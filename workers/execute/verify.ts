@@ -1,4 +1,4 @@
-// Seventh step: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
+// Seventh stage: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
 import { openCrypto } from '../../src/core/signing/crypto.ts'
 import type { VerifiedSignatures } from '../../src/core/signing/signature.ts'
 import { verifySealed, type Verification } from '../../src/core/verification.ts'
@@ -10,7 +10,7 @@ export interface VerifiedExecution extends SealedExecution {
 }
 
 /**
- * Starts from the bytes that will be stored. What it takes from earlier steps is which signatures hold: the gate has verified the
+ * Starts from the bytes that will be stored. What it takes from earlier stages is which signatures hold: the gate has verified the
  * authorization's, and sealing the head of the records' batch. They count only for the same bytes, signature and key.
  * @param tools.verifiedSignatures of the group that was sealed together
  */

@@ -18,7 +18,7 @@ import { problemsOf } from '../execute/problems.ts'
 import {
   Finished,
   finishWithText,
-  runStep,
+  runStage,
   type InFlight,
   type ScopedCaller,
   type WorkerRequest,
@@ -45,7 +45,7 @@ export async function evaluateInSandbox(
   thread: ThreadContext,
 ): Promise<Finished[]> {
   const tools = { ...thread, now: new Date() }
-  const read = runStep(batch, ({ request }) => {
+  const read = runStage(batch, ({ request }) => {
     const body = parseBody(request.body)
     return body instanceof Failure ? body : { request, body, stateful: statefulOf(request, body, tools) }
   })
@@ -61,7 +61,7 @@ export async function evaluateInSandbox(
     }
   }
   return finishWithText(
-    runStep(looked, ({ request, body, state }) => ({
+    runStage(looked, ({ request, body, state }) => ({
       request,
       text: JSON.stringify(look(body, request.caller, { ...tools, state })),
     })),

@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { listPastDecisions, readOldestTime } from '../../src/core/tables/past-decisions.ts'
 import { readRecordBodies } from '../../src/core/tables/trust-records.ts'
 import { LEAST_UUID, type Position } from '../../src/core/tables/position.ts'
-import { Finished, runStep, type InFlight } from '../in-flight.ts'
+import { Finished, runStage, type InFlight } from '../in-flight.ts'
 import { redecide, type Flip, type Refused } from './redecide.ts'
 import { cursorOf, readSimulation, type Range, type Simulation } from './simulation.ts'
 
@@ -25,7 +25,7 @@ export async function simulate(batch: readonly InFlight[], { pool }: { pool: Poo
   const workMs = WORK_MS / batch.length
   for (const inFlight of batch) {
     const compiling = openPace()
-    const read = runStep([inFlight], readSimulation)
+    const read = runStage([inFlight], readSimulation)
     await compiling.rest()
     for (const item of read) {
       if (item instanceof Finished) answered.push(item)

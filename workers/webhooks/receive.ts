@@ -17,7 +17,7 @@ import {
 import { schemeOf, type WebhookProviders } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import type { ThreadContext } from '../context.ts'
-import { Finished, runStep, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
+import { Finished, runStage, stillGoing, type WorkerRequest, type InFlight } from '../in-flight.ts'
 import { togetherOrAlone } from '../together-or-alone.ts'
 
 type StoreWith = Pick<ThreadContext, 'pool' | 'startLogBatch'>
@@ -37,7 +37,7 @@ type Outcome = 'accepted' | 'acknowledged' | 'replayed'
 /** @returns 200 {status}; 401, 400; 503 where the database is away, so that the provider sends it again */
 export async function receiveWebhooks(batch: readonly InFlight[], tools: WebhookTools): Promise<Finished[]> {
   const nowMs = Date.now()
-  const read = runStep(batch, ({ request }) => deliveryOf(request, tools.webhookProviders, nowMs))
+  const read = runStage(batch, ({ request }) => deliveryOf(request, tools.webhookProviders, nowMs))
   let joined = false
   const outcomes = await togetherOrAlone(stillGoing(read), {
     async work(deliveries): Promise<Map<Delivery, Outcome | Failure>> {

@@ -1,0 +1,131 @@
+// What a worker thread does for each operation.
+import { openJoinedQueue } from '../src/core/job-queue.ts'
+import { readLogKeys } from '../src/core/signing/log-keys.ts'
+import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
+import { readWitnessedLogs, readWitnesses } from '../src/core/witnesses.ts'
+import { closeApprovalRequests } from './approval-requests/close.ts'
+import { openApprovalRequests } from './approval-requests/open.ts'
+import { deliverApprovals } from './authority/deliver-approval.ts'
+import { openChangeKinds } from './authority/kinds.ts'
+import { proposeChanges } from './authority/propose.ts'
+import { resolveChanges } from './authority/resolve.ts'
+import { recordAuditEvents } from './evidence/audit.ts'
+import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
+import { issueReceipts } from './evidence/issue-receipts.ts'
+import { replay } from './evidence/replay.ts'
+import { verifyRecords } from './evidence/verify-records.ts'
+import { execute } from './execute/index.ts'
+import type { openDeferred } from './execute/deferred.ts'
+import type { Finished, InFlight } from './in-flight.ts'
+import { finalizeIntents } from './intents/finalize.ts'
+import { askConnectors, concludeReadBacks } from './intents/read-back.ts'
+import { resolveIntents } from './intents/resolve.ts'
+import { sweepIntents } from './intents/sweep.ts'
+import { openStreamHeads, proveComplete } from './log/completeness.ts'
+import { openLogWork, sequenceLog } from './log/index.ts'
+import { addCheckpoints, type Witness } from './log/witness.ts'
+import { evaluateInSandbox } from './sandbox/evaluate.ts'
+import { simulate } from './sandbox/simulate.ts'
+import { openWebhookJobs } from '../src/core/webhooks/queue.ts'
+import { processWebhooks } from './webhooks/process.ts'
+import { processAgain } from './webhooks/process-again.ts'
+import { receiveWebhooks } from './webhooks/receive.ts'
+import { manageEndpoints } from './events/manage.ts'
+import { signEvents } from './events/sign.ts'
+import { signSessions } from './console/sign-session.ts'
+import type { Boot, Operation } from '../src/core/thread-messages.ts'
+import type { Stopwatch } from './stopwatch.ts'
+import type { Thread } from './open-thread.ts'
+
+type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Promise<Finished[]>
+
+interface Parts {
+  readonly boot: Boot
+  readonly thread: Thread
+  /** Takes the executions that leave their batch. */
+  readonly deferred: ReturnType<typeof openDeferred>
+  /** The ids of the callers whose keys are in effect. */
+  readonly callerIds: () => readonly string[]
+}
+
+/** One handler for each operation: the list to add one to. */
+export function openHandlers({
+  boot,
+  thread,
+  deferred,
+  callerIds,
+}: Parts): Readonly<Record<Operation, Handler>> {
+  const { lane, config, callers, evidenceLog, notificationWays } = boot
+  const changeKinds = openChangeKinds({
+    ownKeys: () => thread.published.jwks().keys.map(({ pem }) => pem),
+    approverPasskeys: config.approverPasskeys,
+    production: config.production,
+    providers: Object.keys(config.webhookProviders),
+    configuredCallers: callers,
+    callerIds,
+    logged: evidenceLog !== undefined,
+  })
+  const joinQueue = openJoinedQueue(thread.pool)
+  const webhooks = {
+    ...thread,
+    webhookJobs: openWebhookJobs(joinQueue),
+    webhookProviders: config.webhookProviders,
+  }
+  // The lane that sequences: no other thread needs the log's private keys.
+  const log =
+    lane === 'background' && evidenceLog !== undefined
+      ? openLogWork({
+          pool: thread.pool,
+          keys: readLogKeys(config.signingKeyDir),
+          dataDir: config.dataDir,
+          onLog: (newest) => Atomics.store(evidenceLog.number, 0, newest),
+        })
+      : undefined
+  const heads = openStreamHeads()
+  const required = readWitnesses(config)?.required
+  const witness: Witness | undefined =
+    lane === 'background' && config.witness !== undefined
+      ? {
+          name: config.witness.name,
+          keys: readWitnessKeys(config.signingKeyDir),
+          logs: readWitnessedLogs(config.witness.logsFile),
+          pool: thread.pool,
+          nowMs: Date.now,
+        }
+      : undefined
+  return {
+    async execute(batch, watch) {
+      const done = await execute(batch, thread, watch)
+      deferred.add(done.deferred)
+      return done.answered
+    },
+    verify: (batch) => verifyRecords(batch, thread),
+    receipt: (batch) => issueReceipts(batch, thread),
+    replay: (batch) => replay(batch, thread),
+    'verify-refusal': async (batch) => verifyRefusals(batch, thread),
+    'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),
+    'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
+    'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
+    'deliver-approval': (batch) => deliverApprovals(batch, thread),
+    'open-approval-request': (batch) =>
+      openApprovalRequests(batch, { ...thread, notificationWays, joinQueue }),
+    'close-approval-request': (batch) => closeApprovalRequests(batch, thread),
+    'record-audit-event': (batch) => recordAuditEvents(batch, thread),
+    evaluate: (batch) => evaluateInSandbox(batch, thread),
+    simulate: (batch) => simulate(batch, thread),
+    'sweep-intents': (batch) => sweepIntents(batch, thread),
+    'ask-connector': (batch) => askConnectors(batch, thread),
+    'conclude-read-back': (batch) => concludeReadBacks(batch, thread),
+    'sequence-log': (batch) => sequenceLog(batch, log),
+    'prove-complete': (batch) => proveComplete(batch, { pool: thread.pool, heads, required }),
+    'add-checkpoint': (batch) => addCheckpoints(batch, witness),
+    'resolve-intent': (batch) => resolveIntents(batch, thread),
+    'finalize-intent': (batch) => finalizeIntents(batch, thread),
+    'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
+    'process-webhook-again': (batch) => processAgain(batch, webhooks),
+    'process-webhooks': (batch) => processWebhooks(batch, webhooks),
+    'manage-event-endpoint': (batch) => manageEndpoints(batch, thread),
+    'sign-events': (batch) => signEvents(batch, thread),
+    'sign-session': async (batch) => signSessions(batch, thread),
+  }
+}

@@ -1,0 +1,69 @@
+// Opens what the handlers of a worker thread share.
+import { readSigningKeys } from '../src/core/signing/keys.ts'
+import { publishedKeys, type PublishedKeys } from '../src/core/signing/published.ts'
+import { openCrypto } from '../src/core/signing/crypto.ts'
+import { openStoreFault } from '../src/core/store-fault.ts'
+import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
+import { openPool } from '../src/core/tables/sql.ts'
+import { openApprovers } from './approvers.ts'
+import { connectionsOf } from './connections.ts'
+import { openConnectors } from './connectors/index.ts'
+import { openSemaphores } from './execute/prove-and-admit.ts'
+import type { ExecutionContext } from './execute/index.ts'
+import { openExistingStreams } from './existing.ts'
+import { openPendingEvidence } from './execute/pending-evidence.ts'
+import { openPolicies } from './policies.ts'
+import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
+import { openPolicyOutcomes } from './outcomes.ts'
+import { newestOrigin, type Boot } from '../src/core/thread-messages.ts'
+
+export type Thread = ReturnType<typeof openThread>
+
+/** What the handlers of this thread share: its connections, its keys, and the policies, approvers, connectors and webhook rules in effect. */
+export function openThread(given: Boot) {
+  const { lane, config, database, evidenceLog, authority, pendingEvidenceCount, storeFaultMemory } = given
+  const { signingKeyDir, hubspot, production } = config
+  const pool = openPool(database, connectionsOf(lane))
+  const { ed25519: key, receipt: signingKeys } = readSigningKeys(signingKeyDir, config.receiptAlgorithms)
+  // A file that cannot be read is reported by the front end; here its key is unknown, and nothing verifies by it.
+  const published = publishedKeys(signingKeyDir, { onError: () => undefined })
+  const findKey = published.get
+  const approvers = openApprovers(authority.approvers)
+  const connectors = openConnectors({ hubspot, key, production })
+  connectors.replaceExternal(authority.externalConnectors)
+  const storeFault = openStoreFault(storeFaultMemory)
+  const logging = {
+    originName: evidenceLog?.name ?? 'countersign',
+    logOrigin: () => evidenceLog && newestOrigin(evidenceLog),
+    startLogBatch: evidenceLog === undefined ? () => notLogged : startLogBatch,
+  }
+  const policies = openPolicies(authority.policies)
+  // Compiled before the first execution comes.
+  if (lane === 'execution') policies.has('')
+  return {
+    ...logging,
+    existingStreams: openExistingStreams({ policies, connectors, approvers }),
+    pool,
+    pendingEvidence: openPendingEvidence({
+      ...logging,
+      pool,
+      key,
+      count: pendingEvidenceCount,
+      fault: storeFault,
+    }),
+    storeFault,
+    policies,
+    approvers,
+    connectors,
+    webhookRules: openWebhookRules(authority.webhookRules),
+    semaphores: openSemaphores(),
+    outcomes: openPolicyOutcomes(),
+    signingKeys,
+    key,
+    published,
+    findKey,
+    batchSignatures: config.batchSignatures,
+    intentCloseQuorum: config.intentCloseQuorum,
+    crypto: openCrypto({ findKey, findApproverKey: approvers.find }),
+  } satisfies ExecutionContext & { published: PublishedKeys; webhookRules: WebhookRules }
+}

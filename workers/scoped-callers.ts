@@ -1,0 +1,30 @@
+// The callers whose keys are in effect, as the stages of an operation need them.
+import { callerKeys } from '../src/core/caller-keys.ts'
+import { readableOwner, type Caller } from '../src/core/callers.ts'
+import type { ScopedCaller } from './in-flight.ts'
+import type { Boot } from '../src/core/thread-messages.ts'
+
+export const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
+
+/** By `CallerKey.index`. */
+export function scopedCallers(
+  { callers }: Pick<Boot, 'callers'>,
+  authority: Boot['authority'],
+): ReadonlyMap<number, ScopedCaller> {
+  const { inEffect } = callerKeys(callers, authority.callerKeys)
+  return new Map(inEffect.map(({ caller, index }) => [index, scopedCaller(caller)]))
+}
+
+function scopedCaller(caller: Caller): ScopedCaller {
+  return {
+    callerId: caller.callerId,
+    reads: readableOwner(caller),
+    stepUpPublicKey: caller.stepUpPublicKey,
+    stepUpPasskey: caller.stepUpPasskey,
+    approverId: caller.approverId,
+    scope: {
+      principalIds: new Set(caller.allowedPrincipalIds),
+      capabilities: caller.unrestrictedCapabilities ? 'all' : new Set(caller.allowedCapabilities),
+    },
+  }
+}
