@@ -26,7 +26,7 @@ function validated(body: unknown, caller = tester): Accepted | Failure {
 function stored(body: unknown, caller?: ScopedCaller) {
   const outcome = validated(body, caller)
   if (outcome instanceof Failure) throw new Error(outcome.message)
-  return JSON.parse(outcome.canonical.transaction.text) as ReturnType<typeof aTransaction>
+  return JSON.parse(outcome.canonical.stored.text) as ReturnType<typeof aTransaction>
 }
 
 /** Status and message of a refusal; undefined where the body is accepted. */

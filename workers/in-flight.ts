@@ -139,6 +139,7 @@ export async function runTogether<In extends InFlight, Out extends InFlight>(
   const inFlight = stillGoing(items)
   if (inFlight.length === 0) return finishedOf(items)
   try {
+    // Only what runs before the first await is this thread's time; the rest is waiting.
     const startedMs = performance.now()
     const working = stage(inFlight)
     const shareMs = (performance.now() - startedMs) / inFlight.length

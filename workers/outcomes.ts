@@ -1,10 +1,10 @@
 // Counts what the policies said of the executions that were admitted, until the next replies take the counts to the front end.
 import type { PolicyOutcome, PolicyOutcomeCount } from '../src/core/thread-messages.ts'
-import { Finished } from './in-flight.ts'
+import { Finished, type InFlight } from './in-flight.ts'
 
 export interface PolicyOutcomes {
   /** `policyName` is the name of a loaded policy, `admitted` the result of `admit`. */
-  readonly count: (policyName: string, admitted: object) => void
+  readonly count: (policyName: string, admitted: InFlight | Finished) => void
   /** What was counted since the last call; undefined: nothing. */
   readonly take: () => PolicyOutcomeCount[] | undefined
 }

@@ -1,5 +1,4 @@
-// The failure that answers an error which no other code has caught. Only the outermost catch of a thread or of the front end asks: the
-// tables throw what the driver threw.
+// The failure that answers an error, for every place where one becomes an answer. The tables throw what the driver threw.
 import { failures, type Failure } from './errors.ts'
 import { isUnavailable } from './tables/sql.ts'
 

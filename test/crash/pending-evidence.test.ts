@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Json } from '../../src/core/json/canonical.ts'
 import { readPublicKeys } from '../../src/core/signing/keys.ts'
 import { openStoreFault } from '../../src/core/store-fault.ts'
-import { openPool, refusedBy } from '../../src/core/tables/sql.ts'
+import { openPool, sqlStateOfRefusal } from '../../src/core/tables/sql.ts'
 import type { Evidence } from '../../workers/execute/commit.ts'
 import { execute, finish } from '../../workers/execute/index.ts'
 import { openPendingEvidence } from '../../workers/execute/pending-evidence.ts'
@@ -218,5 +218,5 @@ test.each([
   ['08006', undefined],
 ])('SQLSTATE %s is a refusal that no value explains: %s', (code, refusal) => {
   const error = Object.assign(new DatabaseError('made by a test', 0, 'error'), { code })
-  expect(refusedBy(error)).toBe(refusal)
+  expect(sqlStateOfRefusal(error)).toBe(refusal)
 })

@@ -12,7 +12,7 @@ interface Item {
 const FULL = operations.execute.countMax
 const anItem = (members: Partial<Item> = {}): Item => ({ client: 'a', bytes: 100, since: 0, ...members })
 const open = (limits: Partial<Parameters<typeof openBatches>[0]> = {}) =>
-  openBatches<Item>({ threads: 1, batchesPerThread: 2, wholeBatchesPerThread: 0, ...limits })
+  openBatches<Item>({ threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, ...limits })
 
 function push(batches: Batches<Item>, count: number, operation: 'execute' | 'verify' = 'execute'): void {
   for (let i = 0; i < count; i++) batches.push(operation, anItem())
@@ -56,7 +56,7 @@ test('no more batches run than the threads take, until one has come back', () =>
 })
 
 test('an additional batch runs only while enough waits to fill it', () => {
-  const batches = open({ batchesPerThread: 1, wholeBatchesPerThread: 1 })
+  const batches = open({ batchesPerThread: 1, fullBatchesPerThread: 1 })
   push(batches, 1)
   batches.next()
   push(batches, FULL - 1)

@@ -5,7 +5,13 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isPartlyAway, isUnavailable, openPool, refusedBy, type Sql } from '../../src/core/tables/sql.ts'
+import {
+  isPartlyAway,
+  isUnavailable,
+  openPool,
+  sqlStateOfRefusal,
+  type Sql,
+} from '../../src/core/tables/sql.ts'
 import { inTransaction } from '../../src/core/tables/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
@@ -86,7 +92,7 @@ describe('the database is away', () => {
   ])('when it is %s', async (_, statement) => {
     const failure = await failureOf(pool, (sql) => sql.query(statement))
     expect(failure).toSatisfy(isUnavailable)
-    expect(refusedBy(failure)).toBeUndefined()
+    expect(sqlStateOfRefusal(failure)).toBeUndefined()
     await inTransaction(pool, select)
   })
 

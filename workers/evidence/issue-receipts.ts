@@ -12,7 +12,7 @@ import type { ThreadContext } from '../context.ts'
 import type { Sealed } from '../../src/core/sealed.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { receiptEntry } from '../execute/log-entries.ts'
-import { describeReceipt, signReceipts } from '../execute/receipt.ts'
+import { draftReceipt, signReceipts } from '../execute/receipt.ts'
 import {
   finishWithText,
   runStage,
@@ -54,7 +54,7 @@ async function receiptLocked(
     const latest = latestOf(verifications.get(item.id))
     if (latest?.status !== 'VERIFIED' || !stillHolds(item, latest, thread))
       return failures.receiptNotVerified() // 409
-    return { ...item, ...describeReceipt(item.id, latest, thread) }
+    return { ...item, ...draftReceipt(item.id, latest, thread) }
   })
   const receipted = await runTogether(unsigned, async (items) => {
     const texts = await signReceipts(items, { ...thread, verifiedSignatures: openVerifiedSignatures() })

@@ -19,7 +19,7 @@ const DEADLINE_MARGIN_MS = 2_000
 
 /**
  * Claims a batch: all or nothing per transaction, once across all instances.
- * @param decided in caller order; an id may occur more than once, and the first one claims it
+ * @param claimable in the order of arrival; an id may occur more than once, and the first one claims it
  * @returns the authorized ones, whose intent is now RELEASED, and the answers of the others: 409 where the id was taken, 503 with nothing
  *   executed where the database is away or refuses evidence
  */
@@ -33,14 +33,15 @@ export async function admit(
       item instanceof Finished ? item : new Finished(item.request, failures.evidenceRefused(sqlState)),
     )
   const firsts = firstOfEachId(stillGoing(claimable))
-  const refusals = await claim([...firsts.values()], tools)
+  const claimFailures = await claim([...firsts.values()], tools)
   return claimable.map((item) => {
     if (item instanceof Finished) return item
     const id = item.transaction.businessTransactionId
     const first = firsts.get(id) as Claimable
-    // A repeat within the batch shares the first one's refusal: where nothing was claimed, no 409 may say otherwise.
-    const refusal = refusals.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
-    if (refusal !== undefined) return new Finished(item.request, refusal)
+    // A repeat within the batch shares the first one's failure: where nothing was claimed, no 409 may say otherwise.
+    const failure =
+      claimFailures.get(first) ?? (first === item ? undefined : failures.duplicateTransaction(id))
+    if (failure !== undefined) return new Finished(item.request, failure)
     return item.outcome === 'authorized' ? item : new Finished(item.request, item.failure)
   })
 }
@@ -73,7 +74,7 @@ function claim(
 ): Promise<Map<Claimable, Failure>> {
   return togetherOrAlone(items, {
     work: async (some) => {
-      const duplicates = await inTransaction(pool, (transaction) => claimAll(transaction, some, tools))
+      const duplicates = await inTransaction(pool, (tx) => claimAll(tx, some, tools))
       return new Map(
         duplicates.map((item) => [
           item,
@@ -91,14 +92,14 @@ function claim(
  * @returns those whose id was taken before; the others are claimed now, with all rows that belong to them
  */
 export async function claimAll(
-  transaction: Transaction,
+  tx: Transaction,
   items: readonly Claimable[],
   tools: ClaimWith,
 ): Promise<readonly Claimable[]> {
-  const ids = await claimTransactions(transaction, items.map(transactionRow))
+  const ids = await claimTransactions(tx, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
-  await transaction.run(released(claimed, tools))
+  await tx.run(released(claimed, tools))
   return items.filter((item) => !ids.has(item.transaction.businessTransactionId))
 }
 
@@ -154,7 +155,7 @@ function released(
 function transactionRow(item: Claimable) {
   return {
     ...ownership(item),
-    body: item.canonical.transaction.text,
+    body: item.canonical.stored.text,
     executionAuthorization: item.outcome === 'authorized' ? item.authorization.text.text : null,
   }
 }

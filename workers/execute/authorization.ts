@@ -42,8 +42,11 @@ interface AuthorizedAction {
   readonly parameters: Canonical
 }
 
-/** Binds an authorization to a transaction and its decision. */
-export function describeAuthorization(
+/**
+ * Binds an authorization to a transaction and its decision. Its `authorizationId` is the service's own; `authority.authorizationId` of a
+ * transaction is the caller's reference to something else.
+ */
+export function draftAuthorization(
   accepted: Accepted,
   {
     decision,

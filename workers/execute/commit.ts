@@ -5,7 +5,7 @@ import { insertBatchSignatures } from '../../src/core/tables/batch-signatures.ts
 import { findAuditEvents, type AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import { closeIntents, findIntents } from '../../src/core/tables/execution-intents.ts'
 import type { LogBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import { isTaken, isUnavailable, refusedBy, type Sql } from '../../src/core/tables/sql.ts'
+import { isTaken, isUnavailable, sqlStateOfRefusal, type Sql } from '../../src/core/tables/sql.ts'
 import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
 import { readRecordBodies, storeRecords } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
@@ -65,7 +65,7 @@ export function commit(
       return new Map(unstored.map((item) => [item, 'the intent was closed by somebody else']))
     },
     failed: (error): unknown => error,
-    failsAll: (error) => isUnavailable(error) && refusedBy(error) === undefined,
+    failsAll: (error) => isUnavailable(error) && sqlStateOfRefusal(error) === undefined,
   })
 }
 
@@ -96,27 +96,21 @@ function commitAll(
   evidence: readonly Evidence[],
   { pool, key, startLogBatch }: CommitWith,
 ): Promise<readonly Evidence[]> {
-  return inTransaction(pool, async (transaction) => {
+  return inTransaction(pool, async (tx) => {
     const log = startLogBatch()
-    const closed = await close(evidence, transaction)
+    const closed = await close(evidence, tx)
     const others = evidence.filter((item) => !closed.has(item.businessTransactionId))
     const ours = evidence.filter((item) => closed.has(item.businessTransactionId))
-    transaction.runLast(storeRecords(rowsOf(ours, log)))
+    tx.runLast(storeRecords(rowsOf(ours, log)))
     if (others.length === 0) {
-      transaction.runLast(log.statements())
+      tx.runLast(log.statements())
       return []
     }
-    const stored = await storedBefore(others, transaction)
+    const stored = await storedBefore(others, tx)
     const unstored = others.filter((item) => !stored.has(item.businessTransactionId))
-    await mustBeVisible(unstored, transaction)
-    // As with its own record: what an attempt before this one has stored is not stored, nor logged, a second time.
-    const told = await findAuditEvents(
-      transaction,
-      unstored.map(({ lateEventId }) => lateEventId),
-    )
-    const late = unstored.filter(({ lateEventId }) => !told.has(lateEventId))
-    const events = late.map((item) => lateEvent(item, key))
-    transaction.runLast([...storeAuditEvents(events, log), ...log.statements()])
+    await mustBeVisible(unstored, tx)
+    const events = await lateEvents(unstored, tx, key)
+    tx.runLast([...storeAuditEvents(events, log), ...log.statements()])
     return unstored
   })
 }
@@ -129,13 +123,13 @@ function commitAll(
 export async function whyNotStorable(id: string, { pool, startLogBatch }: CommitWith): Promise<unknown> {
   const rolledBack = new Error('rolled back')
   try {
-    return await inTransaction(pool, async (transaction) => {
-      await closeIntents(transaction, { FINALIZED: [id], ERRORED: [] })
+    return await inTransaction(pool, async (tx) => {
+      await closeIntents(tx, { FINALIZED: [id], ERRORED: [] })
       const row = { businessTransactionId: id, ordinal: 1, body: '' }
       const log = startLogBatch()
       const receipt = { ...row, ...log.add(() => ({ kind: 'receipt', hash: '', id: '', streams: {} })) }
       const record = { ...row, callerId: '', createdAt: new Date().toISOString(), seal: '' }
-      await transaction.run([
+      await tx.run([
         ...insertBatchSignatures([{ batch: randomUUID(), value: '' }]),
         ...storeRecords({ records: [record], verifications: [row], receipts: [receipt] }),
         ...log.statements(),
@@ -146,6 +140,17 @@ export async function whyNotStorable(id: string, { pool, startLogBatch }: Commit
     // Its evidence may stand by now.
     return error === rolledBack || isTaken(error) ? undefined : error
   }
+}
+
+/** Without those that an attempt before this one has stored: nothing is stored, nor logged, a second time. */
+async function lateEvents(
+  unstored: readonly Evidence[],
+  tx: Transaction,
+  key: CommitWith['key'],
+): Promise<AuditEventRow[]> {
+  const eventIds = unstored.map(({ lateEventId }) => lateEventId)
+  const stored = await findAuditEvents(tx, eventIds)
+  return unstored.filter(({ lateEventId }) => !stored.has(lateEventId)).map((item) => lateEvent(item, key))
 }
 
 /**
@@ -170,10 +175,10 @@ function lateEvent(
 }
 
 /** Closes the intents first, which locks them: whoever finds one still RELEASED owns its outcome, and who comes later finds none. */
-function close(evidence: readonly Evidence[], transaction: Transaction): Promise<Set<string>> {
+function close(evidence: readonly Evidence[], tx: Transaction): Promise<Set<string>> {
   const ids = (state: Evidence['end']) =>
     evidence.filter(({ end }) => end === state).map((item) => item.businessTransactionId)
-  return closeIntents(transaction, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
+  return closeIntents(tx, { FINALIZED: ids('FINALIZED'), ERRORED: ids('ERRORED') })
 }
 
 function rowsOf(evidence: readonly Evidence[], log: LogBatch) {

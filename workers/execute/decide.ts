@@ -8,7 +8,7 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import type { Connector } from '../connectors/connector.ts'
 import type { Connectors } from '../connectors/index.ts'
 import type { LoadedPolicy, Policies } from '../policies.ts'
-import { describeAuthorization, type UnsignedAuthorization } from './authorization.ts'
+import { draftAuthorization, type UnsignedAuthorization } from './authorization.ts'
 import { countable } from './countable.ts'
 import { describeDecision, type Decision } from './decision.ts'
 import { refuse, type Refusal } from './refuse.ts'
@@ -90,6 +90,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
     ...tools,
     policyContentHash: version.contentHash,
   })
+  if (evaluation.kind === 'unfilled') throw new Error('a decision lacks the value of a signal')
   const failure = failureOfEvaluation(evaluation, businessTransactionId, tools.lacksApprovals)
   if (failure !== undefined) {
     const refusal = refuse(accepted, { decision, mismatches: evaluation.mismatches, key, now })
@@ -98,7 +99,7 @@ export function conclude(accepted: Accepted, evaluation: Evaluation, tools: Conc
   const connector = connectors.find(intent.action, policy.name)
   if (connector === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
-  const authorization = describeAuthorization(accepted, { decision, now })
+  const authorization = draftAuthorization(accepted, { decision, now })
   const counted = version.limitedSince !== undefined
   const groups = groupsOf(version.groupings, countable(accepted), now)
   return { ...accepted, outcome: 'approved', connector, decision, authorization, approvedBy, counted, groups }

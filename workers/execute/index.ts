@@ -71,7 +71,7 @@ async function proveAdmitAndPerform(
 /** Counts the executions that a policy decided. */
 function countOutcomes(
   gated: readonly (Claimable | Finished)[],
-  admitted: readonly object[],
+  admitted: readonly (InFlight | Finished)[],
   { outcomes }: ThreadContext,
 ): void {
   for (const [i, item] of gated.entries())
@@ -103,6 +103,7 @@ export async function finish(
   lap('receipt')
   const answered = await store(receipted, thread) // one transaction; 200 500 502
   lap('store')
-  await doubt(stillGoing(performed.filter((_, i) => answered[i]?.status === 502)), pool)
+  const outcomeNotKnown = performed.filter((_, i) => answered[i]?.status === 502)
+  await doubt(stillGoing(outcomeNotKnown), pool)
   return answered
 }

@@ -15,7 +15,7 @@ export function authorizationEntry(item: Authorized): QueuedEntry {
   }
 }
 
-/** @param existing its policy does exist; its action may be any text */
+/** @param existing leaves out the streams of names that nobody has: a refused action may be any text */
 export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEntry {
   return {
     ...artifactEntry.refusal(item.refusal.hash),

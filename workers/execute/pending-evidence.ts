@@ -3,7 +3,7 @@
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StoreFault } from '../../src/core/store-fault.ts'
-import { isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
+import { isUnavailable, sqlStateOfRefusal } from '../../src/core/tables/sql.ts'
 import { commit, IntentNotVisible, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
 
 export interface PendingEvidence {
@@ -76,7 +76,7 @@ export function openPendingEvidence({
 
   function noteRefusals(causes: ReadonlyMap<Evidence, unknown>): void {
     for (const [{ businessTransactionId }, cause] of causes) {
-      const sqlState = refusedBy(cause)
+      const sqlState = sqlStateOfRefusal(cause)
       if (sqlState === undefined) continue
       fault.raise(sqlState, businessTransactionId)
       mustProbe = true
@@ -110,7 +110,7 @@ export function openPendingEvidence({
 }
 
 function isPending(cause: unknown): boolean {
-  return isUnavailable(cause) || cause instanceof IntentNotVisible || refusedBy(cause) !== undefined
+  return isUnavailable(cause) || cause instanceof IntentNotVisible || sqlStateOfRefusal(cause) !== undefined
 }
 
 function sizeOf({ record, verification, receipt }: Evidence): number {

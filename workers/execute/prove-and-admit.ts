@@ -1,5 +1,5 @@
-// The fourth stage for policies that verify state: locks, reads, decides and claims one execution in one transaction, so that nothing
-// that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
+// Stages 2 to 4 for policies that verify state: one execution is locked, read, decided again, gated and claimed in one transaction, so that
+// nothing that it rests on can be used or changed in between. Apart from the batch: one transaction each, a few at a time.
 import pLimit, { type LimitFunction } from 'p-limit'
 import { Failure, failures } from '../../src/core/errors.ts'
 import { failureOf } from '../../src/core/failure-of.ts'
@@ -43,7 +43,7 @@ export async function proveAndAdmit(
     const observed = await withinLimit(semaphores.observe, () => observeOne(item, thread))
     if (observed instanceof Failure) return new Finished(item.request, observed)
     const outcome = await withinLimit(semaphores.claim, () =>
-      inTransaction(pool, (sql) => admitOne(item, observed, { ...thread, sql })),
+      inTransaction(pool, (tx) => admitOne(item, observed, { ...thread, tx })),
     )
     return outcome instanceof Failure ? new Finished(item.request, outcome) : outcome
   } catch (error) {
@@ -71,31 +71,31 @@ async function observeOne(item: StateUnverified, thread: ThreadContext): Promise
 async function admitOne(
   item: StateUnverified,
   observed: Observed,
-  thread: ThreadContext & { sql: Transaction },
+  thread: ThreadContext & { tx: Transaction },
 ): Promise<Authorized | Failure> {
-  const { sql, key, findKey, storeFault } = thread
+  const { tx, key, findKey, storeFault } = thread
   const sqlState = storeFault.sqlState()
   if (sqlState !== undefined) return failures.evidenceRefused(sqlState)
   // A statement of its own: what is read after it is as new as the locks are.
-  await takeLocks(sql, locksOf(observed))
+  await takeLocks(tx, locksOf(observed))
   // Not of the batch's start: an approval may have expired while the lock was waited for, and the authorization begins now.
   const now = new Date()
   // Content never changes, but the version may have been retired while the lock was waited for.
   const version = thread.policies.find(item.transaction.policy) ?? item.version
-  const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, now })
+  const { concluded, consumes } = await prove({ ...item, version }, observed, { ...thread, sql: tx, now })
   const gated = gate(authorizeAlone(concluded, key), { findKey, now })
   if (gated instanceof Failure) return gated
   const { businessTransactionId } = item.transaction
-  const duplicates = await claimAll(sql, [gated], { ...thread, now })
+  const duplicates = await claimAll(tx, [gated], { ...thread, now })
   if (duplicates.length > 0) return failures.duplicateTransaction(businessTransactionId)
   if (gated.outcome !== 'authorized') return gated.failure
-  const used = await consumeApprovals(sql, {
+  const used = await consumeApprovals(tx, {
     ids: consumes.map(({ approvalId }) => approvalId),
     consumedBy: businessTransactionId,
     consumedAt: now.toISOString(),
   })
   const requests = [...new Set(consumes.flatMap(({ requestHash = [] }) => requestHash))]
-  const ended = await useApprovalRequests(sql, requests)
+  const ended = await useApprovalRequests(tx, requests)
   // Cannot be, under the lock; if it is, everything is undone and nothing executed.
   if (used !== consumes.length) throw new Error('an approval was used by another execution')
   if (ended !== requests.length) throw new Error('an approval request was closed')

@@ -32,7 +32,7 @@ export async function receipt(
   tools: ReceiptWith,
 ): Promise<(ReceiptedExecution | Finished)[]> {
   const { outcomeUnknown } = failures
-  const unsigned = runStage(verified, (item) => describe(item, tools), outcomeUnknown)
+  const unsigned = runStage(verified, (item) => draft(item, tools), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {
@@ -43,9 +43,9 @@ export async function receipt(
   )
 }
 
-function describe(item: VerifiedExecution, tools: ReceiptWith): VerifiedExecution & UnsignedReceipt {
+function draft(item: VerifiedExecution, tools: ReceiptWith): VerifiedExecution & UnsignedReceipt {
   const { transaction, verification } = item
-  return { ...item, ...describeReceipt(transaction.businessTransactionId, verification, tools) }
+  return { ...item, ...draftReceipt(transaction.businessTransactionId, verification, tools) }
 }
 
 /** A receipt that is to be signed. */
@@ -54,7 +54,7 @@ interface UnsignedReceipt extends ReceiptIdentity {
 }
 
 /** @throws Error where the verification failed */
-export function describeReceipt(
+export function draftReceipt(
   businessTransactionId: string,
   verification: Pick<Verification, 'verificationId' | 'trustRecordHash' | 'status'>,
   { signingKeys: keys, logOrigin }: Pick<ReceiptWith, 'signingKeys' | 'logOrigin'>,

@@ -40,7 +40,7 @@ export function seal(
   { signingKeys, ...together }: SealWith,
 ): Promise<(SealedExecution | Finished)[]> {
   const { outcomeUnknown } = failures
-  const unsigned = runStage(performed, (item) => describe(item, signingKeys), outcomeUnknown)
+  const unsigned = runStage(performed, (item) => draft(item, signingKeys), outcomeUnknown)
   return runTogether(
     unsigned,
     async (items) => {
@@ -52,7 +52,7 @@ export function seal(
   )
 }
 
-function describe(performed: Performed, keys: readonly SigningKey[]): UnsignedRecord | Failure {
+function draft(performed: Performed, keys: readonly SigningKey[]): UnsignedRecord | Failure {
   const { transaction, canonical, authorization, outcomeOfCall } = performed
   if (outcomeOfCall.kind === 'unknown') return failures.outcomeUnknown(outcomeOfCall.cause)
   const recordCreatedAt = new Date().toISOString()
@@ -63,7 +63,7 @@ function describe(performed: Performed, keys: readonly SigningKey[]): UnsignedRe
     executions: [execution(performed, outcomeOfCall)],
     overrides: [],
     ...(keys.length > 1 ? { requiredAlgorithms: keys.map((key) => key.public.algorithm) } : {}),
-    transaction: canonical.transaction,
+    transaction: canonical.stored,
     trustRecordId: randomUUID(),
   })
   return { ...performed, outcomeOfCall, body, recordCreatedAt }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
 import { failures, type Failure } from '../../src/core/errors.ts'
 import { trustRecordText } from '../../src/core/sealed.ts'
-import { isPartlyAway, isUnavailable, refusedBy } from '../../src/core/tables/sql.ts'
+import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../src/core/tables/sql.ts'
 import { commit, evidenceOf, type CommitWith, type Evidence } from './commit.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import type { ReceiptedExecution } from './receipt.ts'
@@ -56,7 +56,7 @@ async function withRetries<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isUnavailable(error) || isPartlyAway(error) || refusedBy(error) !== undefined) throw error
+      if (!isUnavailable(error) || isPartlyAway(error) || sqlStateOfRefusal(error) !== undefined) throw error
       if (performance.now() - startedMs > RETRY_MAX_MS) throw error
       await delay(delayMs)
     }

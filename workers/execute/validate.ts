@@ -23,7 +23,8 @@ export interface Accepted extends InFlight {
   /** ISO 8601; `createdAt` of the stored transaction. */
   readonly createdAt: string
   readonly canonical: {
-    readonly transaction: Canonical
+    /** The transaction as it will be stored, with `createdAt` and `status`. */
+    readonly stored: Canonical
     readonly intent: Canonical
     readonly parameters: Canonical
     readonly policy: Canonical
@@ -139,7 +140,7 @@ function accept(request: WorkerRequest, transaction: BusinessTransactionInput, c
     request,
     transaction,
     createdAt,
-    canonical: { transaction: stored, intent, parameters, policy, signals },
+    canonical: { stored: stored, intent, parameters, policy, signals },
   }
 }
 

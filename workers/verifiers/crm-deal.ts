@@ -3,7 +3,7 @@
 import { Canonical, canonicalize } from '../../src/core/json/canonical.ts'
 import { failures } from '../../src/core/errors.ts'
 import type { SignalVerifier } from '../../src/core/schemas/policy.ts'
-import { describeAuthorization, signAuthorization } from '../execute/authorization.ts'
+import { draftAuthorization, signAuthorization } from '../execute/authorization.ts'
 import { checkText } from '../execute/gate.ts'
 import { callConnector } from '../execute/perform.ts'
 import type { ConnectorOutcome } from '../connectors/connector.ts'
@@ -22,7 +22,7 @@ export const crmDeal: StateVerifier<CrmDeal> = {
     const parameters = { properties: [verifier.property] }
     const parametersText = new Canonical(canonicalize(parameters))
     const read = { action: ACTION, target: intent.target, parameters: parametersText }
-    const unsigned = describeAuthorization(accepted, { decision, action: read, now })
+    const unsigned = draftAuthorization(accepted, { decision, action: read, now })
     const authorization = signAuthorization(unsigned, key)
     const checked = checkText(authorization, {
       transaction: { businessTransactionId, intent: read },

@@ -97,7 +97,7 @@ const OF_ITS_VALUES = /^(22|23(?!502)|54|P0)/
  * (42), and any other unexpected class.
  * @returns SQLSTATE; undefined where the database is away, or the values may be the reason
  */
-export function refusedBy(error: unknown): string | undefined {
+export function sqlStateOfRefusal(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError) || error.code === undefined) return undefined
   const { code } = error
   if (code.startsWith('58')) return code

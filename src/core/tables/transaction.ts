@@ -73,7 +73,7 @@ function open(client: PoolClient): { transaction: Transaction; commit: () => Pro
 
   async function query<Row extends QueryResultRow>(statement: string | QueryConfig, values?: unknown[]) {
     mustBeOpen()
-    // Not `send([])`: what waits for it would come after those that wait for BEGIN itself.
+    // Not `send([])`: its promise resolves after BEGIN's own, so a statement that is sent later would overtake this one.
     await (begun ??= sendStatements(client, [BEGIN]))
     mustBeOpen()
     return client.query<Row>(statement, values)

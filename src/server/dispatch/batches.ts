@@ -9,10 +9,10 @@ export interface BatchLimits {
   /** How many batches a thread may have at once. While one waits for the database, the thread computes another. */
   readonly batchesPerThread: number
   /**
-   * How many more a thread may have if each of these is full (`countMax` requests). A batch costs nearly the same whatever its size, so
-   * another one is started early only when it is full.
+   * How many more a thread may have, where each of those is full (`countMax` requests). A batch costs nearly the same whatever its size, so
+   * one that is not full waits.
    */
-  readonly wholeBatchesPerThread: number
+  readonly fullBatchesPerThread: number
 }
 
 export interface Batch<Item> {
@@ -47,7 +47,7 @@ interface Waiting<Item extends Queued> {
 
 export function openBatches<Item extends Queued>(limits: BatchLimits): Batches<Item> {
   const batchesMax = limits.threads * limits.batchesPerThread
-  const wholeMax = batchesMax + limits.threads * limits.wholeBatchesPerThread
+  const wholeMax = batchesMax + limits.threads * limits.fullBatchesPerThread
   /** One for each operation that was submitted before; the first one is checked first. */
   let queues: Waiting<Item>[] = []
   const running = new Map<Operation, number>()

@@ -28,7 +28,7 @@ export interface Dispatcher {
   readonly close: () => Promise<void>
 }
 
-type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'wholeBatchesPerThread' | 'startsOnDemand'>
+type LaneSize = Pick<LaneOptions, 'threads' | 'batchesPerThread' | 'fullBatchesPerThread' | 'startsOnDemand'>
 
 interface DispatcherOptions {
   readonly boot: Omit<Boot, 'pendingEvidenceCount' | 'lane'>
@@ -53,11 +53,11 @@ export async function openDispatcher({
   const { workerThreads } = start.config
   const sizes: Record<LaneName, LaneSize> = {
     // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
-    execution: { threads: workerThreads, batchesPerThread: 2, wholeBatchesPerThread: 1 },
-    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, wholeBatchesPerThread: 0 },
+    execution: { threads: workerThreads, batchesPerThread: 2, fullBatchesPerThread: 1 },
+    background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, fullBatchesPerThread: 0 },
     // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
-    'large-execution': { threads: 1, batchesPerThread: 2, wholeBatchesPerThread: 0, startsOnDemand: true },
-    administration: { threads: 1, batchesPerThread: 4, wholeBatchesPerThread: 0, startsOnDemand: true },
+    'large-execution': { threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, startsOnDemand: true },
+    administration: { threads: 1, batchesPerThread: 4, fullBatchesPerThread: 0, startsOnDemand: true },
   }
   // Each lane's threads boot from an object of their own, changed in place with each new authority: a thread that replaces one
   // boots with the newest.

@@ -20,10 +20,7 @@ import { openReplies, type Meter } from './replies.ts'
 
 /** The longest wait in a queue. Past it the request is answered 503: nothing was done. */
 const QUEUED_MAX_MS = 60_000
-/**
- * The longest time with a thread: twice what a connector may take. Past it the thread has died with the request, and the outcome is not
- * known.
- */
+/** The longest time with a thread: twice what a connector may take. Past it nobody waits for the thread any more: the outcome is not known. */
 const ANSWER_MAX_MS = 60_000
 const EXPIRE_EVERY_MS = 1_000
 
@@ -74,6 +71,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     if (!closing) options.onError(error)
   }
   pool.on('error', failed)
+  // Piscina passes on what a thread posts to its parentPort beside the results of its tasks.
   pool.on('message', (message: ThreadReady | ThreadReplies) => {
     if ('authorityPort' in message) options.onFollowing(message.authorityPort)
     else replies.ofDeferred(message)
@@ -153,7 +151,7 @@ function startThreads({
   boot,
   threads,
   batchesPerThread,
-  wholeBatchesPerThread,
+  fullBatchesPerThread,
   startsOnDemand,
 }: LaneOptions): Piscina {
   return new Piscina({
@@ -161,9 +159,9 @@ function startThreads({
     workerData: boot,
     minThreads: startsOnDemand ? 0 : threads,
     maxThreads: threads,
-    concurrentTasksPerWorker: batchesPerThread + wholeBatchesPerThread,
+    concurrentTasksPerWorker: batchesPerThread + fullBatchesPerThread,
     idleTimeout: Infinity,
-    maxQueue: threads * (batchesPerThread + wholeBatchesPerThread),
+    maxQueue: threads * (batchesPerThread + fullBatchesPerThread),
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB[boot.lane === 'execution' ? 'execution' : 'other'] },
     // An idle thread that sleeps in Atomics.wait serves no socket: neither PostgreSQL's nor a connector's.
     atomics: 'disabled',

@@ -99,13 +99,14 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     if (received instanceof Failure) return reply(received, exchange)
     try {
       const outcome = await handled(head, received.body, service)
-      const ended = mayLapse(head) ? await credentials.ended(credential) : undefined
+      const ended = mustStillBeAuthenticated(head) ? await credentials.ended(credential) : undefined
       if (ended !== undefined) return await reply(ended, exchange)
       const { session } = credential
       // A request that waits is a page that only watches: an open page must not keep its session alive.
       if (session !== undefined && !WAITS.test(request.header('prefer') ?? ''))
         exchange.replyHeaders = { ...exchange.replyHeaders, ...(await credentials.renew(session)) }
       exchange.bySession = session !== undefined
+      // One with a body holds its place in memory until it is answered.
       if (receiving !== undefined) return await reply(outcome, exchange)
       const isOver = async () => (await credentials.ended(credential)) !== undefined
       return await reply(admitReply(outcome, exchange, { client: head.client, isOver }), exchange)
@@ -170,7 +171,7 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
     const limit = limitOf[route.limit]
     const verdict = await limits.take(limit, key, performance.now())
     exchange.replyHeaders = limitHeaders(limit, verdict)
-    return verdict.allowed ? undefined : refusedBy(limit, verdict, exchange)
+    return verdict.allowed ? undefined : rateLimited(limit, verdict, exchange)
   }
 
   /** What the audit must know is stored before the caller is answered. */
@@ -219,10 +220,10 @@ function notForCaller({ human, readers, appends }: Route, caller: Caller | undef
 }
 
 /**
- * Whether its reply must not go to a key that was revoked, or a session that ended, while it was held back or read for long. A key that posted is
- * answered: its caller must know what was done.
+ * Whether the credential is checked again before the reply: what a GET shows must not go to a key that was revoked, or a session that ended,
+ * while it waited. A key that posted is answered: its caller must know what was done.
  */
-function mayLapse({ route, credential }: CheckedHead): boolean {
+function mustStillBeAuthenticated({ route, credential }: CheckedHead): boolean {
   if (credential.session !== undefined) return route.path !== '/console/logout'
   return route.method === 'GET' && route.open === undefined
 }
@@ -237,7 +238,7 @@ function overBudget(
   if (cost === undefined) return undefined
   const { budget, verdict } = compute.look(cost, client)
   exchange.replyHeaders = limitHeaders(budget, verdict, exchange.replyHeaders)
-  return verdict.allowed ? undefined : refusedBy(budget, verdict, exchange)
+  return verdict.allowed ? undefined : rateLimited(budget, verdict, exchange)
 }
 
 /** The one catch of the main thread: whatever a handler throws is answered, logged and goes no further. */
@@ -265,7 +266,7 @@ async function handled(
   }
 }
 
-function refusedBy({ name }: Limit, { retryAfterSeconds }: LimitVerdict, exchange: Exchange): Failure {
+function rateLimited({ name }: Limit, { retryAfterSeconds }: LimitVerdict, exchange: Exchange): Failure {
   exchange.refusedBy = name
   return failures.rateLimited(retryAfterSeconds)
 }

@@ -30,7 +30,7 @@ import {
   type RouteRequest,
   type Service,
 } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 const WAIT_SECONDS_MAX = 20
 
@@ -87,7 +87,7 @@ export const approvalRequests = [
       'overloaded',
     ],
     readsDatabase: true,
-    handle: submitted('open-approval-request'),
+    handle: onThread('open-approval-request'),
   },
   {
     method: 'GET',

@@ -9,7 +9,7 @@ import example from '../openapi/examples/approval.json' with { type: 'json' }
 import { listFailures, paging } from '../openapi/parameters.ts'
 import { readChoice, readPage } from './paging.ts'
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 export const approvals = [
   {
@@ -29,7 +29,7 @@ export const approvals = [
     },
     failures: ['malformedJson', 'invalidField', 'conflict', 'overloaded'],
     readsDatabase: true,
-    handle: submitted('deliver-approval', { as: 201 }),
+    handle: onThread('deliver-approval', { as: 201 }),
   },
   {
     method: 'GET',

@@ -14,7 +14,7 @@ import example from '../openapi/examples/audit-event.json' with { type: 'json' }
 import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 export const audit = [
   {
@@ -79,6 +79,6 @@ export const audit = [
       },
     },
     failures: ['invalidEvidence', 'internal'],
-    handle: submitted('verify-audit-event'),
+    handle: onThread('verify-audit-event'),
   },
 ] as const satisfies readonly Route[]

@@ -11,7 +11,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { nextLink, readBehind } from './paging.ts'
 import { post, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 const { businessTransactionId, trustRecordHash, verifications, receipts } = trustRecord
 const params = { id: transactionId(businessTransactionId) }
@@ -37,7 +37,7 @@ export const evidence = [
     },
     failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'conflict'],
     readsDatabase: true,
-    handle: submitted('verify'),
+    handle: onThread('verify'),
   },
   {
     method: 'GET',
@@ -85,7 +85,7 @@ export const evidence = [
       'conflict',
     ],
     readsDatabase: true,
-    handle: submitted('receipt'),
+    handle: onThread('receipt'),
   },
   {
     method: 'GET',
@@ -133,7 +133,7 @@ export const evidence = [
     },
     failures: ['fieldRequired', 'noRecordToVerify'],
     readsDatabase: true,
-    handle: submitted('replay'),
+    handle: onThread('replay'),
   },
 ] as const satisfies readonly Route[]
 

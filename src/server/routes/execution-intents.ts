@@ -17,7 +17,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { linkedPaging, listFailures, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readRange } from './paging.ts'
 import { humanPost, type Answer, type RouteRequest, type Route, type Service } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 const released = {
   businessTransactionId: trustRecord.businessTransactionId,
@@ -111,7 +111,7 @@ export const executionIntents = [
     },
     failures: ['invalidField', 'intentNotFound', 'conflict'],
     readsDatabase: true,
-    handle: submitted('finalize-intent'),
+    handle: onThread('finalize-intent'),
   },
   {
     ...humanPost,
@@ -158,7 +158,7 @@ export const executionIntents = [
   },
 ] as const satisfies readonly Route[]
 
-const resolve = submitted('resolve-intent')
+const resolve = onThread('resolve-intent')
 
 /** Sweeps first: where it takes two humans, what the first one says is noted of an intent that is known to be in doubt. */
 async function resolveIntent(request: RouteRequest, service: Service): Promise<Answer | Failure> {

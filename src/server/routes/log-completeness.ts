@@ -2,7 +2,7 @@
 import { Completeness, CompletenessRequest } from '../../core/schemas/log.ts'
 import { logRoute } from './log.ts'
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 const hash = 'Sx2NcfFMTPSZ3yxYkiJx3AAgBGzVbJ3mt7c/tdvNKhU='
 const entry =
@@ -39,6 +39,6 @@ export const logCompleteness = [
       },
     },
     failures: ['pathNotFound', 'malformedJson', 'invalidField', 'streamNotFound', 'overloaded'],
-    handle: submitted('prove-complete'),
+    handle: onThread('prove-complete'),
   },
 ] as const satisfies readonly Route[]

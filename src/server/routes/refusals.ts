@@ -11,7 +11,7 @@ import type { PageRange } from '../../core/tables/page.ts'
 import { exportLines, lineParams, linesShape, type TimeRange } from './lines.ts'
 import { pageHeaders, readRange, readTimes } from './paging.ts'
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 export const refusals = [
   {
@@ -102,6 +102,6 @@ export const refusals = [
       },
     },
     failures: ['invalidEvidence', 'internal'],
-    handle: submitted('verify-refusal'),
+    handle: onThread('verify-refusal'),
   },
 ] as const satisfies readonly Route[]

@@ -115,7 +115,7 @@ export interface Route extends OpenApiOperation {
   readonly readers?: true
   /** Stores something for any caller but those whose key only reads: they get 403 before a body is read. */
   readonly appends?: true
-  /** Whether a console session may post: it changes nothing, or its body carries a human's signature, or it only grants nothing. */
+  /** Whether a console session may post: it changes nothing, its body carries a human's signature, or it only takes a request back. */
   readonly session?: true
   /** In place of MAX_BODY_BYTES. */
   readonly bodyBytesMax?: number

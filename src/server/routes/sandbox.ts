@@ -5,7 +5,7 @@ import evaluation from '../openapi/examples/sandbox-evaluation.json' with { type
 import policy from '../openapi/examples/simulated-policy.json' with { type: 'json' }
 import transaction from '../openapi/examples/transaction.json' with { type: 'json' }
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 export const sandbox = [
   {
@@ -30,7 +30,7 @@ export const sandbox = [
     },
     failures: ['internal'],
     readsDatabase: true,
-    handle: submitted('evaluate'),
+    handle: onThread('evaluate'),
   },
   {
     ...post,
@@ -70,6 +70,6 @@ export const sandbox = [
     },
     failures: ['fieldRequired', 'invalidField'],
     readsDatabase: true,
-    handle: submitted('simulate'),
+    handle: onThread('simulate'),
   },
 ] as const satisfies readonly Route[]

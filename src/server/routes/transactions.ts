@@ -12,7 +12,7 @@ import trustRecord from '../openapi/examples/trust-record.json' with { type: 'js
 import { linkedPaging, listFailures, ofCaller, transactionId } from '../openapi/parameters.ts'
 import { pageHeaders, readOwner, readRange } from './paging.ts'
 import { post, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 /** In the order of interface §7. */
 const executionFailures = [
@@ -53,7 +53,7 @@ export const transactions = [
     },
     failures: executionFailures,
     readsDatabase: true,
-    handle: submitted('execute'),
+    handle: onThread('execute'),
   },
   {
     ...post,
@@ -74,7 +74,7 @@ export const transactions = [
     },
     failures: executionFailures,
     readsDatabase: true,
-    handle: submitted('execute', { as: 201 }),
+    handle: onThread('execute', { as: 201 }),
   },
   {
     method: 'GET',

@@ -11,7 +11,7 @@ import { shownDelivery, shownWithBody } from '../../core/webhooks/shown.ts'
 import { linkedPaging, listFailures, timeRange } from '../openapi/parameters.ts'
 import { pageHeaders, readChoice, readRange, readTimes } from './paging.ts'
 import { humanPost, json, type Route } from './route.ts'
-import { submitted } from './submitted.ts'
+import { onThread } from './on-thread.ts'
 
 const PROVIDER = '^[a-z][a-z0-9_]{0,31}$'
 
@@ -133,6 +133,6 @@ an intent that is closed stays closed.`,
     },
     failures: ['invalidField', 'webhookEventNotFound', 'conflict'],
     readsDatabase: true,
-    handle: submitted('process-webhook-again'),
+    handle: onThread('process-webhook-again'),
   },
 ] as const satisfies readonly Route[]

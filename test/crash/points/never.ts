@@ -10,6 +10,7 @@ export const never: Readonly<Record<string, readonly string[]>> = {
     [
       'workers/execute/commit.ts:commitAll:2',
       'workers/execute/commit.ts:commitAll:4',
+      'workers/execute/commit.ts:lateEvents:1',
       'workers/execute/commit.ts:storedBefore:1',
     ],
 

@@ -29,7 +29,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
   let refusing: Promise<void> | undefined
   let accepted = 0
   const underway = countUnderway()
-  /** The reply to a connection's newest request, until it is out; one that had to wait for those before it until the next request. */
+  /** The reply to each connection's newest request, until it has been written, or the connection's next request comes. */
   const newest = new WeakMap<Socket, ServerResponse>()
   /** Connections that end with the reply under way. Node goes on parsing what is pipelined behind it. */
   const ending = new WeakSet<Socket>()
@@ -93,7 +93,7 @@ export async function listenNode(options: ListenOptions): Promise<Listener> {
         }
         if (reply.sent !== undefined) whenOut(response, socket, reply.sent)
         if (!socket.destroyed) write(response, reply, close)
-        // It would keep its whole request until the connection's next one: to be copied and marked again and again.
+        // The map would keep the reply and its request alive until the connection's next one: work for the garbage collector.
         if (response.writableLength === 0 && newest.get(socket) === response) newest.delete(socket)
         ended()
       },
@@ -189,19 +189,22 @@ function readBody(
   })
 }
 
-/** Node does not tell the end of a reply that is made after its client has gone, or that still stands behind another one then. */
+/**
+ * Calls `sent` once the reply has been written, or its connection has closed. Node emits no 'close' on a reply that is made after its client has
+ * gone, or that still waits behind another one then: the socket's 'close' stands in for it.
+ */
 function whenOut(response: ServerResponse, socket: Socket, sent: () => void): void {
   if (socket.destroyed) return sent()
   let isOut = false
   const out = (): void => {
-    // Of the reply under way when a connection ends, both tell.
+    // For the reply that is being written when a connection ends, both events come.
     if (isOut) return
     isOut = true
     socket.off('close', out)
     sent()
   }
   response.once('close', out)
-  // As many as are pipelined.
+  // No limit: each pipelined request adds a listener.
   socket.setMaxListeners(0).once('close', out)
 }
 
