@@ -38,7 +38,7 @@ const published = ARTIFACTS.map((name) => ({ name, cases: readCases<Case>(name) 
 const all = published.flatMap(({ cases }) => cases)
 const keySets = readCases<KeySetCase>('key-sets')
 const files = readCases<FileCase>('files')
-const summaries = readCases<SummaryCase>('summaries', 7)
+const summaries = readCases<SummaryCase>('summaries', 8)
 
 /** Throws for a file without cases: an empty run proves nothing. */
 function readCases<T>(name: string, least = 10): T[] {

@@ -88,7 +88,8 @@ describeInBrowser('the console', () => {
       ['payables-agent', '/console/executions?callerId=payables-agent'],
     ]) {
       await page.getByLabel('Search').fill(wanted!)
-      await page.keyboard.press('Enter')
+      // On the field: the page that was opened before takes the focus to its heading once it is there.
+      await page.getByLabel('Search').press('Enter')
       await page.waitForURL(world.origin + path!)
     }
     await page.getByRole('link', { name: 'vendor:pay → Acme GmbH' }).first().waitFor()

@@ -2,6 +2,7 @@
 import type { Summary } from '../../src/core/verifier/summary.ts'
 import { put, type Json } from './edit.ts'
 import { aReceipt, aRecord, aVerification, anEvent, receiptOf, signEvent } from './evidence.ts'
+import { aChange } from './governance-changes.ts'
 import { keys, modes, unpublished } from './keys.ts'
 
 export interface SummaryCase {
@@ -14,7 +15,7 @@ export interface SummaryCase {
 }
 
 const counts = (valid: number, invalid = 0, unchecked = 0) => ({ valid, invalid, unchecked })
-const none = { missingKeys: [], missingLogs: [], cutShort: [] }
+const none = { missingKeys: [], missingLogs: [], missingStepUpKeys: [], cutShort: [] }
 const end = (kind: string, count: number) =>
   JSON.stringify({ exportEnd: { kind, callerId: null, count, since: null, until: null } })
 const lines = (...values: readonly (Json | string)[]) =>
@@ -51,6 +52,9 @@ export function summaryCases(): SummaryCase[] {
   ])
   const event: Json = signEvent(anEvent(), keys.ed25519)
   const missing = unpublished.ed25519.keyId
+  const approved: Json = aChange('APPROVED', unpublished.human)
+  const rejected: Json = aChange('REJECTED', { ...unpublished.human, keyId: 'yan:step-up' })
+  const humansMissing = [approved, rejected].map((change) => `${change['resolvedBy'] as string}:step-up`)
   return [
     {
       id: 'summary/mixed',
@@ -91,6 +95,31 @@ export function summaryCases(): SummaryCase[] {
         '3 pieces of evidence in 1 file: 1 valid, 1 INVALID, 1 cannot be checked',
         '  trust-record: 1 valid, 1 INVALID, 1 cannot be checked',
         `Keys that are not given: ${missing}. Those of approvers are at GET /.well-known/approver-keys.json of the service, any at GET /keys/{keyId}.`,
+      ],
+    },
+    {
+      id: 'summary/step-ups',
+      what: 'Changes that two humans resolved whose keys are not given: all are valid, and the summary names whose step-ups were not checked.',
+      sources: [
+        {
+          name: 'changes.json',
+          text: JSON.stringify({ changes: [approved, rejected, approved] }),
+        },
+      ],
+      exitCode: 0,
+      summary: {
+        files: 1,
+        pieces: 3,
+        ...counts(3),
+        kinds: { 'governance-change': counts(3) },
+        ...none,
+        missingStepUpKeys: humansMissing,
+      },
+      lines: [
+        '3 pieces of evidence in 1 file: 3 valid, 0 INVALID, 0 cannot be checked',
+        '  governance-change: 3 valid, 0 INVALID, 0 cannot be checked',
+        'Step-up signatures that were not checked, because the keys of these humans are not given: ' +
+          `${humansMissing.join(', ')}. Everything else about their changes was.`,
       ],
     },
     {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping
+from typing import Any, List, Mapping, Optional
 
 from .canonical import canonicalize, json_string
 from .evidence import (
@@ -85,13 +85,20 @@ def signed_members_of(change: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in change.items() if name not in ("signature", "warnings", "diff")}
 
 
-def notes_on_change(change: Any, keys: Keys) -> List[str]:
-    """What no check fails on and a reader should know."""
+def missing_step_up_key(change: Any, keys: Keys) -> Optional[str]:
+    """The id of the key by which the step-up would be checked, where no such key is given."""
     resolved_by = change.get("resolvedBy") if isinstance(change, dict) else None
     if not isinstance(resolved_by, str) or "stepUpAuthorization" not in change or _step_up_keys(change, keys):
+        return None
+    return f"{resolved_by}:step-up"
+
+
+def notes_on_change(change: Any, keys: Keys) -> List[str]:
+    """What no check fails on and a reader should know."""
+    due = missing_step_up_key(change, keys)
+    if due is None:
         return []
-    due = json_string(f"{resolved_by}:step-up")
-    return [f"The signature of the step-up authorization was not checked: no key {due} is given."]
+    return [f"The signature of the step-up authorization was not checked: no key {json_string(due)} is given."]
 
 
 def _is_resolved(change: Mapping[str, Any]) -> bool:

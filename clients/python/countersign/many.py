@@ -25,6 +25,7 @@ class Summary:
         self.kinds: Dict[str, Dict[str, int]] = {}
         self.missing_keys: List[str] = []
         self.missing_logs: List[str] = []
+        self.missing_step_up_keys: List[str] = []
         self.cut_short: List[str] = []
 
     def add(self, report: Report) -> None:
@@ -35,6 +36,8 @@ class Summary:
                 _note(self.missing_keys, key_id)
             if check.missing_log:
                 _note(self.missing_logs, check.missing_log)
+        for key_id in report.missing_step_up_keys:
+            _note(self.missing_step_up_keys, key_id)
 
     def add_file(self, name: str, cut_short: bool) -> None:
         self.files += 1
@@ -53,6 +56,7 @@ class Summary:
             "kinds": self.kinds,
             "missingKeys": self.missing_keys,
             "missingLogs": self.missing_logs,
+            "missingStepUpKeys": self.missing_step_up_keys,
             "cutShort": self.cut_short,
         }
 
@@ -76,6 +80,11 @@ class Summary:
         if self.missing_logs:
             lines.append(
                 f"Logs whose description is not given: {_named(self.missing_logs)}. It is at GET /.well-known/countersign-log of the service."
+            )
+        if self.missing_step_up_keys:
+            lines.append(
+                "Step-up signatures that were not checked, because the keys of these humans are not given: "
+                f"{_named(self.missing_step_up_keys)}. Everything else about their changes was."
             )
         if self.cut_short:
             lines.append(f"Without the last line of a whole export: {_named(self.cut_short)}. Something may be missing.")

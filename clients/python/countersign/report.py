@@ -7,6 +7,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from .canonical import parse
 from .evidence import Check, Keys, Unreadable
+from .governance_change import missing_step_up_key
 from .key_set import read_key_set
 from .kinds import Kind, evidence_in, kind_of
 from .log.trust import LogTrust, read_log_trust
@@ -31,6 +32,8 @@ class Report:
     checks: Tuple[Check, ...]
     #: What a reader should know that is no failure, such as that a record carries no receipt.
     notes: Tuple[str, ...]
+    #: Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those.
+    missing_step_up_keys: Tuple[str, ...] = ()
 
 
 def verify_evidence(text: Union[str, bytes], key_set: Any, *, log: Any = None) -> Report:
@@ -87,7 +90,23 @@ def _report_on(evidence: Any, keys: Keys, log: Optional[LogTrust], which: str) -
     kind = kind_of(evidence, which)
     checks, notes = kind.inspect(evidence, keys, log)
     unsigned = notes_on_unsigned(kind.artifact, evidence)
-    return Report(kind.artifact, kind.title, _subject(kind, evidence), _verdict(checks), tuple(checks), (*notes, *unsigned))
+    return Report(
+        kind.artifact,
+        kind.title,
+        _subject(kind, evidence),
+        _verdict(checks),
+        tuple(checks),
+        (*notes, *unsigned),
+        _missing_step_up_keys(kind.artifact, evidence, keys),
+    )
+
+
+def _missing_step_up_keys(artifact: str, evidence: Any, keys: Keys) -> Tuple[str, ...]:
+    changes = [evidence] if artifact == "governance-change" else evidence.get("changes") if artifact == "bundle" else []
+    if not isinstance(changes, list):
+        return ()
+    missing = (missing_step_up_key(change, keys) for change in changes)
+    return tuple(dict.fromkeys(key_id for key_id in missing if key_id is not None))
 
 
 def _verdict(checks: Sequence[Check]) -> str:

@@ -118,7 +118,10 @@ function isSteppedUp(change: Members, crypto: CheckCrypto): boolean {
 }
 
 /** The given keys that may have signed the step-up: its keyId is informative, so there are two names. */
-function stepUpKeys({ resolvedBy, stepUpAuthorization }: Members, crypto: Crypto): string[] {
+function stepUpKeys(
+  { resolvedBy, stepUpAuthorization }: Members,
+  crypto: Pick<Crypto, 'humanKey'>,
+): string[] {
   if (typeof resolvedBy !== 'string') return []
   const keyId = isMembers(stepUpAuthorization) ? stepUpAuthorization['keyId'] : undefined
   const names = new Set(['step-up', ...(typeof keyId === 'string' ? [keyId] : [])])
@@ -127,11 +130,18 @@ function stepUpKeys({ resolvedBy, stepUpAuthorization }: Members, crypto: Crypto
   )
 }
 
+/** The id of the key by which the step-up would be checked, where no such key is given. */
+export function missingStepUpKey(change: Members, crypto: Pick<Crypto, 'humanKey'>): string | undefined {
+  const { resolvedBy, stepUpAuthorization } = change
+  if (stepUpAuthorization === undefined || typeof resolvedBy !== 'string') return undefined
+  return stepUpKeys(change, crypto).length > 0 ? undefined : `${resolvedBy}:step-up`
+}
+
 /** What no check fails on and a reader should know. */
 export function notesOnChange(change: Members, crypto: Crypto): readonly string[] {
-  const { resolvedBy, stepUpAuthorization } = change
-  if (stepUpAuthorization === undefined || typeof resolvedBy !== 'string') return []
-  if (stepUpKeys(change, crypto).length > 0) return []
-  const due = JSON.stringify(`${resolvedBy}:step-up`)
-  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`]
+  const due = missingStepUpKey(change, crypto)
+  if (due === undefined) return []
+  return [
+    `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`,
+  ]
 }

@@ -10,7 +10,7 @@ import { checkAuditEvent } from './audit-event.ts'
 import { inspectBundle } from './bundle.ts'
 import { cryptoOf, type VerifyEd25519 } from './crypto.ts'
 import { isMembers, isOpen, type Check, type Crypto, type Members } from './evidence.ts'
-import { checkGovernanceChange, notesOnChange } from './governance-change.ts'
+import { checkGovernanceChange, missingStepUpKey, notesOnChange } from './governance-change.ts'
 import { checkIntentTransition } from './intent-transition.ts'
 import { describedLogKey, readKeySet, type KeySet, type VerifyingKey } from './keys.ts'
 import { readLogTrust, type LogTrust } from './log-trust.ts'
@@ -45,6 +45,8 @@ export interface Report {
   readonly checks: readonly Check[]
   /** The keys that a signature held by. */
   readonly keys: readonly UsedKey[]
+  /** Ids of the humans' keys that are not given and by which step-ups were therefore not checked: no verdict rests on those. */
+  readonly missingStepUpKeys: readonly string[]
   /** What a reader should know that is no failure, such as that a record carries no receipt. */
   readonly notes: readonly string[]
   /** What a pass does not prove. */
@@ -125,7 +127,7 @@ export function verifyFileBy(text: string, trusted: Trusted): Report[] {
 
 /** The report on what is no evidence. */
 export function noEvidence(note: string): Report {
-  const none = { checks: [], keys: [], notProven: [] }
+  const none = { checks: [], keys: [], missingStepUpKeys: [], notProven: [] }
   return {
     artifact: 'unknown',
     subject: '(no id)',
@@ -185,9 +187,22 @@ function reportOn(evidence: Json, trusted: Trusted, which: string): Report {
       algorithm,
       fingerprint,
     })),
+    missingStepUpKeys: missingStepUpKeysIn(artifact, members, trusted.keys),
     notes: [...notes, ...notesOnUnsigned(artifact, members)],
     notProven: notProven(artifact),
   }
+}
+
+function missingStepUpKeysIn(artifact: EvidenceKind, evidence: Members, keys: KeySet): string[] {
+  const changes =
+    artifact === 'governance-change' ? [evidence] : artifact === 'bundle' ? evidence['changes'] : []
+  if (!Array.isArray(changes)) return []
+  const humanKey = (keyId: string) => keys.get(keyId)
+  const missing = changes
+    .filter(isMembers)
+    .map((change) => missingStepUpKey(change, { humanKey }))
+    .filter((keyId) => keyId !== undefined)
+  return [...new Set(missing)]
 }
 
 /** A failure decides: a key that is not given must not make one look like a gap in the key set. */

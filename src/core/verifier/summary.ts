@@ -15,6 +15,8 @@ export interface Summary extends Counts {
   readonly missingKeys: readonly string[]
   /** Origins of logs whose description was not given; 20 at most. */
   readonly missingLogs: readonly string[]
+  /** Ids of humans' keys that were not given and by which step-ups were not checked, in the order in which they were missed; 20 at most. */
+  readonly missingStepUpKeys: readonly string[]
   /** Files of lines that do not end as an export does: something may be cut off. 20 at most. */
   readonly cutShort: readonly string[]
 }
@@ -22,7 +24,7 @@ export interface Summary extends Counts {
 /** A stranger's file may name as many as it likes. */
 const NAMED_MAX = 20
 
-export type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks'>
+export type Reported = Pick<Report, 'artifact' | 'verdict' | 'checks' | 'missingStepUpKeys'>
 
 export interface Summing {
   readonly add: (report: Reported) => void
@@ -34,10 +36,13 @@ export interface Summing {
 export function openSummary(): Summing {
   const all = { valid: 0, invalid: 0, unchecked: 0 }
   const kinds = new Map<string, Record<Verdict, number>>()
-  const [missingKeys, missingLogs, cut] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const missingKeys = new Set<string>()
+  const missingLogs = new Set<string>()
+  const stepUpKeys = new Set<string>()
+  const cut = new Set<string>()
   let files = 0
   return {
-    add({ artifact, verdict, checks }) {
+    add({ artifact, verdict, checks, missingStepUpKeys }) {
       const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 }
       kinds.set(artifact, ofKind)
       all[verdict]++
@@ -46,6 +51,7 @@ export function openSummary(): Summing {
         for (const id of ids) note(missingKeys, id)
         if (missingLog !== undefined) note(missingLogs, missingLog)
       }
+      for (const id of missingStepUpKeys) note(stepUpKeys, id)
     },
     addFile(name, cutShort) {
       files++
@@ -58,6 +64,7 @@ export function openSummary(): Summing {
       kinds: Object.fromEntries(kinds),
       missingKeys: [...missingKeys],
       missingLogs: [...missingLogs],
+      missingStepUpKeys: [...stepUpKeys],
       cutShort: [...cut],
     }),
   }
@@ -84,7 +91,7 @@ export function summaryLines(summary: Summary): string[] {
 }
 
 /** What was not given or may be missing, a line each. */
-export function missingLines({ missingKeys, missingLogs, cutShort }: Summary): string[] {
+export function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort }: Summary): string[] {
   const lines: string[] = []
   if (missingKeys.length > 0)
     lines.push(
@@ -93,6 +100,10 @@ export function missingLines({ missingKeys, missingLogs, cutShort }: Summary): s
   if (missingLogs.length > 0)
     lines.push(
       `Logs whose description is not given: ${named(missingLogs)}. It is at GET /.well-known/countersign-log of the service.`,
+    )
+  if (missingStepUpKeys.length > 0)
+    lines.push(
+      `Step-up signatures that were not checked, because the keys of these humans are not given: ${named(missingStepUpKeys)}. Everything else about their changes was.`,
     )
   if (cutShort.length > 0)
     lines.push(`Without the last line of a whole export: ${named(cutShort)}. Something may be missing.`)

@@ -5345,12 +5345,17 @@ function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
     (id2) => crypto.humanKey(id2) !== void 0
   );
 }
-function notesOnChange(change, crypto) {
+function missingStepUpKey(change, crypto) {
   const { resolvedBy, stepUpAuthorization } = change;
-  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
-  if (stepUpKeys(change, crypto).length > 0) return [];
-  const due = JSON.stringify(`${resolvedBy}:step-up`);
-  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
+  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return void 0;
+  return stepUpKeys(change, crypto).length > 0 ? void 0 : `${resolvedBy}:step-up`;
+}
+function notesOnChange(change, crypto) {
+  const due = missingStepUpKey(change, crypto);
+  if (due === void 0) return [];
+  return [
+    `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`
+  ];
 }
 var STEP_UP_LIFETIME_MAX_MS, ACTIONS;
 var init_governance_change = __esm({
@@ -11212,7 +11217,7 @@ function verifyFileBy(text2, trusted) {
   });
 }
 function noEvidence(note2) {
-  const none = { checks: [], keys: [], notProven: [] };
+  const none = { checks: [], keys: [], missingStepUpKeys: [], notProven: [] };
   return {
     artifact: "unknown",
     subject: "(no id)",
@@ -11261,9 +11266,17 @@ function reportOn(evidence, trusted, which) {
       algorithm,
       fingerprint
     })),
+    missingStepUpKeys: missingStepUpKeysIn(artifact, members2, trusted.keys),
     notes: [...notes, ...notesOnUnsigned(artifact, members2)],
     notProven: notProven(artifact)
   };
+}
+function missingStepUpKeysIn(artifact, evidence, keys) {
+  const changes = artifact === "governance-change" ? [evidence] : artifact === "bundle" ? evidence["changes"] : [];
+  if (!Array.isArray(changes)) return [];
+  const humanKey = (keyId) => keys.get(keyId);
+  const missing = changes.filter(isMembers).map((change) => missingStepUpKey(change, { humanKey })).filter((keyId) => keyId !== void 0);
+  return [...new Set(missing)];
 }
 function verdictOf(checks) {
   const problems = checks.filter(({ problem }) => problem !== void 0);
@@ -11379,10 +11392,13 @@ var init_verifier = __esm({
 function openSummary() {
   const all = { valid: 0, invalid: 0, unchecked: 0 };
   const kinds = /* @__PURE__ */ new Map();
-  const [missingKeys, missingLogs, cut2] = [/* @__PURE__ */ new Set(), /* @__PURE__ */ new Set(), /* @__PURE__ */ new Set()];
+  const missingKeys = /* @__PURE__ */ new Set();
+  const missingLogs = /* @__PURE__ */ new Set();
+  const stepUpKeys2 = /* @__PURE__ */ new Set();
+  const cut2 = /* @__PURE__ */ new Set();
   let files = 0;
   return {
-    add({ artifact, verdict, checks }) {
+    add({ artifact, verdict, checks, missingStepUpKeys }) {
       const ofKind = kinds.get(artifact) ?? { valid: 0, invalid: 0, unchecked: 0 };
       kinds.set(artifact, ofKind);
       all[verdict]++;
@@ -11391,6 +11407,7 @@ function openSummary() {
         for (const id2 of ids) note(missingKeys, id2);
         if (missingLog !== void 0) note(missingLogs, missingLog);
       }
+      for (const id2 of missingStepUpKeys) note(stepUpKeys2, id2);
     },
     addFile(name, cutShort) {
       files++;
@@ -11403,6 +11420,7 @@ function openSummary() {
       kinds: Object.fromEntries(kinds),
       missingKeys: [...missingKeys],
       missingLogs: [...missingLogs],
+      missingStepUpKeys: [...stepUpKeys2],
       cutShort: [...cut2]
     })
   };
@@ -11422,7 +11440,7 @@ function summaryLines(summary) {
     ...missingLines(summary)
   ];
 }
-function missingLines({ missingKeys, missingLogs, cutShort }) {
+function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort }) {
   const lines = [];
   if (missingKeys.length > 0)
     lines.push(
@@ -11431,6 +11449,10 @@ function missingLines({ missingKeys, missingLogs, cutShort }) {
   if (missingLogs.length > 0)
     lines.push(
       `Logs whose description is not given: ${named(missingLogs)}. It is at GET /.well-known/countersign-log of the service.`
+    );
+  if (missingStepUpKeys.length > 0)
+    lines.push(
+      `Step-up signatures that were not checked, because the keys of these humans are not given: ${named(missingStepUpKeys)}. Everything else about their changes was.`
     );
   if (cutShort.length > 0)
     lines.push(`Without the last line of a whole export: ${named(cutShort)}. Something may be missing.`);

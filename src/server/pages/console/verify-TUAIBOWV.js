@@ -36,6 +36,7 @@ import {
   list,
   mayVerify,
   members,
+  missingStepUpKey,
   notesOnChange,
   oidNist,
   parseJsonText,
@@ -56,7 +57,7 @@ import {
   toBase64,
   u32,
   utf8ToBytes
-} from "./chunk-ETLMRWBV.js";
+} from "./chunk-2O6NKBQB.js";
 
 // src/core/verifier/approval-request.ts
 var HASH = /^[0-9a-f]{64}$/;
@@ -5901,9 +5902,17 @@ function reportOn(evidence, trusted, which) {
       algorithm,
       fingerprint
     })),
+    missingStepUpKeys: missingStepUpKeysIn(artifact, members2, trusted.keys),
     notes: [...notes, ...notesOnUnsigned(artifact, members2)],
     notProven: notProven(artifact)
   };
+}
+function missingStepUpKeysIn(artifact, evidence, keys) {
+  const changes = artifact === "governance-change" ? [evidence] : artifact === "bundle" ? evidence["changes"] : [];
+  if (!Array.isArray(changes)) return [];
+  const humanKey = (keyId) => keys.get(keyId);
+  const missing = changes.filter(isMembers).map((change) => missingStepUpKey(change, { humanKey })).filter((keyId) => keyId !== void 0);
+  return [...new Set(missing)];
 }
 function verdictOf(checks) {
   const problems = checks.filter(({ problem }) => problem !== void 0);

@@ -10,7 +10,7 @@ import {
   shownOf,
   toBase64,
   utf8ToBytes
-} from "./chunk-ETLMRWBV.js";
+} from "./chunk-2O6NKBQB.js";
 
 // node_modules/preact/dist/preact.mjs
 var n;
@@ -1915,7 +1915,7 @@ function Verification({
     const verify = async () => {
       try {
         const [{ verifyEvidence }, { data: own }, ...humans] = await Promise.all([
-          import("./verify-TJI7BNHC.js"),
+          import("./verify-TUAIBOWV.js"),
           get("/.well-known/jwks.json"),
           ...[...new Set(approvals)].map((keyId) => get(`/keys/${encodeURIComponent(keyId)}`))
         ]);

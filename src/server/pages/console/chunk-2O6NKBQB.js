@@ -570,12 +570,17 @@ function stepUpKeys({ resolvedBy, stepUpAuthorization }, crypto) {
     (id) => crypto.humanKey(id) !== void 0
   );
 }
-function notesOnChange(change, crypto) {
+function missingStepUpKey(change, crypto) {
   const { resolvedBy, stepUpAuthorization } = change;
-  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return [];
-  if (stepUpKeys(change, crypto).length > 0) return [];
-  const due = JSON.stringify(`${resolvedBy}:step-up`);
-  return [`The signature of the step-up authorization was not checked: no key ${due} is given.`];
+  if (stepUpAuthorization === void 0 || typeof resolvedBy !== "string") return void 0;
+  return stepUpKeys(change, crypto).length > 0 ? void 0 : `${resolvedBy}:step-up`;
+}
+function notesOnChange(change, crypto) {
+  const due = missingStepUpKey(change, crypto);
+  if (due === void 0) return [];
+  return [
+    `The signature of the step-up authorization was not checked: no key ${JSON.stringify(due)} is given.`
+  ];
 }
 
 // node_modules/@noble/hashes/utils.js
@@ -1436,6 +1441,7 @@ export {
   shownOf,
   signedMembersOf,
   checkGovernanceChange,
+  missingStepUpKey,
   notesOnChange,
   requestHash,
   preAuthEncoding,
