@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { bundledEnvironment } from './run/environment.ts'
 
-const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
+export const CLI = join(import.meta.dirname, '..', 'src', 'cli', 'index.ts')
 
 export interface Ran {
   readonly status: number | null

@@ -239,14 +239,16 @@ describe('setup humans is refused', () => {
     }
     expect(await refusal(env)).toContain('DATABASE_URL is set.')
     const dir = join(aFolder(), 'humans')
+    const dataDir = aFolder()
     const ran = await runCommand(['setup', 'humans', '--dir', dir, '--own-database'], {
       ...env,
-      DATA_DIR: aFolder(),
+      PORT: '3999',
+      DATA_DIR: dataDir,
     })
-    expect(ran).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining('export SERVICE_API_KEYS=') as string,
-    })
+    expect(ran.status, ran.stderr).toBe(0)
+    expect(ran.stdout).toMatch(/^  export SERVICE_API_KEYS=.*\n  PORT=3999 DATA_DIR=\S+ npm start$/m)
+    expect(ran.stdout).toContain(`DATA_DIR=${dataDir} npm start`)
+    expect(ran.stdout).toContain('--service http://127.0.0.1:3999 ')
     const callers = JSON.parse(readFileSync(join(dir, 'service-api-keys.json'), 'utf8')) as object[]
     expect(callers).toMatchObject([
       ...local,

@@ -19,13 +19,17 @@ interface ShownKey {
   readonly status: string
   readonly credentialHolderType?: string
   readonly allowedCapabilities?: readonly string[]
+  readonly readAll?: boolean
+  readonly approverId?: string
+  readonly stepUpPublicKey?: string
+  readonly stepUpPasskey?: object
   readonly issuedBy?: string
   readonly revokedBy?: string
   readonly expiresAt?: string
 }
 
 /**
- * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, who approved.
+ * Prints a line for each key: caller, keyId, status, source, type of holder, capabilities, and what else it may; who approved.
  * @param options.all also those that are revoked or expired
  * @throws Error with what the service answered
  */
@@ -41,6 +45,10 @@ export async function listCallerKeys(service: AskedService, { all }: { all: bool
         key.source,
         key.credentialHolderType ?? '-',
         key.allowedCapabilities?.join(',') ?? '-',
+        ...(key.readAll === true ? ['reads everything'] : []),
+        ...(key.approverId === undefined ? [] : [`is approver ${key.approverId}`]),
+        ...(key.stepUpPublicKey === undefined ? [] : ['step-up key']),
+        ...(key.stepUpPasskey === undefined ? [] : ['step-up passkey']),
         ...(key.expiresAt === undefined ? [] : [`until ${key.expiresAt}`]),
         ...(key.issuedBy === undefined ? [] : [`issued by ${key.issuedBy}`]),
         ...(key.revokedBy === undefined ? [] : [`revoked by ${key.revokedBy}`]),
@@ -88,7 +96,17 @@ async function propose(service: AskedService, body: object): Promise<void> {
   console.log(JSON.stringify(answer))
   const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
-  console.error(`Another human approves it: POST /caller-keys/changes/${printable(changeId)}/approve`)
+  const address = `${service.url.replace(/\/+$/, '')}/caller-keys/changes/${changeId}/approve`
+  console.error(
+    printable(
+      'Another human approves it, with their step-up key and their API key, and this change in change.json:',
+    ),
+  )
+  console.error(
+    printable(
+      `  countersign approver sign-step-up --key step-up.private.pem --change change.json --action approve | curl -sS --fail-with-body ${address} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d @-`,
+    ),
+  )
 }
 
 /** @param body undefined: a GET */

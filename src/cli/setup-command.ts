@@ -65,7 +65,8 @@ export async function setupHumans(
   }
   if (local !== undefined)
     process.stdout.write(firstKeyText({ callerId: LOCAL_CALLER, rawKey: local.rawKey }))
-  process.stdout.write(nextSteps({ folder, url, connector, isEmbedded: callers.file !== undefined }))
+  const isEmbedded = callers.file !== undefined
+  process.stdout.write(nextSteps({ folder, url, connector, isEmbedded, start: startCommand(env) }))
 }
 
 const localCaller = { callerId: LOCAL_CALLER, allowedCapabilities: ['*'] }
@@ -126,17 +127,26 @@ function addressOf({ host, port }: Config): string {
   return `http://${name}:${port === 0 ? 3000 : port}`
 }
 
+/** With what was set for this command alone: the service must be started alike. */
+function startCommand(env: Env): string {
+  const names = ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
+  const quoted = (value = '') => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`)
+  return [...names.map((name) => `${name}=${quoted(env[name])}`), 'npm start'].join(' ')
+}
+
 function nextSteps(made: {
   readonly folder: string
   readonly url: string
   readonly connector: string
   readonly isEmbedded: boolean
+  /** The command that starts the service. */
+  readonly start: string
 }): string {
   const folder = relative('', made.folder) || '.'
   const port = new URL(made.connector).port || '80'
   const start = made.isEmbedded
-    ? '  npm start'
-    : `  export SERVICE_API_KEYS="$(cat ${folder}/service-api-keys.json)"\n  npm start`
+    ? `  ${made.start}`
+    : `  export SERVICE_API_KEYS="$(cat ${folder}/service-api-keys.json)"\n  ${made.start}`
   return `For a trial only: ${folder} holds the keys of everybody. Whoever has all of them decides alone. Outside of a trial each human makes
 their own keys on their own machine (handbook, "Governing").
 

@@ -1,12 +1,18 @@
 // Callers' keys by governance: two humans issue and revoke them, on every instance within a second and under load, and no key is ever sent.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { keyIdOf, makeRawKey } from '../../src/core/callers.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aHuman, aKeyPair, proposed, putInEffect, resolved, type Change, type Human } from '../authority.ts'
+import { CLI, runCommand } from '../command.ts'
 import { atConsole, CONSOLE_ORIGIN, logIn } from '../console.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { askForExport, readUntilCut, storeWideRecords } from '../exports.ts'
 import { startLoad } from '../load.ts'
+import { bundledEnvironment } from '../run/environment.ts'
 import { aCaller, startService, until, type Called, type TestService } from '../service.ts'
 import { aTransaction } from '../transactions.ts'
 
@@ -175,6 +181,38 @@ describe('POST /caller-keys/changes/{id}/approve 200', () => {
     expect((await resolved(service, carol, change, 'approve')).status).toBe(200)
     expect((await me(service, agent)).status).toBe(200)
   })
+})
+
+test('the commands issue a key by two humans, and list what each may', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-test-callers-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const made = await runCommand(['callers', 'issue', '--read-all', 'reader'], {})
+  writeFileSync(join(folder, 'reader.txt'), made.stdout)
+  const env = { COUNTERSIGN_URL: service.url, COUNTERSIGN_API_KEY: alice.key }
+  const change = await runCommand(
+    ['callers', 'propose', join(folder, 'reader.txt'), '--reason', 'The auditor comes.'],
+    env,
+  )
+  expect([change.status, change.stderr]).toEqual([
+    0,
+    expect.stringContaining('It reads what every caller has submitted'),
+  ])
+
+  writeFileSync(join(folder, 'change.json'), change.stdout)
+  writeFileSync(join(folder, 'step-up.private.pem'), bob.privateKeyPem)
+  const [approve = ''] = /^  countersign .*$/m.exec(change.stderr) ?? []
+  const asHere = approve.replace('countersign', `'${process.execPath}' '${CLI}'`)
+  const approved = spawnSync('bash', ['-c', asHere], {
+    cwd: folder,
+    env: { ...bundledEnvironment, KEY: bob.key },
+    encoding: 'utf8',
+  })
+  expect(approved.stdout).toContain('"status":"APPROVED"')
+
+  const { stdout } = await runCommand(['callers', 'list'], env)
+  const line = (callerId: string) => stdout.split('\n').find((one) => one.startsWith(`${callerId}  `))
+  expect(line('reader')).toMatch(/  reads everything  issued by bob$/)
+  expect(line('alice')).toMatch(/  USER  .*  step-up key$/)
 })
 
 describe('a key that has leaked', () => {

@@ -99,6 +99,7 @@ describe('POST /policies/{name}/{version}/pending-changes 201', () => {
       "nothing checks the signal 'approved'; it is the caller's word.",
       "nothing checks the signal 'unused'; it is the caller's word.",
       'rule again never decides: whenever it matches, an earlier rule has matched.',
+      "For sandbox:echo callers may name 'sandbox-echo' 1.0.0 in the place of this policy.",
     ])
     expect(body).not.toHaveProperty('diff')
   })
@@ -602,6 +603,29 @@ describe('retirement', () => {
     const { body } = await service.get('/policies/only/1.0.0')
     expect(body).toMatchObject({ status: 'RETIRED' })
     expect(body).not.toHaveProperty('replacedBy')
+  })
+
+  test('a change of a policy beside which others govern the same action names them', async () => {
+    const capabilities = ['test:shared']
+    const proposal = (policyId: string) => limits('1.0.0', { policyId, capabilities })
+    await putInEffect(service, humans, place('strict', '1.0.0'), {
+      reason: 'x',
+      proposedContent: proposal('strict'),
+    })
+    const said = "For test:shared callers may name 'strict' 1.0.0 in the place of this policy."
+    const change = await proposed(service, maker, place('lax', '1.0.0'), {
+      reason: 'x',
+      proposedContent: proposal('lax'),
+    })
+    expect(change['warnings']).toContain(said)
+    expect((await resolved(service, checker, change, 'approve')).status).toBe(200)
+    const retiring = await proposed(service, maker, place('lax', '1.0.0'), {
+      action: 'retire',
+      reason: 'Too lax.',
+    })
+    expect(retiring['warnings']).toEqual([said])
+    const reject = { rejectionReason: 'No.' }
+    expect((await resolved(service, checker, retiring, 'reject', reject)).status).toBe(200)
   })
 
   test('a proposal that leaves older versions in effect says so', async () => {

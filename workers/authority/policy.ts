@@ -84,7 +84,13 @@ export const policyChanges: ChangeKind<PolicyChange> = {
     const stored = versions.find((row) => row.version === version)
     if ('action' in proposed && proposed.action === 'retire')
       return (
-        unretirable(versions, { name, version }) ?? { proposed, warnings: ungoverned(all, name, [version]) }
+        unretirable(versions, { name, version }) ?? {
+          proposed,
+          warnings: [
+            ...ungoverned(all, name, [version]),
+            ...elsewhere(all, name, stored === undefined ? [] : documentOf(stored).capabilities),
+          ],
+        }
       )
     if (stored === undefined && 'action' in proposed) return failures.policyNotFound({ name, version })
     if (stored !== undefined && standingOf(stored) !== 'LOADED') return unchangeable(stored)
@@ -106,6 +112,7 @@ export const policyChanges: ChangeKind<PolicyChange> = {
         ...(compiled?.warnings ?? warnings ?? []),
         ...staying(versions, retires),
         ...ungoverned(all, name, retires, document),
+        ...elsewhere(all, name, document.capabilities),
       ],
       ...changeFromNewest(document, versions),
     }
@@ -202,6 +209,24 @@ function ungoverned(
   return [...new Set(ending)]
     .filter((capability) => !left.has(capability))
     .map((capability) => `No version in effect governs ${capability} any more.`)
+}
+
+/** The caller names the policy: another one for the same action binds in the place of this one. */
+function elsewhere(
+  all: readonly StoredPolicyVersion[],
+  name: string,
+  capabilities: readonly string[],
+): string[] {
+  const others = all
+    .filter((row) => row.name !== name && standingOf(row) === 'APPROVED')
+    .toSorted(byNameAndVersion)
+  return capabilities.flatMap((capability) => {
+    const named = others
+      .filter((row) => documentOf(row).capabilities.includes(capability))
+      .map((row) => `'${row.name}' ${row.version}`)
+    if (named.length === 0) return []
+    return [`For ${capability} callers may name ${named.join(', ')} in the place of this policy.`]
+  })
 }
 
 /** Compares with the version in effect that was approved last. */
