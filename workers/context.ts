@@ -6,8 +6,8 @@ import type { StoreFault } from '../src/core/store-fault.ts'
 import type { Crypto } from '../src/core/verifier/trust-record.ts'
 import type { Approvers } from './approvers.ts'
 import type { Connectors } from './connectors/index.ts'
-import type { ExistingStreams } from './existing.ts'
-import type { PolicyOutcomes } from './outcomes.ts'
+import type { ExistingStreams } from './existing-streams.ts'
+import type { PolicyOutcomes } from './policy-outcomes.ts'
 import type { Policies } from './policies.ts'
 
 export interface ThreadContext {

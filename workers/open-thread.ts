@@ -10,11 +10,11 @@ import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'
 import { openSemaphores } from './execute/prove-and-admit.ts'
 import type { ExecutionContext } from './execute/index.ts'
-import { openExistingStreams } from './existing.ts'
+import { openExistingStreams } from './existing-streams.ts'
 import { openPendingEvidence } from './execute/pending-evidence.ts'
 import { openPolicies } from './policies.ts'
 import { openWebhookRules, type WebhookRules } from './webhooks/rules.ts'
-import { openPolicyOutcomes } from './outcomes.ts'
+import { openPolicyOutcomes } from './policy-outcomes.ts'
 import { newestOrigin, type Boot } from '../src/core/thread-messages.ts'
 
 export type Thread = ReturnType<typeof openThread>

@@ -14,7 +14,7 @@ import type { LogBatch, LogPosition } from '../../src/core/tables/log-queue.ts'
 import { shownOf } from '../../src/core/verifier/governance-change.ts'
 import type { Crypto } from '../../src/core/verifier/trust-record.ts'
 import { auditEvent, type RoutePattern } from '../evidence/audit.ts'
-import type { ExistingStreams } from '../existing.ts'
+import type { ExistingStreams } from '../existing-streams.ts'
 import type { Proposal } from './change-kind.ts'
 
 /** The signed members; `warnings` and `diff` stand beside them as advice. */
