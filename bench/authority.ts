@@ -41,7 +41,8 @@ export interface Change {
   readonly changeHash: string
 }
 
-const AREAS = {
+/** Paths of changes. */
+export const AREAS = {
   policy: '/policies/pending-changes',
   approver: '/approvers/changes',
   connector: '/external-connectors/changes',
@@ -49,7 +50,7 @@ const AREAS = {
   endpoint: '/event-endpoints/changes',
   'caller key': '/caller-keys/changes',
 } as const
-type Area = keyof typeof AREAS
+export type Area = keyof typeof AREAS
 
 /** What the maker wants changed; a policy is changed at a path of its own. */
 export async function propose(call: CallRoute, area: Area, { body, ...given }: Call): Promise<Change> {

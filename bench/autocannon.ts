@@ -5,6 +5,7 @@ import tls from 'node:tls'
 import autocannon from 'autocannon'
 import { ANSWER_MS_MAX, firstOf, IDLE_MS_MAX, NO_REPLY, secondsOf } from './connection.ts'
 import type { Connection, OpenConnections, Reply } from './connection.ts'
+import type { Message } from './request.ts'
 
 // oxlint-disable eslint/no-underscore-dangle -- members of autocannon's Client
 
@@ -100,35 +101,26 @@ function openConnection(client: Client, isSecure: boolean, answered: Record<stri
 
   return {
     opened,
-    send({ method, path, headers, body }, reply) {
+    send(message, reply) {
       onReply = reply
       if (isOpen && performance.now() - idleSinceMs > IDLE_MS_MAX) drop()
       if (!isOpen) open()
-      client.setRequests([
-        {
-          method,
-          path,
-          headers: Object.fromEntries(pairs(headers)),
-          ...(body === undefined ? {} : { body }),
-          onResponse(status, text, _context, received = {}) {
-            answered[status] = (answered[status] ?? 0) + 1
-            const header = (name: string) =>
-              Object.entries(received).find(([key]) => key.toLowerCase() === name)?.[1]
-            if (String(header('connection')).toLowerCase() === 'close') drop()
-            const isError = status >= 400
-            answer({
-              status,
-              retryAfterSeconds: isError ? secondsOf(header('retry-after')) : undefined,
-              text: isError ? firstOf(text) : '',
-            })
-          },
-        },
-      ])
+      const onResponse: autocannon.Request['onResponse'] = (status, text, _context, received = {}) => {
+        answered[status] = (answered[status] ?? 0) + 1
+        const header = (name: string) =>
+          Object.entries(received).find(([key]) => key.toLowerCase() === name)?.[1]
+        if (String(header('connection')).toLowerCase() === 'close') drop()
+        if (status < 400) return answer({ status, retryAfterSeconds: undefined, text: '' })
+        answer({ status, retryAfterSeconds: secondsOf(header('retry-after')), text: firstOf(text) })
+      }
+      client.setRequests([{ ...requestOf(message), onResponse }])
       write()
     },
   } satisfies Connection & { opened: Promise<void> }
 }
 
-function pairs(headers: readonly string[]): [string, string][] {
-  return Array.from({ length: headers.length / 2 }, (_, i) => [headers[2 * i]!, headers[2 * i + 1]!])
+/** @returns a message as autocannon takes it */
+function requestOf({ method, path, headers, body }: Message): autocannon.Request {
+  const pairs = Array.from({ length: headers.length / 2 }, (_, i) => headers.slice(2 * i, 2 * i + 2))
+  return { method, path, headers: Object.fromEntries(pairs), ...(body === undefined ? {} : { body }) }
 }

@@ -37,10 +37,7 @@ export const coldStart: SelfMeasured = {
   },
 }
 
-async function start(
-  dataDir: string,
-  stack: AsyncDisposableStack,
-): Promise<{ figures: Round; problems: string[] }> {
+async function start(dataDir: string, stack: AsyncDisposableStack) {
   const startMs = performance.now()
   const service = await startService({ dataDir, env: { RATE_LIMIT_HEALTH_PER_MINUTE: '1000000' } }, stack)
   while ((await call(service, 'GET /ready', { expect: [200, 503] })).status !== 200)

@@ -26,12 +26,7 @@ const ours = { 'Sec-Fetch-Site': 'same-origin', 'X-Countersign-Console': '1' }
 
 await using stack = new AsyncDisposableStack()
 const key = makeRawKey()
-const human = {
-  callerId: 'dana',
-  keyHash: sha256Hex(key),
-  credentialHolderType: 'USER',
-  approverId: 'dana',
-}
+const human = { callerId: 'dana', keyHash: sha256Hex(key), credentialHolderType: 'USER', approverId: 'dana' }
 const service = await startService({ callers: [human], env: { CONSOLE_ORIGIN: 'http://localhost:0' } }, stack)
 const origin = `http://localhost:${new URL(service.url).port}`
 

@@ -57,12 +57,7 @@ export async function drained(database: Client, since: Date): Promise<Record<str
     await sleep(50)
   }
   const drainSeconds = (performance.now() - startMs) / 1000
-  const { rows } = await database.query<{
-    backlog: number
-    lag: number
-    rate: number
-    unaudited: number
-  }>(
+  const { rows } = await database.query<Record<'backlog' | 'lag' | 'rate' | 'unaudited', number>>(
     `WITH mine AS (
        SELECT received_at, processed_at, extract(epoch FROM processed_at - received_at)::float8 * 1000 AS lag
        FROM webhook_events WHERE received_at >= $1::timestamptz

@@ -1,14 +1,13 @@
 // The scenario `export`: GET /trust-records with a cursor over many stored records. Its claim is that a page costs the same at
 // any depth and that the service's memory does not grow; OFFSET pages stand beside it to show what that is worth.
-import { Client } from 'pg'
 import { call, type Target } from './calls.ts'
 import { rssBytes } from './cpu.ts'
 import { figuresOf, openTimes } from './figures.ts'
 import { openFilling } from './fill.ts'
-import { startReport, type Measurement, type Report } from './report.ts'
+import { FRESH, startReport, type Measurement, type Report } from './report.ts'
 import { filledOnce } from './request.ts'
 import { say, type Measured } from './scenario.ts'
-import { startService } from './service.ts'
+import { connect, startService } from './service.ts'
 import { transactionBody } from './transaction.ts'
 
 const PAGE_SIZE = 100
@@ -51,24 +50,21 @@ export async function exportRecords(
     measurements.push({ label: String(above), figures: figuresOf([figures]) })
   }
   problems.push(...(await service.stop()))
-  const { listener, threads } = service
   const scenario = {
     name: 'export',
     description: 'GET /trust-records by cursor at several depths, beside pages by number',
-    service: { listener, threads },
+    service: service.about,
     labels: 'records above',
     measurements,
     checked: { replies, verifiedOffline: 0 },
   }
   const constants = { records, 'records per page': PAGE_SIZE, 'pages per depth, at most': pages }
-  const subject = 'a fresh service on this machine'
-  return { report: reported({ subject, command, constants, scenarios: [scenario] }), problems }
+  return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
 }
 
 /** Copies records until there are so many, each a millisecond older than the one before; returns the newest one's time. */
 async function fill(databaseUrl: string, records: number): Promise<Date> {
-  const client = new Client(databaseUrl)
-  await client.connect()
+  const client = await connect(databaseUrl)
   try {
     say(`export: fills in ${records} records`)
     const filling = await openFilling(client)

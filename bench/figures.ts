@@ -19,12 +19,8 @@ export function figureOf(values: readonly number[]): Figure {
   const sorted = values.toSorted((a, b) => a - b)
   const low = sorted[(sorted.length - 1) >> 1] ?? Number.NaN
   const high = sorted[sorted.length >> 1] ?? Number.NaN
-  return {
-    median: (low + high) / 2,
-    min: sorted[0] ?? Number.NaN,
-    max: sorted.at(-1) ?? Number.NaN,
-    values,
-  }
+  const [min = Number.NaN, max = Number.NaN] = [sorted[0], sorted.at(-1)]
+  return { median: (low + high) / 2, min, max, values }
 }
 
 /** @returns a figure for every name that all rounds know */

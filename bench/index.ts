@@ -1,13 +1,14 @@
 // `npm run bench -- [scenario…]` and `countersign bench`: the program of the suite. It prints figures only where all was right.
 import { constants } from 'node:os'
 import { resolve as absolute } from 'node:path'
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import { errorText } from '../src/core/error-text.ts'
-import { jsonObject, keysOf, list, number, stages, transactions, whole } from './arguments.ts'
+import { keysOf, number } from './arguments.ts'
 import { compare, missed, readReport, type Thresholds } from './compare.ts'
 import { exportRecords } from './export.ts'
 import { markdown } from './markdown.ts'
 import { npmStartOf } from './npm-start.ts'
+import { addJudgement, addLoad, addOutputs, addTransaction, MISSED, QUICK, WHOLE } from './options.ts'
 import { checkOutputs, writeOutputs, type Output } from './outputs.ts'
 import { page } from './page.ts'
 import { measureProofs, type ProofsOptions } from './proofs.ts'
@@ -16,20 +17,6 @@ import type { Measured, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
 import { soak } from './soak.ts'
 import { runSuite } from './suite.ts'
-
-/** All was measured and right, and a threshold was missed. */
-const MISSED = 3
-
-/** What the options stand for where they are left out. */
-const WHOLE = { seconds: 5, rounds: 3, records: [0, 500_000, 2_000_000], storedCount: 2_000, sampleSize: 50 }
-const QUICK = {
-  seconds: 1,
-  rounds: 1,
-  records: [0, 20_000],
-  storedCount: 50,
-  sampleSize: 10,
-  connections: [1, 64],
-}
 
 interface Judged extends Thresholds {
   readonly json?: string
@@ -48,115 +35,60 @@ type Given = Omit<Partial<SuiteOptions>, 'key'> & Judged & { readonly key?: stri
 export async function main(args: readonly string[], name = 'npm run bench --'): Promise<number> {
   const command = `${name} ${shown(args)}`.trim()
   let exitCode = 1
-  const program = new Command(name)
+  const suite = suiteCommand(name).action(async (only: string[], { key, ...options }: Given) => {
+    refuseWithoutUrl(suite)
+    const isUsed = key !== undefined && options.url !== undefined
+    const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
+    exitCode = await run((stack) => runSuite(asked, stack), options)
+  })
+  exportCommand(suite).action(async (options: { records: number; pages: number } & Judged) => {
+    exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
+  })
+  soakCommand(suite).action(async (options: { minutes: number; rate?: number } & Judged) => {
+    exitCode = await run((stack) => soak({ ...options, command }, stack), options)
+  })
+  proofsCommand(suite).action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
+    exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
+  })
+  for (const each of [suite, ...suite.commands]) addOutputs(each)
+  try {
+    await suite.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    process.stderr.write(`bench: ${errorText(error)}\n`)
+  }
+  return exitCode
+}
+
+function suiteCommand(name: string): Command {
+  const suite = new Command(name)
     .description(
       'Measures a fresh service of its own, or a deployment; every figure is checked before it is printed.',
     )
     .enablePositionalOptions()
     .argument('[scenario...]', 'of those below (default: all)')
-    .option(
-      '--quick',
-      'one short round, in the minutes that it says at the start; to see that it works, not to compare',
-    )
-    .option(
-      '--seconds <n>',
-      `length of each run, in seconds (default: ${WHOLE.seconds})`,
-      number(0.1, 86_400),
-    )
-    .option(
-      '--rounds <n>',
-      `how often everything is measured; their spread is the noise (default: ${WHOLE.rounds})`,
-      whole(1, 100),
-    )
-    .option(
-      '--connections <list>',
-      'connection counts, one after another (default: by scenario)',
-      list(whole(1, 9999)),
-    )
-    .option(
-      '--records <list>',
-      `stored records of growth (default: ${WHOLE.records.join(',')})`,
-      list(whole(0, 1e9)),
-    )
-    .option(
-      '--rate <list>',
-      'requests per second of the latency runs (default: half of the throughput); 100..500 rises or falls evenly over --seconds; several, one after another, --seconds each; with --url nothing is sent at open throttle then',
-      stages,
-    )
-    .addOption(
-      new Option(
-        '--generator <name>',
-        'what sends the load; both: in turn on the same service, and ratios, own ÷ autocannon (default: autocannon with --url, else own)',
-      ).choices(['own', 'autocannon', 'both']),
-    )
-    .option(
-      '--beside <checkout>',
-      'folder of another checkout of this repository: measures its service in turn with this one, and prints ratios, this ÷ other',
-    )
-    .option('--url <address>', 'measure this deployment; what it executes is real')
-    .addOption(
-      new Option(
-        '--key <list>',
-        'API keys, for --url; with several, separated by commas, connections take them in turn',
-      ).env('COUNTERSIGN_API_KEY'),
-    )
-    .option(
-      '--max-error-percent <n>',
-      'percent of the replies of --url that may be errors; 429 is none (default: 0: the first ends the run)',
-      number(0, 100),
-    )
-    .option(
-      '--transaction <file>',
-      'JSON: execute this, or in turn these, in an array or one on a line; ids and times are replaced',
-      transactions,
-    )
-    .option('--action <name>', 'intent.action')
-    .option('--target <name>', 'intent.target')
-    .option('--parameters <json>', 'intent.parameters', jsonObject)
-    .option('--policy <name>', 'policy.name')
-    .option('--policy-version <version>', 'policy.version')
-    .option('--signals <json>', 'signals', jsonObject)
-    .option('--principal <id>', "authority.principalId (default: the caller's first)")
-    .option('--compare <file>', 'an earlier --json: print what has changed by more than the noise')
-    .option(
-      '--max-p99-ms <n>',
-      `exit ${MISSED} where a scenario's p99 is higher, at the connection count that brings the most`,
-      number(0.001, 1e6),
-    )
-    .option(
-      '--min-rate <n>',
-      `exit ${MISSED} where a scenario brings fewer replies per second, at the same`,
-      number(0.001, 1e9),
-    )
     .addHelpText('after', scenarioHelp())
-    .action(async (only: string[], { key, ...options }: Given) => {
-      // From the environment it may stand there for other runs.
-      for (const option of ['key', 'maxErrorPercent'])
-        if (options.url === undefined && program.getOptionValueSource(option) === 'cli')
-          throw new Error(
-            `${option === 'key' ? '--key' : '--max-error-percent'} is for --url, and there is none`,
-          )
-      const isUsed = key !== undefined && options.url !== undefined
-      const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
-      exitCode = await run((stack) => runSuite(asked, stack), options)
-    })
-  const exported = program
+  for (const add of [addLoad, addTransaction, addJudgement]) add(suite)
+  return suite
+}
+
+function exportCommand(suite: Command): Command {
+  return suite
     .command('export')
     .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
     .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
     .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
-    .action(async (options: { records: number; pages: number } & Judged) => {
-      exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
-    })
-  const soaked = program
+}
+
+function soakCommand(suite: Command): Command {
+  return suite
     .command('soak')
     .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
     .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
     .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
-    .action(async (options: { minutes: number; rate?: number } & Judged) => {
-      exitCode = await run((stack) => soak({ ...options, command }, stack), options)
-    })
-  const proofs = program
+}
+
+function proofsCommand(suite: Command): Command {
+  return suite
     .command('proofs')
     .description(
       'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
@@ -165,20 +97,17 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
     .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
     .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)
-    .action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
-      exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
-    })
-  for (const writes of [program, exported, soaked, proofs])
-    writes
-      .option('--json <file>', 'write the report as JSON')
-      .option('--html <file>', 'write the report as a page with plots, one file')
-      .option('--markdown <file>', 'write the report as Markdown, as in bench/RESULTS.md')
-  try {
-    await program.parseAsync(args, { from: 'user' })
-  } catch (error) {
-    process.stderr.write(`bench: ${errorText(error)}\n`)
-  }
-  return exitCode
+}
+
+/** @throws Error for an option on the command line that needs --url; in the environment a key may stand for other runs */
+function refuseWithoutUrl(suite: Command): void {
+  const option = suite.options.find(
+    (one) =>
+      ['--key', '--max-error-percent'].includes(one.long ?? '') &&
+      suite.getOptionValueSource(one.attributeName()) === 'cli',
+  )
+  if (option !== undefined && suite.getOptionValue('url') === undefined)
+    throw new Error(`${option.long} is for --url, and there is none`)
 }
 
 function suiteOptions(

@@ -115,7 +115,7 @@ async function load(job: LoadJob): Promise<LoadResult> {
         if (dueMs === undefined) return ended()
         const { kind, message } = sender.next()
         send(message, (reply) => {
-          tally.reply({ kind, id: message.id, sender: at, reply, dueMs })
+          tally.add({ kind, id: message.id, sender: at, reply, dueMs })
           const untilMs = performance.now() + restAfter(reply)
           // A rate limit is the caller's, whatever else is the connection's.
           if (reply.status === 429) sender.restsUntilMs = untilMs
@@ -134,10 +134,9 @@ async function load(job: LoadJob): Promise<LoadResult> {
   const elapsedMicros = (performance.now() - startMs) * 1000
   const { count, ...counted } = tally.counted()
   await close()
-  const notSent = pace.notSent()
   return {
     ...counted,
-    notSent,
+    notSent: pace.notSent(),
     cpuMicros: (user + system) / count,
     coreShare: (user + system) / elapsedMicros,
   }
@@ -165,53 +164,35 @@ function pickers({ url, kinds }: LoadJob, sender: Sender): () => { kind: Request
 }
 
 /** @param lose ends the run: the service is not asked what it answers wrongly until the time is up */
-function openTally(
-  { seconds, stages, slowsDown, errorShareMax }: LoadJob,
-  startMs: number,
-  lose: () => void,
-) {
-  const wholeSeconds = seconds * (stages?.length ?? 1)
+function openTally(job: LoadJob, startMs: number, lose: () => void) {
   const replies: Record<string, Record<string, number>> = {}
   const wrong: Record<string, string> = {}
   const sample: Record<string, { id: string; sender: number }[]> = {}
-  const stepSeconds = Math.max(wholeSeconds / STEPS_MAX, STEP_SECONDS_MIN)
-  const steps = Array.from({ length: Math.ceil(wholeSeconds / stepSeconds) }, () => ({
-    times: openTimes(),
-    errors: 0,
-    limited: 0,
-  }))
+  const steps = openSteps(job, startMs)
   const all = openTimes()
   let [count, errors, limited] = [0, 0, 0]
   let last = { atMs: startMs, times: openTimes() }
   let lastMs = startMs
   return {
-    reply(of: { kind: RequestKind; id: string; sender: number; reply: Reply; dueMs: number }): void {
-      const { kind, id, sender, reply, dueMs } = of
-      const { status } = reply
+    add(answer: { kind: RequestKind; id: string; sender: number; reply: Reply; dueMs: number }): void {
+      const { kind, id, sender, dueMs } = answer
+      const { status, text } = answer.reply
       lastMs = performance.now()
       count++
-      const step = steps[Math.floor((lastMs - startMs) / 1000 / stepSeconds)]
-      // What comes after the end would make a rate of the last step too high; a count takes it.
-      const countingStep = step ?? steps.at(-1)
       const counts = (replies[kind.name] ??= {})
       const alike = (counts[status] = (counts[status] ?? 0) + 1)
-      if (status !== kind.status) {
-        wrong[`${kind.name} ${status}`] ??= reply.text
-        if (status === 429 && slowsDown) {
-          limited++
-          if (countingStep !== undefined) countingStep.limited++
-          return
-        }
-        if (countingStep !== undefined) countingStep.errors++
-        if (++errors > errorShareMax * Math.max(count, SHARE_OF_MIN)) lose()
+      if (status === kind.status) {
+        const tookMs = lastMs - dueMs
+        for (const times of [all, last.times]) times.add(tookMs)
+        steps.addTime(lastMs, tookMs)
+        if (kind.evidence !== undefined) keepSome((sample[kind.name] ??= []), { id, sender }, alike)
         return
       }
-      for (const times of [all, last.times, step?.times]) times?.add(lastMs - dueMs)
-      if (kind.evidence === undefined) return
-      // Reservoir: every one of them has the same chance to be in it.
-      const kept = (sample[kind.name] ??= [])
-      const place = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * alike)
-      if (place < SAMPLE_SIZE) kept[place] = { id, sender }
+      wrong[`${kind.name} ${status}`] ??= text
+      const isLimit = status === 429 && job.slowsDown
+      steps.count(lastMs, isLimit ? 'limited' : 'errors')
+      if (isLimit) limited++
+      else if (++errors > job.errorShareMax * Math.max(count, SHARE_OF_MIN)) lose()
     },
     progress(): Progress {
       const { atMs, times } = last
@@ -227,16 +208,44 @@ function openTally(
       sample,
       seconds: (lastMs - startMs) / 1000,
       latency: PERCENTS.map((percent) => ({ percent, ms: all.ms(percent) })),
-      overTime: {
-        stepSeconds,
-        duePerSecond:
-          stages === undefined ? [] : steps.map((_, i) => rateAt(stages, seconds, (i + 0.5) * stepSeconds)),
-        perSecond: steps.map(({ times }) => times.count() / stepSeconds),
-        p50Ms: steps.map(({ times }) => times.ms(50)),
-        p99Ms: steps.map(({ times }) => times.ms(99)),
-        errors: steps.map((step) => step.errors),
-        limited: steps.map((step) => step.limited),
-      },
+      overTime: steps.overTime(),
+    }),
+  }
+}
+
+/** Takes an item into a sample where each of the `count` items so far has the same chance to be. */
+function keepSome<Item>(kept: Item[], item: Item, count: number): void {
+  const place = kept.length < SAMPLE_SIZE ? kept.length : Math.floor(Math.random() * count)
+  if (place < SAMPLE_SIZE) kept[place] = item
+}
+
+/** Times and counts of each part of the run. */
+function openSteps({ seconds, stages }: LoadJob, startMs: number) {
+  const wholeSeconds = seconds * (stages?.length ?? 1)
+  const stepSeconds = Math.max(wholeSeconds / STEPS_MAX, STEP_SECONDS_MIN)
+  const steps = Array.from({ length: Math.ceil(wholeSeconds / stepSeconds) }, () => ({
+    times: openTimes(),
+    errors: 0,
+    limited: 0,
+  }))
+  const at = (ms: number) => steps[Math.floor((ms - startMs) / 1000 / stepSeconds)]
+  return {
+    /** Drops what comes after the end: it would make the last step's rate too high. */
+    addTime: (atMs: number, tookMs: number) => at(atMs)?.times.add(tookMs),
+    /** Counts what comes after the end in the last step. */
+    count(atMs: number, what: 'errors' | 'limited'): void {
+      const step = at(atMs) ?? steps.at(-1)
+      if (step !== undefined) step[what]++
+    },
+    overTime: (): OverTime => ({
+      stepSeconds,
+      duePerSecond:
+        stages === undefined ? [] : steps.map((_, i) => rateAt(stages, seconds, (i + 0.5) * stepSeconds)),
+      perSecond: steps.map(({ times }) => times.count() / stepSeconds),
+      p50Ms: steps.map(({ times }) => times.ms(50)),
+      p99Ms: steps.map(({ times }) => times.ms(99)),
+      errors: steps.map(({ errors }) => errors),
+      limited: steps.map(({ limited }) => limited),
     }),
   }
 }

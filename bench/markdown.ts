@@ -91,16 +91,8 @@ function cell(head: string, figure: Figure | undefined): string {
   return figure.values.length < 2 ? median : `${median} ±${(spreadOf(figure) * 100).toFixed(0)}%`
 }
 
-function aboutLines({
-  subject,
-  startedAt,
-  machine,
-  command,
-  constants,
-  seconds,
-  saidSeconds,
-  scenarios,
-}: Report): string[] {
+function aboutLines(report: Report): string[] {
+  const { subject, startedAt, machine, command, constants, seconds, saidSeconds, scenarios } = report
   const service = scenarios.find((scenario) => scenario.service !== undefined)?.service
   const { cpu, cores, memoryGiB, system, fsyncMs, commit, node } = machine
   const hardware = `${cpu}, ${cores} cores, ${memoryGiB.toFixed(0)} GiB, ${system}`
@@ -152,7 +144,7 @@ function notes({ constants, scenarios }: Report): string[] {
   const heads = new Set(scenarios.flatMap((one) => tablesOf(one).flatMap(({ table }) => table[0] ?? [])))
   const isShown = (note: string) =>
     note
-      .slice(0, note.indexOf(':'))
+      .replace(/:.*/, '')
       .split(', ')
       .some((head) => heads.has(head))
   const { rounds } = constants

@@ -8,9 +8,12 @@ export interface Stage {
   readonly to: number
 }
 
+/** Sends a request that was due at this time; undefined: the run is over. */
+type Go = (dueMs: number | undefined) => void
+
 interface Pace {
-  /** Calls `go` when a free connection may send: with the time at which the request was due, or undefined when it is over. */
-  readonly take: (go: (dueMs: number | undefined) => void) => void
+  /** Calls `go` when a free connection may send. */
+  readonly take: (go: Go) => void
   /**
    * Calls `go` after a wait, or `end` at once where the wait would outlast the run.
    *
@@ -28,23 +31,46 @@ const WATCHED_RATE_MAX = 250
 /** So long after the end late requests are still sent: at a rate that is too high there is no end to them. */
 const LATE_MS_MAX = 5_000
 
-/**
- * @param stages one after another, `seconds` each; undefined: open throttle for so many seconds
- * @param signal ends it
- */
-export function openPace({
-  seconds,
-  stages,
-  signal,
-}: {
-  seconds: number
-  stages: readonly Stage[] | undefined
-  signal: AbortSignal
-}): Pace {
+interface PaceOptions {
+  readonly seconds: number
+  /** One after another, `seconds` each; undefined: open throttle for so many seconds. */
+  readonly stages: readonly Stage[] | undefined
+  /** Ends it. */
+  readonly signal: AbortSignal
+}
+
+export function openPace(options: PaceOptions): Pace {
+  const { seconds, stages, signal } = options
   const startMs = performance.now()
   const endMs = startMs + seconds * (stages?.length ?? 1) * 1000
+  // Every connection may rest.
+  setMaxListeners(0, signal)
+  const queue = stages && openQueue(stages, options, startMs)
+  return {
+    take(go) {
+      const nowMs = performance.now()
+      if (signal.aborted) go(undefined)
+      else if (queue === undefined) go(nowMs < endMs ? nowMs : undefined)
+      else queue.take(go, nowMs < endMs + LATE_MS_MAX)
+    },
+    rest({ ms, skips, go, end }) {
+      const skipped = skips ? queue?.skip() : undefined
+      if (signal.aborted || performance.now() + ms > endMs) return end()
+      const isOver = () => {
+        skipped?.()
+        if (signal.aborted) end()
+        else go()
+      }
+      sleep(ms, undefined, { signal }).then(isOver, isOver)
+    },
+    notSent: () => queue?.notSent() ?? 0,
+  }
+}
+
+/** Brings requests that fall due together with connections that are free. */
+function openQueue(stages: readonly Stage[], { seconds, signal }: PaceOptions, startMs: number) {
   /** Connections that wait for a request to fall due, used in turn, as callers of their own would. */
-  const free: ((dueMs: number | undefined) => void)[] = []
+  const free: Go[] = []
   /** Requests that were due when no connection was free. Their wait counts. */
   const late: number[] = []
   let skipping = 0
@@ -52,14 +78,14 @@ export function openPace({
   let due = 0
   let sent = 0
 
-  const send = (go: (dueMs: number) => void, dueMs: number) => {
+  const send = (go: Go, dueMs: number) => {
     sent++
     go(dueMs)
   }
 
-  async function schedule(all: readonly Stage[]): Promise<void> {
-    const isWatched = all.every(({ from, to }) => Math.max(from, to) <= WATCHED_RATE_MAX)
-    for (const second of dueSeconds(all, seconds)) {
+  async function schedule(): Promise<void> {
+    const isWatched = stages.every(({ from, to }) => Math.max(from, to) <= WATCHED_RATE_MAX)
+    for (const second of dueSeconds(stages, seconds)) {
       const dueMs = startMs + second * 1000
       for (let aheadMs; !signal.aborted && (aheadMs = dueMs - performance.now()) > 0;)
         await (isWatched && aheadMs < TIMER_LATE_MS ? turn() : sleep(1))
@@ -73,31 +99,19 @@ export function openPace({
     for (const go of free.splice(0)) go(undefined)
   }
 
-  // Every connection may rest.
-  setMaxListeners(0, signal)
-  if (stages !== undefined) void schedule(stages)
+  void schedule()
   return {
-    take(go) {
-      const nowMs = performance.now()
-      if (stages === undefined || signal.aborted)
-        return go(nowMs < endMs && !signal.aborted ? nowMs : undefined)
-      const dueMs = nowMs < endMs + LATE_MS_MAX ? late.shift() : undefined
+    take(go: Go, sendsLate: boolean): void {
+      const dueMs = sendsLate ? late.shift() : undefined
       if (dueMs !== undefined) send(go, dueMs)
       else if (isAllDue) go(undefined)
       else free.push(go)
     },
-    rest({ ms, skips, go, end }) {
-      if (skips) {
-        skipping++
-        late.length = 0
-      }
-      if (signal.aborted || performance.now() + ms > endMs) return end()
-      const isOver = () => {
-        if (skips) skipping--
-        if (signal.aborted) end()
-        else go()
-      }
-      sleep(ms, undefined, { signal }).then(isOver, isOver)
+    /** Forgets what is late, and what will be until the function that it returns is called. */
+    skip(): () => void {
+      skipping++
+      late.length = 0
+      return () => void skipping--
     },
     notSent: () => due - sent,
   }

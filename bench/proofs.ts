@@ -1,16 +1,17 @@
 // The scenario `proofs`: what the evidence log costs and how soon it proves. It fills a log, reads proofs and bundles with and without
 // executions beside, and compares what an execution leaves in PostgreSQL with a service that keeps no log.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Client } from 'pg'
+import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
 import { call } from './calls.ts'
 import { figuresOf, openTimes, sum, type Round } from './figures.ts'
-import { startReport, type Measurement, type Report } from './report.ts'
+import { FRESH, startReport, type Measurement, type Report } from './report.ts'
 import type { RequestKind } from './request.ts'
 import { openSession, type Run } from './run.ts'
 import { say, type Measured, type Subject } from './scenario.ts'
 import { executions } from './scenarios.ts'
-import { startService } from './service.ts'
+import { connect } from './service.ts'
+import { startSubject } from './subject.ts'
 
 export interface ProofsOptions {
   /** Of each run. */
@@ -34,133 +35,131 @@ const kinds: readonly RequestKind[] = [
   { name: 'proof', method: 'GET', path: '/log/proofs/receipt/{{stored}}', status: 200 },
   { name: 'bundle', method: 'GET', path: '/trust-records/{{stored}}?bundle', status: 200 },
 ]
-const execute = executions({})
-
+/**
+ * @param stack takes what has to be undone
+ * @throws Error with a sentence at the first reply that is not what it must be
+ */
 export async function measureProofs(
-  { seconds, rate, fill, load, command }: ProofsOptions,
+  options: ProofsOptions,
   stack: AsyncDisposableStack,
 ): Promise<Measured<Report>> {
   const reported = startReport()
-  const problems: string[] = []
-  const options = { seconds, settle: undefined, errorShareMax: 0 }
+  const { seconds, rate, fill, command } = options
+  const without = await startWarm('off', options, stack)
+  const unlogged = await without.execute(fill)
+  const problems = await without.subject.own.service.stop()
+  const filled = await startWarm('on', options, stack)
+  const { service, database } = filled.subject.own
+  const { logged, delays, bytesOfEach } = await fillLog(filled, fill)
+  const reads = await measureReads(filled, await someStored(database), options, stack)
+  problems.push(...reads.problems, ...(await service.stop()))
 
-  /** A service with as many executions as the other one, after a warm-up. */
-  const filled = async (
-    log: 'on' | 'off',
-    filling: (subject: Own, run: () => Promise<Run>) => Promise<Run>,
-  ) => {
-    say(`proofs: fills a service with LOG=${log}`)
-    const subject = await start(log, stack)
-    const requests = { kinds: [execute], senders: subject.senders }
-    const session = openSession(subject, requests, options, stack)
-    await session.run('own', CONNECTIONS, at(fill))
-    const run = await filling(subject, () => session.run('own', CONNECTIONS, at(fill)))
-    return { subject, session, run }
-  }
-  const without = await filled('off', (_subject, run) => run())
-  problems.push(...(await without.subject.own.service.stop()))
-  const delays = openTimes()
-  let bytesOfEach = Number.NaN
-  const { subject, session, run } = await filled('on', async ({ own }, running) => {
-    await atRest(own.database)
-    const bytesBefore = await bytesAtRest(own.database)
-    const checkpoints = await followCheckpoints(own.service.databaseUrl)
-    const from = await executedCount(own.database)
-    const ran = await running()
-    await atRest(own.database)
-    for (const ms of await checkpoints.delays(from)) delays.add(ms)
-    bytesOfEach = ((await bytesAtRest(own.database)) - bytesBefore) / delays.count()
-    return ran
-  })
-  const { database, service } = subject.own
-  const log: Round = {
+  const runs = [unlogged, logged, ...reads.runs]
+  const log = {
     'commit → checkpoint p50 ms': delays.ms(50),
     'commit → checkpoint p99 ms': delays.ms(99),
-    'WAL B': run.figures['WAL B'],
-    'WAL B without': without.run.figures['WAL B'],
+    'WAL B': logged.figures['WAL B'],
+    'WAL B without': unlogged.figures['WAL B'],
     'log B at rest': bytesOfEach,
   }
-
-  const { rows } = await database.query<{ id: string }>(
-    `SELECT business_transaction_id AS id FROM trust_records ORDER BY random() LIMIT ${STORED_MAX}`,
-  )
-  const stored = rows.map(({ id }) => id)
-  const bytes = await checkReads(subject, stored.slice(0, VERIFIED), problems)
-  const senders = [{ key: subject.key, stored }]
-  const measurements: Measurement[] = []
-  let replies = without.run.counts.right + run.counts.right
-  for (const kind of kinds) {
-    const reading = openSession(subject, { kinds: [kind], senders }, options, stack)
-    // Compiles, and fills caches: not counted.
-    await reading.run('own', CONNECTIONS, at(rate))
-    for (const beside of [0, load]) {
-      say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
-      const [read, executed] = await Promise.all([
-        reading.run('own', CONNECTIONS, at(rate)),
-        beside === 0 ? undefined : session.run('own', CONNECTIONS, at(beside)),
-      ])
-      replies += read.counts.right + (executed?.counts.right ?? 0)
-      const label = `${kind.name}, ${beside === 0 ? 'alone' : `beside ${beside} executions/s`}`
-      const figures = { ...latency(read), bytes: bytes[kind.name], 'others %': read.disturbance['others %'] }
-      measurements.push({ label, figures: figuresOf([figures]) })
-    }
-  }
-  problems.push(...(await service.stop()))
-  const { listener, threads } = service
   const scenario = {
     name: 'proofs',
     description:
       'GET /log/proofs/receipt/{id} and bundles at a fixed rate, and what the log costs an execution',
-    service: { listener, threads },
+    service: service.about,
     labels: 'reads',
-    measurements,
+    measurements: reads.measurements,
     further: {
       'The log, of each execution': [{ label: `at ${fill} executions/s`, figures: figuresOf([log]) }],
     },
-    checked: { replies, verifiedOffline: VERIFIED },
+    checked: { replies: sum(runs.map(({ counts }) => counts.right)), verifiedOffline: VERIFIED },
   }
   const constants = {
     'reads per second': rate,
     'seconds of a run': seconds,
     'executions before': delays.count(),
   }
-  const report = reported({
-    subject: 'a fresh service on this machine',
-    command,
-    constants,
-    scenarios: [scenario],
-  })
-  return { report, problems }
+  return { report: reported({ subject: FRESH, command, constants, scenarios: [scenario] }), problems }
 }
 
-const at = (perSecond: number) => [{ from: perSecond, to: perSecond }]
+/** Runs of one kind of request on one subject. */
+type RunAt = (perSecond: number) => Promise<Run>
 
-type Own = Subject & { readonly own: NonNullable<Subject['own']> }
-
-async function start(log: 'on' | 'off', stack: AsyncDisposableStack): Promise<Own> {
-  const service = await startService({ env: { LOG: log } }, stack)
-  const database = await connected(service.databaseUrl)
-  stack.defer(() => database.end())
-  const { url, key } = service
-  const senders = [{ key, stored: [] }]
-  return { url, key, senders, slowsDown: false, transaction: {}, own: { service, database } }
+function openRuns(
+  subject: Subject,
+  kind: RequestKind,
+  { seconds }: ProofsOptions,
+  stack: AsyncDisposableStack,
+): RunAt {
+  const requests = { kinds: [kind], senders: subject.senders }
+  const session = openSession(subject, requests, { seconds, settle: undefined, errorShareMax: 0 }, stack)
+  return (perSecond) => session.run('own', CONNECTIONS, [{ from: perSecond, to: perSecond }])
 }
 
-async function connected(databaseUrl: string): Promise<Client> {
-  const client = new Client({ connectionString: databaseUrl })
-  await client.connect()
-  return client
+/** Starts a service and fills it a first time: as many executions with a log as without one. */
+async function startWarm(log: 'on' | 'off', options: ProofsOptions, stack: AsyncDisposableStack) {
+  say(`proofs: fills a service with LOG=${log}`)
+  const subject = await startSubject({ env: { LOG: log } }, {}, stack)
+  const execute = openRuns(subject, executions({}), options, stack)
+  await execute(options.fill)
+  return { subject, execute }
+}
+
+type Filled = Awaited<ReturnType<typeof startWarm>>
+
+/** @returns the run that filled the log, each receipt's delay until a checkpoint covered it, and bytes of the log's tables per execution */
+async function fillLog({ subject, execute }: Filled, perSecond: number) {
+  const { database, service } = subject.own
+  await atRest(database)
+  const bytesBefore = await bytesAtRest(database)
+  const checkpoints = await followCheckpoints(service.databaseUrl)
+  const logged = await execute(perSecond)
+  await atRest(database)
+  const delays = openTimes()
+  for (const ms of await checkpoints.delays()) delays.add(ms)
+  return { logged, delays, bytesOfEach: ((await bytesAtRest(database)) - bytesBefore) / delays.count() }
+}
+
+/** Reads each kind, alone and beside executions. */
+async function measureReads(
+  { subject, execute }: Filled,
+  stored: readonly string[],
+  options: ProofsOptions,
+  stack: AsyncDisposableStack,
+) {
+  const { bytes, problems } = await checkReads(subject, stored.slice(0, VERIFIED))
+  const reader = { ...subject, senders: [{ key: subject.key, stored }] }
+  const measurements: Measurement[] = []
+  const runs: Run[] = []
+  for (const kind of kinds) {
+    const read = openRuns(reader, kind, options, stack)
+    // Compiles, and fills caches: not counted.
+    await read(options.rate)
+    for (const beside of [0, options.load]) {
+      say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
+      const executing = beside === 0 ? [] : [execute(beside)]
+      const [run, ...others] = await Promise.all([read(options.rate), ...executing])
+      runs.push(run, ...others)
+      const label = `${kind.name}, ${beside === 0 ? 'alone' : `beside ${beside} executions/s`}`
+      const figures = { ...latency(run), bytes: bytes[kind.name], 'others %': run.disturbance['others %'] }
+      measurements.push({ label, figures: figuresOf([figures]) })
+    }
+  }
+  return { measurements, runs, problems }
+}
+
+/** @returns ids of executions, picked at random */
+async function someStored(database: Client): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT business_transaction_id AS id FROM trust_records ORDER BY random() LIMIT ${STORED_MAX}`,
+  )
+  return rows.map(({ id }) => id)
 }
 
 const latency = ({ load }: Run): Round =>
   Object.fromEntries(
     [50, 99].map((percent) => [`p${percent} ms`, load.latency.find((one) => one.percent === percent)?.ms]),
   )
-
-async function executedCount(database: Client): Promise<number> {
-  const { rows } = await database.query<{ count: number }>('SELECT count(*)::integer AS count FROM receipts')
-  return rows[0]!.count
-}
 
 /** Until a checkpoint covers all that is committed. @throws Error after 30 seconds */
 async function atRest(database: Client): Promise<void> {
@@ -176,9 +175,15 @@ async function atRest(database: Client): Promise<void> {
   throw new Error(`the log did not come to rest in ${REST_MS_MAX / 1000} seconds`)
 }
 
-/** Notes when each checkpoint can first be seen: of those that are stored only one a minute stays. */
-async function followCheckpoints(databaseUrl: string) {
-  const database = await connected(databaseUrl)
+/**
+ * Notes when each checkpoint can first be seen: of those that are stored only one a minute stays.
+ *
+ * @returns `delays` of the receipts since now: milliseconds from when each was issued, a little before its commit, until a checkpoint
+ *   covered it
+ */
+async function followCheckpoints(databaseUrl: string): Promise<{ delays: () => Promise<number[]> }> {
+  const database = await connect(databaseUrl)
+  const before = await database.query<{ count: number }>('SELECT count(*)::integer AS count FROM receipts')
   const seen: { size: number; atMs: number }[] = []
   const over = new AbortController()
   async function look(): Promise<void> {
@@ -193,8 +198,7 @@ async function followCheckpoints(databaseUrl: string) {
     }
   })()
   return {
-    /** Of each receipt but the first `from`: milliseconds from when it was issued, a little before its commit, until a checkpoint covered it. */
-    async delays(from: number): Promise<number[]> {
+    async delays() {
       over.abort()
       await following
       // The last one may have come since.
@@ -202,13 +206,13 @@ async function followCheckpoints(databaseUrl: string) {
       const { rows } = await database.query<{ index: string; at: string }>(
         `SELECT b.start + r.log_ordinal AS index, r.body::json ->> 'issuedAt' AS at
          FROM receipts AS r JOIN log_batches AS b ON b.batch = r.log_batch ORDER BY 1 OFFSET $1`,
-        [from],
+        [before.rows[0]?.count],
       )
       await database.end()
-      return rows.map(({ index, at: issuedAt }) => {
+      return rows.map(({ index, at }) => {
         const covering = seen.find(({ size }) => size > Number(index))
         if (covering === undefined) throw new Error(`no checkpoint covered entry ${index}`)
-        return covering.atMs - Date.parse(issuedAt)
+        return covering.atMs - Date.parse(at)
       })
     },
   }
@@ -229,22 +233,19 @@ async function bytesAtRest(database: Client): Promise<number> {
 }
 
 /** Reads some of each kind and verifies the bundles offline. @returns mean bytes by kind */
-async function checkReads(
-  subject: Subject,
-  ids: readonly string[],
-  problems: string[],
-): Promise<Readonly<Record<string, number>>> {
+async function checkReads(subject: Subject, ids: readonly string[]) {
   const { text: keySet } = await call(subject, 'GET /.well-known/jwks.json')
   const { text: description } = await call(subject, 'GET /.well-known/countersign-log')
-  const lengths: Record<string, number[]> = {}
+  const bytes: Record<string, number> = {}
+  const problems: string[] = []
   for (const id of ids)
     for (const { name, path } of kinds) {
       const { text } = await call(subject, `GET ${path.replace('{{stored}}', id)}`)
-      ;(lengths[name] ??= []).push(text.length)
+      bytes[name] = (bytes[name] ?? 0) + text.length / ids.length
       if (name !== 'bundle') continue
       const { checks } = verifyEvidence(text, keySet, { log: description })
       for (const { name: check, problem } of checks)
         if (problem !== undefined) problems.push(`bundle ${id}: ${check}: ${problem}`)
     }
-  return Object.fromEntries(Object.entries(lengths).map(([name, all]) => [name, sum(all) / all.length]))
+  return { bytes, problems }
 }

@@ -31,22 +31,14 @@ process.on('message', ({ delayMs }: ReceiverJob) => {
         return
       }
       setTimeout(() => {
-        const answer = {
-          businessTransactionId,
-          capability,
-          success: true,
-          result: { measured: true },
-          executedAt: new Date().toISOString(),
-        }
+        const result = { success: true, result: { measured: true }, executedAt: new Date().toISOString() }
+        const answer = { businessTransactionId, capability, ...result }
         response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(answer))
       }, delayMs)
     })
   })
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () =>
-    process.send?.({
-      result: {
-        origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      } satisfies ReceiverReady,
-    }),
-  )
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 }, () => {
+    const { port } = server.address() as AddressInfo
+    process.send?.({ result: { origin: `http://127.0.0.1:${port}` } satisfies ReceiverReady })
+  })
 })

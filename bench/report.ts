@@ -25,7 +25,7 @@ export interface Report {
 export interface ScenarioReport {
   readonly name: string
   readonly description: string
-  readonly service?: { readonly listener: string; readonly threads: number; readonly postgres?: string }
+  readonly service?: { readonly listener: string; readonly threads: number; readonly postgres: string }
   /** What the labels of the measurements are: the head of their column. */
   readonly labels: string
   readonly measurements: readonly Measurement[]
@@ -62,6 +62,9 @@ export interface Measurement {
 
 /** Where the floor stands in a scenario's `further`. */
 export const FLOOR = 'The floor in the same rounds: what cannot be avoided, in batches of 64; CPU µs'
+
+/** Subject of a report on services that the bench has started. */
+export const FRESH = 'a fresh service on this machine'
 
 /** @returns what makes the report at the end of a run that starts now */
 export function startReport() {

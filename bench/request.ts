@@ -63,13 +63,8 @@ export function messagesOf(
     const place = places(sender, { next: sender.stored[made % sender.stored.length] ?? '' })
     const content = bodiesOf[made++ % bodiesOf.length]?.(place)
     const filled = headersOf.flatMap(([name, value]) => [name, value(place)])
-    if (hmac !== undefined)
-      filled.push(
-        hmac.header,
-        createHmac('sha256', hmac.secret)
-          .update(content ?? '')
-          .digest('hex'),
-      )
+    const signed = (secret: string) => createHmac('sha256', secret).update(content ?? '')
+    if (hmac !== undefined) filled.push(hmac.header, signed(hmac.secret).digest('hex'))
     const id = isFresh ? place('0') : sender.stored.length > 0 ? place('stored') : ''
     return { method, path: pathOf(place), headers: filled, body: content, id }
   }

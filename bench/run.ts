@@ -72,62 +72,42 @@ export function openSession(
   const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
-  const cpu = () => own && cpuTimes(own.service.pids)
-
-  async function walBytes(): Promise<number> {
-    const result = await own?.database.query<{ at: string }>(
-      `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text AS at`,
-    )
-    return Number(result?.rows[0]?.at)
-  }
-
-  async function run(generator: Generator, connections: number, stages?: readonly Stage[]): Promise<Run> {
-    const walFrom = await walBytes()
-    const since = new Date()
-    const startMs = performance.now()
-    const from = cpu()
-    const disturbedFrom = disturbance()
-    const limits = { slowsDown, errorShareMax }
-    const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
-    const wholeSeconds = seconds * (stages?.length ?? 1)
-    const load = await program.run(job, {
-      withinMs: wholeSeconds * 1000 + GRACE_MS,
-      onProgress: (progress) =>
-        sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections)),
-    })
-    sayProgress()
-    const counts = countsOf(requests, load, limits, `at ${connections} connections`)
-    const { right } = counts
-    const settled = (own && (await settle?.(own.database, since))) ?? {}
-    const used = cpuBetween(from, cpu(), right)
-    const disturbed = disturbance()
-    const percentOfAll = (part: 'steal' | 'others') =>
-      ((disturbed?.[part] ?? Number.NaN) - (disturbedFrom?.[part] ?? Number.NaN)) /
-      ((performance.now() - startMs) * 10 * availableParallelism())
-    const rss = own && rssBytes(own.service.pids.service)
-    const ran: Run = {
-      load,
-      counts,
-      perSecond: right / load.seconds,
-      cpu: { ...cpuFigures(used), generator: load.cpuMicros, 'its core %': load.coreShare * 100 },
-      disturbance: { 'steal %': percentOfAll('steal'), 'others %': Math.max(0, percentOfAll('others')) },
-      figures: {
-        ...batchesOf((await own?.service.takeBatchSizes()) ?? []),
-        'RSS MiB': rss && rss / 2 ** 20,
-        'WAL B': ((await walBytes()) - walFrom) / right,
-      },
-      settled,
-    }
-    runs.push(ran)
-    return ran
-  }
-
   return {
     subject,
     requests,
     runs,
     problems,
-    run,
+    async run(generator, connections, stages) {
+      const wholeSeconds = seconds * (stages?.length ?? 1)
+      const limits = { slowsDown, errorShareMax }
+      const walFrom = await walBytes(own)
+      const since = new Date()
+      const from = readGauges(own)
+      const job: LoadJob = { generator, url, ...requests, connections, seconds, stages, ...limits }
+      const load = await program.run(job, {
+        withinMs: wholeSeconds * 1000 + GRACE_MS,
+        onProgress: (progress) =>
+          sayProgress(progress.seconds, progressText(progress, wholeSeconds, connections)),
+      })
+      sayProgress()
+      const counts = countsOf(requests, load, limits, `at ${connections} connections`)
+      const { right } = counts
+      const settled = (own && (await settle?.(own.database, since))) ?? {}
+      const to = readGauges(own)
+      const rss = own && rssBytes(own.service.pids.service)
+      const figures = {
+        ...batchesOf((await own?.service.takeBatchSizes()) ?? []),
+        'RSS MiB': rss && rss / 2 ** 20,
+        'WAL B': ((await walBytes(own)) - walFrom) / right,
+      }
+      const used = cpuFigures(cpuBetween(from.cpu, to.cpu, right))
+      const cpu = { ...used, generator: load.cpuMicros, 'its core %': load.coreShare * 100 }
+      const disturbed = disturbedBetween(from, to)
+      const perSecond = right / load.seconds
+      const ran = { load, counts, perSecond, cpu, disturbance: disturbed, figures, settled }
+      runs.push(ran)
+      return ran
+    },
     async counted(work) {
       if (own === undefined) return work()
       const first = runs.length
@@ -138,6 +118,29 @@ export function openSession(
       problems.push(...miscounted({ from, to }, requests.kinds, replies))
     },
   }
+}
+
+/** CPU time by part, and what other programs took: only differences mean something. */
+function readGauges(own: Subject['own']) {
+  return { ms: performance.now(), cpu: own && cpuTimes(own.service.pids), disturbance: disturbance() }
+}
+
+type Gauges = ReturnType<typeof readGauges>
+
+/** @returns percent of all cores */
+function disturbedBetween(from: Gauges, to: Gauges): Round {
+  const percent = (part: 'steal' | 'others') =>
+    ((to.disturbance?.[part] ?? Number.NaN) - (from.disturbance?.[part] ?? Number.NaN)) /
+    ((to.ms - from.ms) * 10 * availableParallelism())
+  return { 'steal %': percent('steal'), 'others %': Math.max(0, percent('others')) }
+}
+
+/** @returns where PostgreSQL's log ends; not a number for a deployment */
+async function walBytes(own: Subject['own']): Promise<number> {
+  const result = await own?.database.query<{ at: string }>(
+    `SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text AS at`,
+  )
+  return Number(result?.rows[0]?.at)
 }
 
 /** @param sizes one for each request, of its batch: a batch of n stands there n times */

@@ -16,8 +16,8 @@ export interface Scenario {
   readonly isLocal?: true
   /** Settings of that service. */
   readonly env?: Readonly<Record<string, string>>
-  /** Connection counts, one after another, where the command line names none. */
-  readonly connections: readonly number[]
+  /** Connection counts, one after another, where the command line names none; 1 and 64 where it is left out. */
+  readonly connections?: readonly number[]
   /** Measured at each of `--records` stored records, with the same service over an empty database beside it. */
   readonly hasLevels?: true
   /** The floor is measured in every round. */

@@ -100,7 +100,6 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'rejected',
     description: 'POST /execute, rejected by the policy: a 500 RUNTIME_ERROR and a signed Refusal Record',
-    connections: [1, 64],
     isSandboxOnly: true,
     setUp({ subject }) {
       const tooLarge = { parameters: { amount: 1001 }, signals: { approved: true, amount: 1001 } }
@@ -117,7 +116,6 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'duplicates',
     description: 'POST /execute with an id that is stored already: a 409',
-    connections: [1, 64],
     setUp: ofStored(({ subject }) => {
       const { bodies = [], ...kind } = executions(subject.transaction)
       const stored = bodies.map((body) => body.replaceAll('{{0}}', '{{stored}}'))
@@ -127,7 +125,6 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'mixed',
     description: '80 % POST /execute, 20 % GET /trust-records/{id}',
-    connections: [1, 64],
     setUp: ofStored(({ subject }) => [
       { ...executions(subject.transaction), weight: 80 },
       { ...reads, weight: 20 },
@@ -136,19 +133,16 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
   {
     name: 'read',
     description: 'GET /trust-records/{id}',
-    connections: [1, 64],
     setUp: ofStored(() => [reads]),
   },
   {
     name: 'verify',
     description: 'POST /verify: recomputes a stored record and appends a verification',
-    connections: [1, 64],
     setUp: ofStored(() => [posted('/verify', 'verifications')]),
   },
   {
     name: 'receipt',
     description: 'POST /receipt: verifies a stored record and signs one more receipt',
-    connections: [1, 64],
     setUp: ofStored(() => [posted('/receipt', 'receipts')]),
   },
   webhook,
@@ -160,7 +154,6 @@ export const scenarios: readonly (Scenario | SelfMeasured)[] = [
     description: 'POST /execute, approved, with records and receipts signed by Ed25519 and by ML-DSA-65',
     isLocal: true,
     env: { RECEIPT_ALGORITHMS: 'ed25519,ml-dsa-65' },
-    connections: [1, 64],
     setUp: executing,
   },
   coldStart,

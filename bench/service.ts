@@ -13,6 +13,7 @@ import { generateKeys } from '../src/core/signing/keys.ts'
 import { generateMissingLogKeys } from '../src/core/signing/log-keys.ts'
 import { sha256Hex } from '../src/core/signing/sha256.ts'
 import { CHECKOUT, npmStartOf } from './npm-start.ts'
+import type { ScenarioReport } from './report.ts'
 
 export interface MeasuredService {
   readonly url: string
@@ -20,8 +21,8 @@ export interface MeasuredService {
   readonly key: string
   readonly databaseUrl: string
   readonly signingKeyDir: string
-  readonly listener: string
-  readonly threads: number
+  /** For the report. */
+  readonly about: NonNullable<ScenarioReport['service']>
   readonly pids: { readonly service: number; readonly postmaster: number }
   /** Of each request in a batch since the last call: how many requests shared it. Waits until the log is quiet. */
   takeBatchSizes(): Promise<number[]>
@@ -76,18 +77,37 @@ export function temporaryFolder(stack: AsyncDisposableStack): string {
   return folder
 }
 
-/** An empty database of its own on the server. */
-async function createDatabase({ url }: DatabaseServer): Promise<string> {
-  const name = `bench_${randomUUID().replaceAll('-', '')}`
-  const client = new Client({ connectionString: url })
+export async function connect(databaseUrl: string): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl })
   await client.connect()
+  return client
+}
+
+/** @returns the URL of an empty database of its own on the server, and the server's version */
+async function createDatabase({ url }: DatabaseServer) {
+  const name = `bench_${randomUUID().replaceAll('-', '')}`
+  const client = await connect(url)
   try {
     await client.query(`CREATE DATABASE ${name}`)
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+    // No URL parser takes it: its host is a folder with a socket.
+    return { databaseUrl: url.replace('/countersign?', `/${name}?`), postgres: rows[0]!.server_version }
   } finally {
     await client.end()
   }
-  // No URL parser takes it: its host is a folder with a socket.
-  return url.replace('/countersign?', `/${name}?`)
+}
+
+/** @returns where the service keeps its data and its keys; nothing but a folder where it is to make the rest itself */
+async function openStorage({ dataDir, server: shared }: ServiceOptions, stack: AsyncDisposableStack) {
+  if (dataDir !== undefined)
+    return { folder: dataDir, databaseUrl: '', signingKeyDir: '', postmaster: 0, postgres: 'embedded' }
+  const folder = temporaryFolder(stack)
+  const server = shared ?? (await startServer(stack))
+  const signingKeyDir = join(folder, 'keys')
+  const made = { dir: signingKeyDir, now: new Date() }
+  generateKeys(made)
+  generateMissingLogKeys(made)
+  return { folder, signingKeyDir, postmaster: server.pid(), ...(await createDatabase(server)) }
 }
 
 /**
@@ -100,51 +120,24 @@ export async function startService(
   options: ServiceOptions,
   stack: AsyncDisposableStack,
 ): Promise<MeasuredService> {
-  const { checkout = CHECKOUT, nodeArguments = [], env = {}, callers = [], dataDir } = options
-  const folder = dataDir ?? temporaryFolder(stack)
-  const key = makeRawKey()
-  const server = dataDir === undefined ? (options.server ?? (await startServer(stack))) : undefined
-  const databaseUrl = server === undefined ? '' : await createDatabase(server)
-  const signingKeyDir = server === undefined ? '' : join(folder, 'keys')
-  if (server !== undefined) {
-    const made = { dir: signingKeyDir, now: new Date() }
-    generateKeys(made)
-    generateMissingLogKeys(made)
-  }
+  const { checkout = CHECKOUT, nodeArguments = [] } = options
+  const storage = await openStorage(options, stack)
+  const { folder, databaseUrl, signingKeyDir, postmaster, postgres } = storage
   const logFile = join(folder, `${randomUUID()}.log`)
   const log = openSync(logFile, 'a+')
   stack.defer(() => closeSync(log))
+  const key = makeRawKey()
   const [, ...start] = npmStartOf(checkout)
   const child = spawn(process.execPath, [...nodeArguments, ...start], {
     cwd: checkout,
-    // What the measurement depends on; everything else may be given from outside.
-    env: {
-      ...process.env,
-      DATA_DIR: folder,
-      SERVICE_AUTH_DISABLED: '',
-      LOG_LEVEL: 'info',
-      PORT: '0',
-      DATABASE_URL: databaseUrl,
-      SIGNING_KEY_DIR: signingKeyDir,
-      SERVICE_API_KEYS: JSON.stringify([
-        { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] },
-        ...callers,
-      ]),
-      RECEIPT_ALGORITHMS: 'ed25519',
-      RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
-      RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
-      [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: WEBHOOK_SECRET,
-      // Production takes no external connector over plain HTTP.
-      NODE_ENV: '',
-      ...env,
-    },
+    env: { ...process.env, ...variablesOf(options, storage, key) },
     stdio: ['ignore', log, log],
   })
   const { running, stop } = watched(child)
   stack.defer(async () => void (await stop()))
-  const startMs = performance.now()
   const takeLines = followLines(log)
-  let listening: Record<string, unknown> | undefined
+  const startMs = performance.now()
+  let listening: LogLine | undefined
   while ((listening = takeLines().find(({ msg }) => msg === 'listening')) === undefined) {
     if (!running() || performance.now() - startMs > START_MS_MAX)
       throw new Error(`the service did not start:\n${readFileSync(logFile, 'utf8')}`)
@@ -155,27 +148,56 @@ export async function startService(
     key,
     databaseUrl,
     signingKeyDir,
-    listener: String(listening['server']),
-    threads: Number(listening['threads']),
-    pids: { service: child.pid ?? 0, postmaster: server?.pid() ?? 0 },
-    async takeBatchSizes() {
-      const sizes: number[] = []
-      const deadlineMs = performance.now() + LOG_MS_MAX
-      for (let restsSince = performance.now(); performance.now() - restsSince < LOG_RESTS_MS;) {
-        const lines = takeLines()
-        if (lines.length > 0) restsSince = performance.now()
-        for (const { batch } of lines) if (typeof batch === 'number') sizes.push(batch)
-        if (performance.now() > deadlineMs) break
-        await sleep(50)
-      }
-      return sizes
-    },
+    about: { listener: String(listening['server']), threads: Number(listening['threads']), postgres },
+    pids: { service: child.pid ?? 0, postmaster },
+    takeBatchSizes: () => takeBatchSizes(takeLines),
     stop,
   }
 }
 
+/** @returns the variables that a measurement depends on; all others may be set from outside */
+function variablesOf(
+  { env, callers = [] }: ServiceOptions,
+  { folder, databaseUrl, signingKeyDir }: Awaited<ReturnType<typeof openStorage>>,
+  key: string,
+): Record<string, string> {
+  const bench = { callerId: 'bench', keyHash: sha256Hex(key), allowedCapabilities: ['*'] }
+  return {
+    DATA_DIR: folder,
+    SERVICE_AUTH_DISABLED: '',
+    LOG_LEVEL: 'info',
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    SIGNING_KEY_DIR: signingKeyDir,
+    SERVICE_API_KEYS: JSON.stringify([bench, ...callers]),
+    RECEIPT_ALGORITHMS: 'ed25519',
+    RATE_LIMIT_EXECUTE_PER_MINUTE: '1000000000',
+    RATE_LIMIT_COMPUTE_MS_PER_MINUTE: '1000000000',
+    [`${PROVIDER.toUpperCase()}_WEBHOOK_SECRET`]: WEBHOOK_SECRET,
+    // Production takes no external connector over plain HTTP.
+    NODE_ENV: '',
+    ...env,
+  }
+}
+
+/** Reads the log until it is quiet. */
+async function takeBatchSizes(takeLines: () => LogLine[]): Promise<number[]> {
+  const sizes: number[] = []
+  const deadlineMs = performance.now() + LOG_MS_MAX
+  for (let restsSince = performance.now(); performance.now() - restsSince < LOG_RESTS_MS;) {
+    const lines = takeLines()
+    if (lines.length > 0) restsSince = performance.now()
+    for (const { batch } of lines) if (typeof batch === 'number') sizes.push(batch)
+    if (performance.now() > deadlineMs) break
+    await sleep(50)
+  }
+  return sizes
+}
+
+type LogLine = Readonly<Record<string, unknown>>
+
 /** Reads a growing file of JSON lines; each call returns the whole lines that were added since the last. */
-function followLines(file: number): () => Record<string, unknown>[] {
+function followLines(file: number): () => LogLine[] {
   const chunk = Buffer.alloc(1024 * 1024)
   let position = 0
   let rest = ''
@@ -184,9 +206,7 @@ function followLines(file: number): () => Record<string, unknown>[] {
       rest += chunk.toString('latin1', 0, bytes)
     const lines = rest.split('\n')
     rest = lines.pop() ?? ''
-    return lines
-      .filter((line) => line.startsWith('{'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as LogLine)
   }
 }
 

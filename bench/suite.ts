@@ -1,17 +1,18 @@
 // The suite: one scenario after another, and one report of them all.
-import { Client } from 'pg'
 import { checker, maker } from './authority.ts'
 import { call } from './calls.ts'
 import { sum } from './figures.ts'
+import { connectionCounts, LATENCY_RATE_SHARE, WARM_UP_CONNECTIONS } from './lineup.ts'
 import { commitOf } from './machine.ts'
-import { connectionCounts, LATENCY_RATE_SHARE, measureScenario, WARM_UP_CONNECTIONS } from './measure.ts'
+import { measureScenario } from './measure.ts'
 import type { Stage } from './pace.ts'
-import { startReport, type Report, type ScenarioReport } from './report.ts'
+import { FRESH, startReport, type Report, type ScenarioReport } from './report.ts'
 import type { Sender } from './request.ts'
 import { say, type Measured, type Scenario, type SelfMeasured } from './scenario.ts'
 import type { Start, Subject, SuiteOptions } from './scenario.ts'
 import { scenarios } from './scenarios.ts'
-import { startServer, startService, type DatabaseServer, type MeasuredService } from './service.ts'
+import { startServer, type DatabaseServer } from './service.ts'
+import { startSubject, type OwnSubject } from './subject.ts'
 import { ownTransaction, type TransactionOptions } from './transaction.ts'
 
 /**
@@ -24,7 +25,7 @@ export async function runSuite(
   stack: AsyncDisposableStack,
 ): Promise<Measured<Report>> {
   const reported = startReport()
-  const { rate, beside, seconds, rounds, quick, command, generator, maxErrorPercent } = options
+  const { quick, command } = options
   const chosen = choose(options)
   const time = openTime(chosen, options)
   if (quick === true) say(`takes at most ${(time.saidSeconds / 60).toFixed(1)} min`)
@@ -35,15 +36,11 @@ export async function runSuite(
   for (const [i, scenario] of chosen.entries()) {
     // What only this scenario needs is gone before the next.
     const own = stack.use(new AsyncDisposableStack())
+    const seconds = quick === true ? time.secondsFrom(i) : options.seconds
     const { report, problems: found } =
       'measure' in scenario
         ? await scenario.measure(options, own)
-        : await measureScenario(
-            scenario,
-            quick === true ? { ...options, seconds: time.secondsFrom(i) } : options,
-            { deployment, start: pool.start },
-            own,
-          )
+        : await measureScenario(scenario, { ...options, seconds }, { deployment, start: pool.start }, own)
     if (quick !== true) found.push(...(await pool.stop()))
     await own.disposeAsync()
     measured.push(report)
@@ -52,26 +49,30 @@ export async function runSuite(
   problems.push(...(await pool.stop()))
   const report = reported({
     subject:
-      deployment === undefined
-        ? 'a fresh service on this machine'
-        : `${deployment.url}, version ${deployment.version ?? 'unknown'}`,
+      deployment === undefined ? FRESH : `${deployment.url}, version ${deployment.version ?? 'unknown'}`,
     command,
     ...(quick === true && { saidSeconds: time.saidSeconds }),
-    constants: {
-      rounds,
-      'seconds per run': seconds,
-      'warm-up': `${seconds} s at ${deployment === undefined ? '' : 'up to '}${WARM_UP_CONNECTIONS} connections`,
-      'latency at': rate === undefined ? `${LATENCY_RATE_SHARE} of the throughput` : rateText(rate),
-      generator,
-      ...(deployment === undefined ? {} : { keys: deployment.senders.length }),
-      ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
-      ...(beside === undefined ? {} : { beside: commitOf(beside) }),
-      ...(quick === true && deployment === undefined ? { services: 'shared by scenarios' } : {}),
-      transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
-    },
+    constants: constantsOf(options, deployment),
     scenarios: measured,
   })
   return { report, problems }
+}
+
+function constantsOf(options: SuiteOptions, deployment: Subject | undefined): Report['constants'] {
+  const { rounds, seconds, rate, generator, maxErrorPercent, beside, quick } = options
+  const isDeployment = deployment !== undefined
+  return {
+    rounds,
+    'seconds per run': seconds,
+    'warm-up': `${seconds} s at ${isDeployment ? 'up to ' : ''}${WARM_UP_CONNECTIONS} connections`,
+    'latency at': rate === undefined ? `${LATENCY_RATE_SHARE} of the throughput` : rateText(rate),
+    generator,
+    ...(isDeployment ? { keys: deployment.senders.length } : {}),
+    ...(maxErrorPercent === undefined ? {} : { 'errors at most %': maxErrorPercent }),
+    ...(beside === undefined ? {} : { beside: commitOf(beside) }),
+    ...(quick === true && !isDeployment ? { services: 'shared by scenarios' } : {}),
+    transaction: ownTransaction(options) ?? 'sandbox-echo 1.0.0',
+  }
 }
 
 /** What a scenario takes besides its runs: services, records to read, evidence to verify. Three times what two idle cores take. */
@@ -118,29 +119,23 @@ function rateText(stages: readonly Stage[]): string {
 /** The services that are under measurement, and the database server that they may share. */
 function openPool({ quick, ...options }: SuiteOptions, stack: AsyncDisposableStack) {
   let server: Promise<DatabaseServer> | undefined
-  let subjects: { subject: Subject; service: MeasuredService; settings: string }[] = []
+  let subjects: { subject: OwnSubject; settings: string }[] = []
   const start: Start = async ({ isFresh, ...service }, of) => {
     const settings = quick === true && !isFresh ? JSON.stringify(service) : ''
     const known = subjects.find((one) => settings !== '' && one.settings === settings)
     if (known !== undefined) return known.subject
     const takes = quick === true ? stack : of
     const on = quick === true ? { server: await (server ??= startServer(stack)) } : {}
-    const started = await startService({ ...service, ...on, callers: [maker.entry, checker.entry] }, takes)
-    const database = new Client({ connectionString: started.databaseUrl })
-    await database.connect()
-    takes.defer(() => database.end())
-    const { url, key } = started
-    const senders = [{ key, stored: [] }]
-    const own = { service: started, database }
-    const subject: Subject = { url, key, senders, slowsDown: false, transaction: options, own }
-    subjects.push({ subject, service: started, settings })
+    const callers = [maker.entry, checker.entry]
+    const subject = await startSubject({ ...service, ...on, callers }, options, takes)
+    subjects.push({ subject, settings })
     return subject
   }
   return {
     start,
     /** Stops them all, and returns what was wrong with how they ended. */
     async stop(): Promise<string[]> {
-      const ended = await Promise.all(subjects.map(({ service }) => service.stop()))
+      const ended = await Promise.all(subjects.map(({ subject }) => subject.own.service.stop()))
       subjects = []
       return ended.flat()
     },

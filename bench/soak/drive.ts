@@ -10,14 +10,14 @@ export interface Drive {
   readonly saturate: (seconds: number) => Promise<number>
   /** Resolves when the last of them has ended. */
   readonly pace: (perSecond: number, seconds: number) => Promise<void>
-  /** What was not as a story says, as far as there is room for it. */
-  readonly problems: readonly string[]
+  /** What was not as a story says: the first of it, and how much more. */
+  readonly problems: () => string[]
   readonly problemCount: () => number
 }
 
 const TELLERS = 32
 const PROBLEMS_MAX = 50
-/** A service that answers nothing must not fill the memory of who asks. */
+/** A service that answers nothing must not fill the memory of the bench. */
 const UNDER_WAY_MAX = 2_000
 /** Rare stories begin one after the other, not all at once. */
 const STAGGER_MS = 250
@@ -35,7 +35,10 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
     story.tell(world).catch((error: unknown) => note(`it ${story.name}: ${errorText(error)}`))
 
   return {
-    problems,
+    problems() {
+      const more = problemCount - problems.length
+      return more === 0 ? problems : [...problems, `and ${more} more stories went wrong`]
+    },
     problemCount: () => problemCount,
     async once() {
       for (const story of mix) await tell(story)

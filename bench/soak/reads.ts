@@ -81,10 +81,8 @@ export const readStories: readonly Story[] = [
         if (status !== 200) continue
         const lines = text.trimEnd().split('\n')
         const { exportEnd } = JSON.parse(lines.at(-1) ?? '') as { exportEnd: { count: number } }
-        must(
-          exportEnd.count === lines.length - 1,
-          `${route} counts ${exportEnd.count} of ${lines.length - 1}`,
-        )
+        const count = lines.length - 1
+        must(exportEnd.count === count, `${route} counts ${exportEnd.count} of ${count}`)
       }
     },
   },
@@ -127,14 +125,10 @@ export const readStories: readonly Story[] = [
       await client.call('GET /log/tile/entries/{bundle}', { key, params: { bundle: first } })
       await client.call('GET /log/consistency', { key: null, query: `?from=1&to=${to}` })
       await client.call('GET /.well-known/countersign-log', { key: null })
-      await client.call('POST /log/completeness', {
-        key,
-        body: { stream: { capability: 'sandbox:echo' }, from: 1, to: 20 },
-      })
-      await client.call('GET /log/absence/{kind}/{id}', {
-        key,
-        params: { kind: 'authorization', id: randomUUID() },
-      })
+      const body = { stream: { capability: 'sandbox:echo' }, from: 1, to: 20 }
+      await client.call('POST /log/completeness', { key, body })
+      const absent = { kind: 'authorization', id: randomUUID() }
+      await client.call('GET /log/absence/{kind}/{id}', { key, params: absent })
     },
   },
   // The service of the soak is no witness of other logs.

@@ -12,15 +12,8 @@ export type Story = {
   readonly name: string
   /** @throws Error where something was not as it must be */
   readonly tell: (world: World) => Promise<unknown>
-} & (
-  | {
-      /** How often it is told for each of the others. */
-      readonly weight: number
-    }
-  | {
-      /** It is rare or costs much. */
-      readonly everySeconds: number
-    }
+} & /** A story is told as often as its weight says beside the others; one that is rare or costs much has a time instead. */ (
+  { readonly weight: number } | { readonly everySeconds: number }
 )
 
 /** What stories have in common. */

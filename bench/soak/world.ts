@@ -1,14 +1,14 @@
 // Sets the soak up, over HTTP as an operator would: humans, an approver, two policies, an external connector.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { Client } from 'pg'
 import { Agent } from 'undici'
 import { makeRawKey } from '../../src/core/callers.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { aConnector, aPolicy, aSigningKey, checker, maker, putIntoEffect } from '../authority.ts'
 import { openProgram } from '../program.ts'
 import type { ReceiverJob, ReceiverReady } from '../receiver.ts'
-import { startService, type MeasuredService } from '../service.ts'
+import type { MeasuredService } from '../service.ts'
+import { startSubject } from '../subject.ts'
 import { openClient } from './client.ts'
 import { APPROVED_BY_A_HUMAN, EXTERNAL, EXTERNAL_CAPABILITY, recent, type World } from './story.ts'
 
@@ -23,7 +23,7 @@ export async function openWorld(
 ): Promise<{ world: World; service: MeasuredService; disconnect: () => Promise<void> }> {
   const approverId = 'soak-approver'
   const [narrow, auditor] = [makeRawKey(), makeRawKey()]
-  const service = await startService(
+  const { url, key, own } = await startSubject(
     {
       nodeArguments: ['--import', join(import.meta.dirname, 'probe.ts')],
       callers: [
@@ -40,12 +40,10 @@ export async function openWorld(
         RATE_LIMIT_PUBLIC_PER_MINUTE: NO_LIMIT,
       },
     },
+    {},
     stack,
   )
-  const database = new Client({ connectionString: service.databaseUrl })
-  await database.connect()
-  stack.defer(() => database.end())
-  const { url, key } = service
+  const { service, database } = own
   const dispatcher = new Agent({ connections, pipelining: 1 })
   const client = openClient({ url, key, dispatcher })
 

@@ -1,0 +1,130 @@
+// What a scenario measures in turn: this service alone, this service beside a second one, or one service under both load generators.
+import { call } from './calls.ts'
+import type { Generator } from './load.ts'
+import { filledOnce, type RequestKind, type Sender } from './request.ts'
+import { advice, openSession, type Run, type Session } from './run.ts'
+import type { Scenario, Start, Subject, SuiteOptions } from './scenario.ts'
+
+/** Latency is measured at this share of the throughput that the same number of connections reached. */
+export const LATENCY_RATE_SHARE = 0.5
+export const WARM_UP_CONNECTIONS = 64
+
+/** A scenario with all that it measures. */
+export interface Lineup {
+  readonly scenario: Scenario
+  readonly options: SuiteOptions
+  /** This service; undefined for a deployment. */
+  readonly own: Subject['own']
+  /** One for each service, this one's first. */
+  readonly sessions: readonly Session[]
+  /** One or two, in the order of the ratios: the first ÷ the second. */
+  readonly sides: readonly { readonly session: Session; readonly generator: Generator }[]
+  /** The second side's name in the report. */
+  readonly otherName: 'autocannon' | 'empty' | 'other'
+}
+
+/** Both runs of one side at one connection count in one round. */
+export interface Pair {
+  /** Undefined where the command line gives the rate of a deployment. */
+  readonly open: Run | undefined
+  readonly paced: Run
+}
+
+/**
+ * Starts the services, sets the scenario up on each, and tries each of its requests once.
+ *
+ * @param deployment measured in place of a fresh service that `start` starts
+ * @param stack takes what has to be undone
+ * @throws Error with a sentence where a request is not answered as it must be
+ */
+export async function openLineup(
+  scenario: Scenario,
+  options: SuiteOptions,
+  { deployment, start }: { deployment: Subject | undefined; start: Start },
+  stack: AsyncDisposableStack,
+): Promise<Lineup> {
+  const { env = {}, hasLevels = false, settle } = scenario
+  const { seconds, storedCount, beside, generator, maxErrorPercent = 0 } = options
+  const open = async (subject: Subject): Promise<Session> => {
+    const requests = await scenario.setUp({ subject, storedCount, stack })
+    for (const kind of requests.kinds)
+      for (const sender of requests.senders) await tryOnce(subject, kind, sender)
+    return openSession(subject, requests, { seconds, settle, errorShareMax: maxErrorPercent / 100 }, stack)
+  }
+  const session = await open(deployment ?? (await start({ env, isFresh: false }, stack)))
+  const sessions = [session]
+  if (hasLevels || beside !== undefined) {
+    const checkout = beside === undefined ? {} : { checkout: beside }
+    sessions.push(await open(await start({ env, isFresh: hasLevels, ...checkout }, stack)))
+  }
+  const sides =
+    generator === 'both'
+      ? (['own', 'autocannon'] as const).map((each) => ({ session, generator: each }))
+      : sessions.map((each) => ({ session: each, generator }))
+  const otherName = generator === 'both' ? 'autocannon' : hasLevels ? 'empty' : 'other'
+  return { scenario, options, own: session.subject.own, sessions, sides, otherName }
+}
+
+/** @returns the connection counts of a scenario; each of several callers has at least one connection */
+export function connectionCounts(
+  scenario: Scenario,
+  { connections, key: { length: callers } = [] }: SuiteOptions,
+): readonly number[] {
+  const tooFew = connections?.find((count) => count < callers)
+  if (tooFew !== undefined)
+    throw new Error(`--connections ${tooFew} are fewer than the ${callers} keys of --key`)
+  const { connections: own = [1, 64] } = scenario
+  return connections ?? [...new Set(own.map((count) => Math.max(count, callers)))]
+}
+
+/** Sends one request of a kind before the load, so that an error shows the whole reply. */
+async function tryOnce(subject: Subject, kind: RequestKind, sender: Sender): Promise<void> {
+  // Only the generator signs deliveries.
+  if (kind.hmac !== undefined) return
+  const body = kind.bodies?.[0] === undefined ? undefined : filledOnce(kind.bodies[0], sender)
+  const route = `${kind.method} ${filledOnce(kind.path, sender)}`
+  const { status, text: said } = await call(subject, route, { body, key: sender.key, expect: 'any' })
+  if (status !== kind.status)
+    throw new Error(
+      `${kind.method} ${kind.path} answered ${status}${advice(status)} in place of ${kind.status}: ${said.slice(0, 500)}`,
+    )
+}
+
+/** A deployment for which the command line gives a rate is never asked for all that it can do. */
+const isAtRateOnly = ({ own, options }: Lineup) => own === undefined && options.rate !== undefined
+
+/**
+ * One run of each side, whose figures are dropped: V8 compiles, PostgreSQL plans, and its log takes whole images of pages. A deployment
+ * never sees more connections or a higher rate than the command line says.
+ */
+export async function warmUp(lineup: Lineup): Promise<void> {
+  const { scenario, options, own, sides } = lineup
+  const most = own === undefined ? Math.max(...connectionCounts(scenario, options)) : WARM_UP_CONNECTIONS
+  const lowest = Math.min(...(options.rate ?? []).flatMap(({ from, to }) => [from, to]))
+  const stages = isAtRateOnly(lineup) ? [{ from: lowest, to: lowest }] : undefined
+  for (const { session, generator } of sides)
+    await session.counted(
+      async () => void (await session.run(generator, Math.min(WARM_UP_CONNECTIONS, most), stages)),
+    )
+}
+
+/**
+ * Both runs of each side: all at open throttle, then all at a rate. Which side is first changes from round to round, because what it
+ * leaves for the disk delays the other.
+ *
+ * @returns a pair for each side, in the order of `sides`
+ */
+export async function runPairs(lineup: Lineup, connections: number, round: number): Promise<Pair[]> {
+  const inTurn = <Item>(of: readonly Item[]) => (round % 2 === 0 ? [...of] : of.toReversed())
+  const sides = inTurn(lineup.sides)
+  const opens: Run[] = []
+  if (!isAtRateOnly(lineup))
+    for (const { session, generator } of sides) opens.push(await session.run(generator, connections))
+  // Latencies compare at one rate only: the slower side's.
+  const share = Math.min(...opens.map(({ perSecond }) => perSecond)) * LATENCY_RATE_SHARE
+  const stages = lineup.options.rate ?? [{ from: share, to: share }]
+  const pairs: Pair[] = []
+  for (const [i, { session, generator }] of sides.entries())
+    pairs.push({ open: opens[i], paced: await session.run(generator, connections, stages) })
+  return inTurn(pairs)
+}
