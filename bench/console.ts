@@ -16,9 +16,9 @@ const VISITS = 20
 
 /** As src/console/pages/inbox.tsx has them. */
 const INBOX = [
-  { everyMs: 10_000, paths: ['/approval-requests?status=PENDING&waitingFor=me'] },
-  { everyMs: 120_000, paths: ['/changes?status=PENDING_APPROVAL'] },
-  { everyMs: 120_000, paths: ['/execution-intents/unfinalized'] },
+  { everyMs: 10_000, path: '/approval-requests?status=PENDING&waitingFor=me' },
+  { everyMs: 120_000, path: '/changes?status=PENDING_APPROVAL' },
+  { everyMs: 120_000, path: '/execution-intents/unfinalized' },
 ] as const
 
 /** What a page of the console sends beside the cookie. */
@@ -41,7 +41,7 @@ const watched = await frontEndShare(service, async () => {
     throw new Error(`${wrong.length} of ${answered.length} requests were answered ${wrong[0]}`)
   console.log(`${answered.length} requests of ${CONSOLES} consoles in ${SECONDS} s, each answered 200`)
 })
-const visits = await firstPages()
+const { console: visits, plain } = await firstPages()
 
 const { commit, cpu, cores, node } = describeMachine()
 console.log(`${new Date().toISOString()}, ${commit}, Node ${node}, ${cores} × ${cpu}`)
@@ -50,6 +50,7 @@ console.table({
   [`front end with ${CONSOLES} consoles, % of a core`]: watched,
   'what they add, points': { ...figureOf([watched.median - quiet.median]), others: '' },
   'first page to its inbox, ms': visits,
+  'GET /health in a new tab of the same browser, ms': plain,
 })
 const problems = await service.stop()
 if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -83,15 +84,13 @@ async function logIn(): Promise<string> {
 /** One inbox that nobody touches. @returns every status */
 async function watch(ends: AbortSignal): Promise<number[]> {
   const statuses: number[] = []
-  const poll = async ({ everyMs, paths }: (typeof INBOX)[number]) => {
+  const poll = async ({ everyMs, path }: (typeof INBOX)[number]) => {
     // Nobody opens fifty of them at one moment.
     await sleep(Math.random() * everyMs)
     while (!ends.aborted) {
-      for (const path of paths) {
-        const reply = await fetch(`${origin}${path}`, { headers: { ...ours, Cookie: cookie } })
-        await reply.arrayBuffer()
-        statuses.push(reply.status)
-      }
+      const reply = await fetch(`${origin}${path}`, { headers: { ...ours, Cookie: cookie } })
+      await reply.arrayBuffer()
+      statuses.push(reply.status)
       await sleep(everyMs)
     }
   }
@@ -102,26 +101,39 @@ async function watch(ends: AbortSignal): Promise<number[]> {
   return statuses
 }
 
-/** From the navigation to the inbox's last panel, in a browser that has the files or has not. */
+/**
+ * From the navigation to the inbox's last panel, with an empty cache; and in turn to a line of text, which is what a new tab takes by
+ * itself.
+ */
 async function firstPages() {
   const browser = await chromium.launch({
     executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell',
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   })
   stack.defer(() => browser.close())
-  const times: number[] = []
-  for (let visit = 0; visit < VISITS; visit++) {
+  const visit = async (path: string, text: string) => {
     const context = await browser.newContext()
     const [name = '', value = ''] = cookie.split('=')
     await context.addCookies([{ name, value, url: origin, httpOnly: true, sameSite: 'Strict' }])
     const page = await context.newPage()
-    await page.goto(`${origin}/console`)
-    // Looked for at each frame, in the page: no time of ours is in it.
-    const shown = await page.waitForFunction(
-      () => document.body.textContent?.includes('No execution is in doubt.') && performance.now(),
-    )
-    times.push(Number(await shown.jsonValue()))
+    // In the page, at each frame, and from its beginning: no time of ours is in it.
+    await page.addInitScript((wanted) => {
+      const look = () => {
+        if (document.body?.textContent?.includes(wanted)) performance.mark('shown')
+        else requestAnimationFrame(look)
+      }
+      requestAnimationFrame(look)
+    }, text)
+    await page.goto(origin + path)
+    const shown = await page.waitForFunction(() => performance.getEntriesByName('shown')[0]?.startTime)
+    const ms = Number(await shown.jsonValue())
     await context.close()
+    return ms
   }
-  return figureOf(times)
+  const times = { console: [] as number[], plain: [] as number[] }
+  for (let i = 0; i < VISITS; i++) {
+    times.console.push(await visit('/console', 'No execution is in doubt.'))
+    times.plain.push(await visit('/health', '"status"'))
+  }
+  return { console: figureOf(times.console), plain: figureOf(times.plain) }
 }
