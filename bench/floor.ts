@@ -16,8 +16,8 @@
 import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
-import { sendStatements } from '../src/core/tables/statement-batch.ts'
-import { statementsOf, type RowsStatement } from '../src/core/tables/rows.ts'
+import { sendStatements } from '../src/core/postgres/statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../src/core/postgres/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string

@@ -1,7 +1,7 @@
 // countersign intents: what an operator sees of an execution, from its release to its end.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inTransaction } from '../src/core/tables/transaction.ts'
+import { inTransaction } from '../src/core/postgres/transaction.ts'
 import { insertConfirmations } from '../src/core/tables/provider-confirmations.ts'
 import { unlogged } from '../src/core/tables/log-queue.ts'
 import { runCommand } from './command.ts'

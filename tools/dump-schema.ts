@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { startEmbeddedPostgres } from '../src/server/embedded/postgres.ts'
-import { migrate } from '../src/core/tables/migrate.ts'
+import { migrate } from '../src/core/postgres/migrate.ts'
 
 export const SCHEMA_FILE = join(import.meta.dirname, '..', 'migrations', 'schema.sql')
 

@@ -4,7 +4,7 @@ import { publishedKeys, type PublishedKeys } from '../src/core/signing/published
 import { openCrypto } from '../src/core/signing/crypto.ts'
 import { openStoreFault } from '../src/core/store-fault.ts'
 import { notLogged, startLogBatch } from '../src/core/tables/log-queue.ts'
-import { openPool } from '../src/core/tables/sql.ts'
+import { openPool } from '../src/core/postgres/sql.ts'
 import { openApprovers } from './approvers.ts'
 import { connectionsOf } from './connections.ts'
 import { openConnectors } from './connectors/index.ts'

@@ -1,7 +1,7 @@
 // The database of a command that works beside services: that of DATABASE_URL, or the embedded one of a service that runs.
 import type { Pool } from 'pg'
 import { dataDir } from '../core/folders.ts'
-import { COMMAND_PATIENCE, openPool } from '../core/tables/sql.ts'
+import { COMMAND_PATIENCE, openPool } from '../core/postgres/sql.ts'
 import { runningDatabaseUrl } from '../server/embedded/postmaster.ts'
 import { CannotCheck } from './cannot-check.ts'
 import { requireSchema } from './fsck/schema.ts'

@@ -37,7 +37,7 @@ program
     const url = process.env['DATABASE_URL']
     if (!url)
       throw new Error('DATABASE_URL is not set; the embedded database migrates itself at every start.')
-    const { migrate } = await import('../core/tables/migrate.ts')
+    const { migrate } = await import('../core/postgres/migrate.ts')
     const applied = await migrate(url, { warn: (sentence) => console.error(`countersign: ${sentence}`) })
     console.log(applied.length === 0 ? 'The schema is up to date.' : `Applied ${applied.join(', ')}.`)
   })

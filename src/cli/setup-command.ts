@@ -130,8 +130,12 @@ function addressOf({ host, port }: Config): string {
 /** With what was set for this command alone: the service must be started alike. */
 function startCommand(env: Env): string {
   const names = ['HOST', 'PORT', 'DATA_DIR'].filter((name) => env[name] !== undefined)
-  const quoted = (value = '') => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`)
-  return [...names.map((name) => `${name}=${quoted(env[name])}`), 'npm start'].join(' ')
+  return [...names.map((name) => `${name}=${quoted(env[name] ?? '')}`), 'npm start'].join(' ')
+}
+
+/** For a shell. */
+function quoted(value: string): string {
+  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
 }
 
 function nextSteps(made: {

@@ -16,7 +16,7 @@ import {
   type WaitingWebhook,
   type WebhookStatus,
 } from '../core/tables/webhook-events.ts'
-import { COMMAND_PATIENCE, openPool } from '../core/tables/sql.ts'
+import { COMMAND_PATIENCE, openPool } from '../core/postgres/sql.ts'
 import { DEAD_WEBHOOK_QUEUE, jobsOf, WEBHOOK_BATCH_QUEUE, WEBHOOK_QUEUE } from '../core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../core/webhooks/requeue.ts'
 import { shownWithBody } from '../core/webhooks/shown.ts'

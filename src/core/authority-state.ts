@@ -5,7 +5,7 @@ import { readCallerKeysInEffect, type StoredCallerKey } from './tables/caller-ke
 import { readEpoch } from './tables/authority-epoch.ts'
 import { readExternalConnectors, type ExternalConnectorRow } from './tables/external-connectors.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from './tables/policy-versions.ts'
-import type { Sql } from './tables/sql.ts'
+import type { Sql } from './postgres/sql.ts'
 import { readWebhookRulesInEffect, type WebhookRulesRow } from './tables/webhook-rules.ts'
 
 /** Plain data: it crosses to the threads. */

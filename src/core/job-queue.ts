@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { ConstructorOptions, Db, PgBoss, Queue } from 'pg-boss'
 import type { Pool } from 'pg'
-import { isUnavailable, type Sql } from './tables/sql.ts'
+import { isUnavailable } from './postgres/sql-errors.ts'
+import type { Sql } from './postgres/sql.ts'
 
 /** For all of ours: nothing is scheduled by the clock, and the indexes of a table that stays small are not rebuilt. */
 const options = {

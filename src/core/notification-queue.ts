@@ -2,7 +2,7 @@
 // inserted in the commit that opens the request. Each way has a queue of its own, so that one that hangs holds up no other.
 import type { PgBoss, Queue } from 'pg-boss'
 import { partOf } from './job-queue.ts'
-import type { Sql } from './tables/sql.ts'
+import type { Sql } from './postgres/sql.ts'
 
 /** Data of a job. What is sent is read when it is sent: a request that was closed meanwhile needs nobody. */
 export interface NotificationJob {

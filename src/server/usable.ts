@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { checkIntentsUsable } from '../core/tables/execution-intents.ts'
-import { isPartlyAway, type Sql } from '../core/tables/sql.ts'
-import { inTransaction } from '../core/tables/transaction.ts'
+import { isPartlyAway } from '../core/postgres/sql-errors.ts'
+import type { Sql } from '../core/postgres/sql.ts'
+import { inTransaction } from '../core/postgres/transaction.ts'
 
 /** Spills this many small rows to the disk: about 70 kB. A count of rows in the tables would come from memory. */
 const SPILLED_ROWS = 5_000

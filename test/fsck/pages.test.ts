@@ -3,7 +3,7 @@ import { Client, type QueryConfig } from 'pg'
 import { expect, test } from 'vitest'
 import { openProgress } from '../../src/cli/fsck/progress.ts'
 import { fsck, PAGE_ROWS } from '../../src/cli/fsck/run.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import { createDatabase } from '../database.ts'
 
 const ROWS = 20_000

@@ -1,6 +1,6 @@
 // GET /trust-records, the bulk export (decisions §5): pages that the Link header chains, each at the cost of one page.
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Position } from '../../src/core/tables/position.ts'
 import { listTrustRecords } from '../../src/core/tables/trust-records.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'

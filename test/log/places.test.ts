@@ -5,7 +5,7 @@ import { tileReader } from '../../src/core/tables/log-tiles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { openBundles, placeEntries } from '../../src/core/tables/log-places.ts'
 import { unlogged } from '../../src/core/tables/log-queue.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import { aLog, anEntry, queue, settle, type TestLog } from './log.ts'
 
 let log: TestLog

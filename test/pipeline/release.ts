@@ -2,8 +2,8 @@
 import { Pool } from 'pg'
 import { releaseIntents } from '../../src/core/tables/execution-intents.ts'
 import { unlogged } from '../../src/core/tables/log-queue.ts'
-import { isTaken } from '../../src/core/tables/sql.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { isTaken } from '../../src/core/postgres/sql-errors.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 
 const [url, businessTransactionId = '', nonce = ''] = process.argv.slice(2)
 const pool = new Pool({ connectionString: url })

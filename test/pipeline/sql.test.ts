@@ -5,14 +5,9 @@ import { readFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  isPartlyAway,
-  isUnavailable,
-  openPool,
-  sqlStateOfRefusal,
-  type Sql,
-} from '../../src/core/tables/sql.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { isPartlyAway, isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
+import { openPool, type Sql } from '../../src/core/postgres/sql.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import { createDatabase, databaseUrl, type TestDatabase } from '../database.ts'
 
 let database: TestDatabase

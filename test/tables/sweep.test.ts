@@ -9,7 +9,7 @@ import {
 import { findInDoubt } from '../../src/core/tables/execution-intents.ts'
 import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { OpenConnectors } from '../../workers/connectors/index.ts'
 import { concludeReadBacks } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'

@@ -5,7 +5,7 @@ import type { PgBoss } from 'pg-boss'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openJobQueue, openJoinedQueue } from '../../src/core/job-queue.ts'
 import { queuedEntries, startLogBatch, unlogged } from '../../src/core/tables/log-queue.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import {
   insertWebhookEvents,
   listWaitingWebhooks,

@@ -19,7 +19,7 @@ import {
   readApproversBut,
   type StandingRequest,
 } from '../../src/core/tables/approval-requests.ts'
-import type { Transaction } from '../../src/core/tables/transaction.ts'
+import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'

@@ -2,7 +2,7 @@
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { expireApprovalRequests, type ExpiredRequest } from '../../src/core/tables/approval-requests.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 

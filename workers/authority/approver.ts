@@ -14,7 +14,7 @@ import {
   revokeApprover,
   type EnrolledPasskey,
 } from '../../src/core/tables/approvers.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Add {

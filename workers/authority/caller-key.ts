@@ -25,7 +25,7 @@ import {
   revokeCallerKey,
   type StoredCallerKey,
 } from '../../src/core/tables/caller-keys.ts'
-import { takeLocks, type Sql } from '../../src/core/tables/sql.ts'
+import { takeLocks, type Sql } from '../../src/core/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 /** With every default filled in: a checker is shown all that the key will allow. A type, because an interface is no JSON to the compiler. */

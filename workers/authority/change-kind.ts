@@ -1,7 +1,7 @@
 // What differs between the kinds of maker/checker changes (decisions §7); everything else is the same code for all of them.
 import type { Json } from '../../src/core/json/canonical.ts'
 import type { Failure } from '../../src/core/errors.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 
 /** What somebody wants changed. */
 export interface Proposal<P = Json> {

@@ -19,7 +19,7 @@ import {
 } from '../../src/core/tables/approval-requests.ts'
 import { readApprover } from '../../src/core/tables/approvers.ts'
 import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
 import { answerEach } from '../answer-each.ts'

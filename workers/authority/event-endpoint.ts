@@ -11,7 +11,7 @@ import {
   registerEventEndpoint,
   revokeEventEndpoint,
 } from '../../src/core/tables/event-endpoints.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Register {

@@ -10,7 +10,7 @@ import {
   revokeExternalConnector,
 } from '../../src/core/tables/external-connectors.ts'
 import { readPolicyVersions } from '../../src/core/tables/policy-versions.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { ChangeKind } from './change-kind.ts'
 
 interface Register {

@@ -11,7 +11,7 @@ import { isPolicyName, isPolicyVersion, type PolicyDocument } from '../../src/co
 import { PolicyProposalRead } from '../../src/core/schemas/policy-version.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import {
   approvePolicyVersion,
   readPolicyVersions,

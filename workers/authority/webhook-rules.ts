@@ -7,7 +7,7 @@ import { canonicalize } from '../../src/core/json/canonical.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
 import { WebhookRulesProposalRead, type WebhookRulesDocument } from '../../src/core/schemas/webhook-rules.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 import {
   approveWebhookRules,
   readWebhookRules,

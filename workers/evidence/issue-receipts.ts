@@ -1,7 +1,7 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
 import { failures } from '../../src/core/errors.ts'
 import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
-import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import {
   appendReceipts,
   lockRecords,

@@ -1,6 +1,6 @@
 // POST /verify (interface §4.3): recomputes records as they are stored now and appends what it found.
 import { failures } from '../../src/core/errors.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import { appendVerifications, lockRecords, readLast } from '../../src/core/tables/trust-records.ts'
 import type { ThreadContext } from '../context.ts'
 import { finishWithText, runStage, stillGoing, type Finished, type InFlight } from '../in-flight.ts'

@@ -3,7 +3,7 @@
 // refuses it, as against being away, the instance admits no execution until a store has succeeded.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StoreFault } from '../../src/core/store-fault.ts'
-import { isUnavailable, sqlStateOfRefusal } from '../../src/core/tables/sql.ts'
+import { isUnavailable, sqlStateOfRefusal } from '../../src/core/postgres/sql-errors.ts'
 import { commit, IntentNotVisible, whyNotStorable, type CommitWith, type Evidence } from './commit.ts'
 
 export interface PendingEvidence {

@@ -7,8 +7,8 @@ import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { endIntents, readIntent } from '../../src/core/tables/execution-intents.ts'
 import { forget, takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
 import { insertTransitions, readTransitions } from '../../src/core/tables/intent-transitions.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import type {
   AnsweredQuestion,
   AskConnector,

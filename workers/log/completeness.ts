@@ -15,7 +15,7 @@ import { readLog, type NamedLog } from '../../src/core/tables/log-state.ts'
 import { readStreamIndexes } from '../../src/core/tables/log-stream-blocks.ts'
 import { readHeads, readStream } from '../../src/core/tables/log-streams.ts'
 import { readEntriesWithPaths, type EntryWithPath } from '../../src/core/tables/log-tree.ts'
-import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { answerEach } from '../answer-each.ts'
 import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
 

@@ -8,7 +8,7 @@ import {
   type LogEventRow,
 } from '../../src/core/tables/log-events.ts'
 import type { QueuedBatch } from '../../src/core/tables/log-queue.ts'
-import type { Statement } from '../../src/core/tables/statement-batch.ts'
+import type { Statement } from '../../src/core/postgres/statement-batch.ts'
 
 /** A reader that wants one event of a row reads all of it: 8 KB. */
 const EVENTS_PER_ROW = 256

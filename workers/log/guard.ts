@@ -12,7 +12,7 @@ import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
 import type { CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
 import { tileReader } from '../../src/core/tables/log-tiles.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 
 export interface Guard {
   /**

@@ -6,7 +6,7 @@ import { DamagedLog } from '../../src/core/log/damaged.ts'
 import { signCheckpoint, type LogKeys } from '../../src/core/signing/log-keys.ts'
 import { latestCheckpoint, publishCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { lockOpenLog } from '../../src/core/tables/log-state.ts'
-import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { readBack } from './read-back.ts'
 

@@ -10,7 +10,7 @@ import { readFullBundles } from '../../src/core/tables/log-bundles.ts'
 import type { LogState } from '../../src/core/tables/log-state.ts'
 import { readTail } from '../../src/core/tables/log-tail.ts'
 import { readFullTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
 
 /** 16,384 entries, 3 MB: a tenth of a second between two statements. */
 const BUNDLES_AT_ONCE = 64

@@ -18,8 +18,8 @@ import {
   type LeafChunk,
 } from '../../src/core/tables/log-run-tiles.ts'
 import { deleteRun, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
-import type { Statement } from '../../src/core/tables/statement-batch.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
+import type { Statement } from '../../src/core/postgres/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './leaves.ts'
 
 export interface RunSizes {

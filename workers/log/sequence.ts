@@ -12,8 +12,8 @@ import {
   type LogState,
   type LogStatus,
 } from '../../src/core/tables/log-state.ts'
-import type { Sql } from '../../src/core/tables/sql.ts'
-import { inTransaction, type Transaction } from '../../src/core/tables/transaction.ts'
+import type { Sql } from '../../src/core/postgres/sql.ts'
+import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
 import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'

@@ -18,7 +18,7 @@ import {
   insertConfirmations,
   type ProviderConfirmationRow,
 } from '../../src/core/tables/provider-confirmations.ts'
-import type { Transaction } from '../../src/core/tables/transaction.ts'
+import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { readEvidence } from '../../src/core/tables/trust-records.ts'
 import type { DeliveryEnd, WaitingDelivery } from '../../src/core/tables/webhook-outcomes.ts'
 import type { DeliveryOutcome } from '../../src/core/webhooks/outcomes.ts'

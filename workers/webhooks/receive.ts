@@ -6,8 +6,8 @@ import { failureOf } from '../../src/core/failure-of.ts'
 import { artifactEntry } from '../../src/core/log/artifacts.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
-import { isUnavailable } from '../../src/core/tables/sql.ts'
-import { inTransaction } from '../../src/core/tables/transaction.ts'
+import { isUnavailable } from '../../src/core/postgres/sql-errors.ts'
+import { inTransaction } from '../../src/core/postgres/transaction.ts'
 import {
   findWebhookEventIds,
   insertWebhookEvents,

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Hex } from '../../core/signing/sha256.ts'
-import { migrationFiles } from '../../core/tables/migrate.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import { migrationFiles } from '../../core/postgres/migrate.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import type { Finding } from './check.ts'
 

@@ -7,7 +7,7 @@ import { openCrypto } from '../../core/signing/crypto.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
 import { readLogs, type OpenedLog } from '../../core/tables/log-state.ts'
 import { readPolicyVersions, type StoredPolicyVersion } from '../../core/tables/policy-versions.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import type { CheckCrypto } from '../../core/verifier/evidence.ts'
 import { entryReader, type ReadEntry } from '../log/stored.ts'
 

@@ -9,7 +9,7 @@ import { logKeyDir, logVkeys, publishedLogKeys } from '../../core/signing/log-ke
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import type { OpenedLog } from '../../core/tables/log-state.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { checkDatabase } from '../fsck/check-database.ts'
 import type { Env } from '../database.ts'

@@ -9,7 +9,7 @@ import { sha256 } from '../../core/signing/sha256.ts'
 import { readEntry, readFullBundles } from '../../core/tables/log-bundles.ts'
 import { chunkRoot, findLeaves, readChunks, splitLeaves } from '../../core/tables/log-run-tiles.ts'
 import { readRuns, type RunRow } from '../../core/tables/log-runs.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 
 /** 16,384 leaves or entries. */
 const AT_ONCE = 64

@@ -6,7 +6,7 @@ import { errorText } from '../../core/error-text.ts'
 import { forgetLost } from '../../core/tables/log-lost.ts'
 import { startLogBatch, unlogged, type LoggedKind } from '../../core/tables/log-queue.ts'
 import { readLogStatus } from '../../core/tables/log-state.ts'
-import { inTransaction } from '../../core/tables/transaction.ts'
+import { inTransaction } from '../../core/postgres/transaction.ts'
 import {
   unloggedTables,
   type ArtifactKey,

@@ -7,7 +7,7 @@ import { decodeBundle, TILE_WIDTH, tilePath } from '../../core/log/tiles.ts'
 import { readBundle, readFullBundles } from '../../core/tables/log-bundles.ts'
 import { checkpointsFrom } from '../../core/tables/log-checkpoints.ts'
 import { readFullTiles, readTiles } from '../../core/tables/log-tiles.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { LogFault, type LogSource } from './source.ts'
 
 /** 16,384 entries, 3 MB. */

@@ -9,7 +9,7 @@ import {
   type FeedRows,
   type StoredEvent,
 } from '../tables/log-events.ts'
-import type { Sql } from '../tables/sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 import { cursorMark, cursorText, readCursor } from './cursor.ts'
 import { readArtifactDetails } from '../tables/event-artifacts.ts'
 import { eventIdOf, type FeedEvent } from './event.ts'

@@ -3,7 +3,7 @@ import { signedText, type Sealed } from '../sealed.ts'
 import { readIntent, type IntentRow } from '../tables/execution-intents.ts'
 import type { FirstWord } from '../tables/in-doubt-intents.ts'
 import { readTransitions } from '../tables/intent-transitions.ts'
-import type { Sql } from '../tables/sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /**
  * The JSON text of an intent as the routes answer it.

@@ -5,7 +5,7 @@ import { approvalLock } from './approvals.ts'
 import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { takeLocks, type Sql } from './sql.ts'
+import { takeLocks, type Sql } from '../postgres/sql.ts'
 
 interface ApprovalRequestRow extends Sealed, LogPosition {
   readonly requestId: string

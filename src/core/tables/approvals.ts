@@ -2,7 +2,7 @@
 import { storedPasskey, type ApproverRow } from './approvers.ts'
 import type { LogPosition } from './log-queue.ts'
 import { isPolicyRetired } from './policy-versions.ts'
-import type { AdvisoryLock, Sql } from './sql.ts'
+import type { AdvisoryLock, Sql } from '../postgres/sql.ts'
 
 interface ApprovalRow extends LogPosition {
   readonly approvalId: string

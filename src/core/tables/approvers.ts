@@ -1,6 +1,6 @@
 // approvers: the keys of the humans whose signed approvals count (decisions §7).
 import { canonicalize } from '../json/canonical.ts'
-import { takeLocks, type AdvisoryLock, type Sql } from './sql.ts'
+import { takeLocks, type AdvisoryLock, type Sql } from '../postgres/sql.ts'
 
 export interface ApproverRow {
   readonly approverId: string

@@ -1,5 +1,5 @@
 // authority_epoch: one number that grows with every change of what is in effect, so that instances know when to read anew.
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** In the transaction of the change itself: whoever sees the new number sees the change. */
 export async function advanceEpoch(sql: Sql): Promise<void> {

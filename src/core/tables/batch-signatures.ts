@@ -1,8 +1,8 @@
 // batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that stand under it. Their texts are
 // stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 /** FIPS 204 §4, Table 2, in base64. */
 const VALUE_CHARACTERS = 4412

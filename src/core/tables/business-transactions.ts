@@ -1,8 +1,8 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
+import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 
 interface BusinessTransactionRow {
   /** Lower case. */

@@ -1,7 +1,7 @@
 // caller_keys: the keys of callers that governance has issued, and those that it has revoked (docs/handbook/callers.md).
 import { canonicalize, type Json } from '../json/canonical.ts'
 import { fullCaller, type Caller } from '../callers.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** What a key allows, as the change that issued it says; everything that is left out has its default. */
 export type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>

@@ -2,8 +2,8 @@
 import { transactionsOf } from '../authorization-id.ts'
 import type { IntentState, Resolution } from '../intents/states.ts'
 import { isInDoubt } from './execution-intents.ts'
-import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 
 /** A caller could make many transactions whose ids begin alike: so many are looked at. */
 const ALIKE_MAX = 1_000

@@ -1,5 +1,5 @@
 // ended_sessions: sessions of the console that ended before their time. A token that is valid by itself is refused when its session is here.
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** @param session.expiresAt ISO 8601: when its token is over by itself */
 export async function endSession(

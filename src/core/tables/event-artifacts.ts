@@ -1,7 +1,7 @@
 // What the feed shows of the artifacts that its events are of. Each kind is read by its ids with one statement; on Citus every shard that has one
 // of them answers it.
 import type { EventType } from '../events/types.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Members of an event (src/core/events/event.ts); those that are undefined have no place in it. */
 interface ArtifactDetails {

@@ -3,7 +3,7 @@
 import type { EventScope } from '../events/read.ts'
 import type { EventType } from '../events/types.ts'
 import type { EventEndpointRow } from './event-endpoints.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Longer than an attempt and what is noted of it: an instance that dies leaves its endpoints to the others after this time. */
 const LEASE_SECONDS = 30

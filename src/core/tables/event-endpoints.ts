@@ -1,6 +1,6 @@
 // event_endpoints: where governance has events pushed to. How far each has been served is in event_deliveries.
 import type { EventType } from '../events/types.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 export interface EventEndpointRow {
   /** The change that registered it. */

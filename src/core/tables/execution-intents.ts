@@ -1,12 +1,12 @@
 // execution_intents: what was released to a connector, and how it ended (decisions §8; its states: src/core/intents/states.ts). The one
 // table that is updated, and always from a state that the statement itself names: of two that close an intent, one finds it closed.
-import type { Statement } from './statement-batch.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
+import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 
 /**
  * Whether the deadline of a RELEASED intent has passed, by the database's clock. No deadline is set more than 32 seconds ahead (the

@@ -1,5 +1,5 @@
 // external_connectors: HTTP endpoints that governance has registered for a capability (decisions §8).
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 export interface ExternalConnectorRow {
   /** The change that registered it; also its version in evidence. */

@@ -1,8 +1,8 @@
 // history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
 // by the group that a limit counts them in, and by time.
-import type { Statement } from './statement-batch.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 interface HistoryEntryRow {
   readonly businessTransactionId: string

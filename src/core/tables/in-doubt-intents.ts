@@ -1,7 +1,7 @@
 // in_doubt_intents: the intents that were found in doubt (decisions §8). Kept by the sweep (workers/intents/sweep.ts), so that each is
 // audited once and listed in the order of noticing.
 import type { Resolution } from '../intents/states.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** An intent that is asked about waits 5, 10, 20 … seconds between two questions, and a human has to look after the last. */
 const ASK_AGAIN_SECONDS = 5

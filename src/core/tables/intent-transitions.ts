@@ -1,9 +1,9 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface IntentTransitionRow extends Sealed {
   readonly transitionId: string

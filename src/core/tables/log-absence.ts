@@ -22,7 +22,7 @@ import {
 } from './log-run-tiles.ts'
 import { readRuns, type RunRow } from './log-runs.ts'
 import { tileReader } from './log-tiles.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /**
  * How often an id stands in a log, as far as runs are under a checkpoint. Read it in a snapshot: runs are merged meanwhile.

@@ -1,6 +1,6 @@
 // log_batches: where in a log the entries of a commit begin.
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface LoggedBatch {
   /** UUID. */

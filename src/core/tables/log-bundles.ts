@@ -2,9 +2,9 @@
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../log/damaged.ts'
 import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface BundleRow {
   readonly log: number

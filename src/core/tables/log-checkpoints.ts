@@ -2,8 +2,8 @@
 // whatever stood under another stands under the next one too.
 import { meetsQuorum, type LogPolicy } from '../log/policy.ts'
 import { cosignerOf, readCosigned, type Cosignatures } from './log-cosigned.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface CheckpointRow {
   readonly log: number

@@ -1,6 +1,6 @@
 // log_cosigned: the newest checkpoints that witnesses were asked to cosign, with their cosignatures.
 import type { VerifierKey } from '../log/note.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** The line of each key, by the key's name and id. */
 export type Cosignatures = Readonly<Record<string, string>>

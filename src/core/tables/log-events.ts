@@ -1,8 +1,8 @@
 // log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
 import { sha256Hex } from '../signing/sha256.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 /** An event as it is stored. */
 export interface StoredEvent {

@@ -1,8 +1,8 @@
 // log_id_tail: the keys of the ids of entries that are in no run yet, a row or a few for each append.
 import { KEY_BYTES } from '../log/ids.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface IdTailRow {
   readonly log: number

@@ -1,5 +1,5 @@
 // log_lost: commits that a frozen log had taken out of the queue and never signed, until they are queued again.
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /**
  * Takes the commits that no signed checkpoint covers out of a log.

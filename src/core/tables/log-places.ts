@@ -8,7 +8,7 @@ import { entriesOfBundle } from './log-bundles.ts'
 import { noteWith, servedCheckpoint } from './log-checkpoints.ts'
 import type { Cosignatures } from './log-cosigned.ts'
 import { unlogged, type LogPosition } from './log-queue.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Where an entry is, and the checkpoint of its log that readers get. */
 export interface PlacedEntry {

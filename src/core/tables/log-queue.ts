@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../events/types.ts'
 import { streamNames, type StreamName } from '../log/entry.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 /** What writers put into the log. */
 export type LoggedKind =

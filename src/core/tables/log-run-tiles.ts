@@ -6,9 +6,9 @@ import { TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { buildTree } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { RunName } from './log-runs.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface RunTileRow {
   /** 0 for a chunk of leaves. */

@@ -1,8 +1,8 @@
 // log_runs: the runs of ids, and how far one has come that is being made.
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
 import { TILE_WIDTH } from '../log/tiles.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 /** Which run: there is one of a level from an index on. */
 export interface RunName {

@@ -1,8 +1,8 @@
 // log_state: one row for each log of the database. Who holds the lock of the open one appends to it and signs its checkpoints.
 import { randomBytes } from 'node:crypto'
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface LogState {
   /** From 1: the number in its origin. */

@@ -1,8 +1,8 @@
 // log_stream_blocks: from the numbers of a stream's entries to their indexes in the log, 64 in a row.
 import { undamaged } from '../log/damaged.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 /** The entries of a full block. */
 const BLOCK_ENTRIES = 64

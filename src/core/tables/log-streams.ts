@@ -1,9 +1,9 @@
 // log_streams: how many entries each stream of a log has, and where the newest are.
 import type { StreamHead } from '../log/heads.ts'
 import { headWithin, readBlocksAt } from './log-stream-blocks.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface StreamRow extends StreamHead {
   readonly log: number

@@ -1,6 +1,6 @@
 // log_tail: the entries after the last full bundle, a row for each append.
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface TailRow {
   readonly log: number

@@ -4,9 +4,9 @@ import { DamagedLog, undamaged } from '../log/damaged.ts'
 import { joinHashes } from '../log/frontier.ts'
 import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface TileRow {
   readonly log: number

@@ -7,7 +7,7 @@ import { sha256 } from '../signing/sha256.ts'
 import { readEntries } from './log-bundles.ts'
 import type { LoggedKind, LogPosition } from './log-queue.ts'
 import { tileReader } from './log-tiles.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /**
  * What the row of an artifact keeps of its place in the log.

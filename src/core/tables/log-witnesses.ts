@@ -1,6 +1,6 @@
 // log_witnesses: the witnesses of the evidence log. A witness is asked by whichever instance moves `due_at` on, so that no two ask at once.
 import type { CheckpointRow } from './log-checkpoints.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /**
  * A witness is asked at most once in so many seconds, however often the log publishes. The times are multiples of it, the same for every

@@ -1,7 +1,7 @@
 // Pages of a list, newest first, that end where their texts would pass 4 MiB (decisions §12 "paging by bytes").
 import type { QueryResultRow } from 'pg'
 import { LEAST_UUID, type Position } from './position.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Bytes of the texts on one page. A single item that is larger stands alone on its page. */
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 // business_transactions with their refusal_records: how transactions were decided, newest first, for a simulation (decisions §9).
 import type { Position } from './position.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 export interface PastDecision extends Position {
   /** Canonical text of the transaction; null where it names another policy. */

@@ -3,7 +3,7 @@ import type { ChangeStatus } from '../schemas/governance.ts'
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** A change in its present state, and beside it what a checker was shown: canonical `{warnings, diff?}`, not signed. */
 interface StoredChange extends Sealed {

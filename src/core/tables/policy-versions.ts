@@ -1,6 +1,6 @@
 // policy_versions: every policy version ever loaded, by content; approval decides whether it is in effect (decisions §6).
 import { advanceEpoch } from './authority-epoch.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 export interface PolicyVersionRow {
   readonly name: string

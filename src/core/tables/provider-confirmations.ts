@@ -2,9 +2,9 @@
 import { signedText, type Sealed, type WholeRecord } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 import { readTrustRecord } from './trust-records.ts'
 
 export interface ProviderConfirmationRow extends Sealed {

@@ -1,10 +1,10 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
-import type { Statement } from './statement-batch.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 const insert: RowsStatement<SealedRow & LogPosition> = {
   name: 'refusal_records_insert',

@@ -2,11 +2,11 @@
 import type { Sealed, SealedRow, WholeRecord } from '../sealed.ts'
 import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signatures.ts'
 import type { LogPosition } from './log-queue.ts'
-import type { Statement } from './statement-batch.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Transaction } from './transaction.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 
 /** A verification or a receipt; the first of a record has ordinal 1. */
 export interface AppendedRow {

@@ -1,7 +1,7 @@
 // What is stored and not in the evidence log: older than the log, written with LOG=off, or taken by a log that was frozen before it signed it.
 // Each row is read and written by its key, on Citus with its distribution column.
 import { artifactsOf, artifactTables, type Artifact } from './artifacts.ts'
-import type { Statement, Texts } from './statement-batch.ts'
+import type { Statement, Texts } from '../postgres/statement-batch.ts'
 
 /** `lost`: only what a frozen log had taken. `all`: also what no log ever had. */
 export type Unlogged = 'lost' | 'all'

@@ -2,10 +2,10 @@
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { idsIn, statementsOf, type RowsStatement } from './rows.ts'
-import { byteaText, type Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
-import type { Transaction } from './transaction.ts'
+import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
+import type { Transaction } from '../postgres/transaction.ts'
 import { deliveriesIn } from '../webhooks/queue.ts'
 
 export interface WebhookEventRow {

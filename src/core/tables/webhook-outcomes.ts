@@ -1,8 +1,8 @@
 // The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
 import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
-import { statementsOf, type RowsStatement } from './rows.ts'
-import type { Sql } from './sql.ts'
-import type { Statement } from './statement-batch.ts'
+import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Statement } from '../postgres/statement-batch.ts'
 import type { WebhookEventRow } from './webhook-events.ts'
 
 /** A delivery whose job runs. */

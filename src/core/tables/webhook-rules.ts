@@ -1,6 +1,6 @@
 // webhook_rules: the rules of each provider, by content; approval decides which are in effect. No version is ever deleted that was approved.
 import { advanceEpoch } from './authority-epoch.ts'
-import type { Sql } from './sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Rules in effect. */
 export interface WebhookRulesRow {

@@ -1,5 +1,5 @@
 // witnessed_logs: the newest checkpoint of each other log that this service has cosigned as a witness.
-import { byteaText, type Sql } from './sql.ts'
+import { byteaText, type Sql } from '../postgres/sql.ts'
 
 interface WitnessedRow {
   readonly origin: string

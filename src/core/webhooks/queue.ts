@@ -3,7 +3,7 @@
 // job is tried again with growing delays and ends in the dead-letter queue, for an operator.
 import type { JobInsert, PgBoss, Queue } from 'pg-boss'
 import { partOf } from '../job-queue.ts'
-import type { Sql } from '../tables/sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Of jobs with one delivery. */
 export const WEBHOOK_QUEUE = 'webhook-events'

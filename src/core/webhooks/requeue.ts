@@ -1,6 +1,6 @@
 // A delivery is processed again: a processed one gets a new job, a dead job is run again (decisions §10).
 import type { Pool } from 'pg'
-import { inTransaction } from '../tables/transaction.ts'
+import { inTransaction } from '../postgres/transaction.ts'
 import { unprocess, type ShownDelivery } from '../tables/webhook-events.ts'
 import type { WebhookJobs } from './queue.ts'
 

@@ -6,7 +6,7 @@ import type { PublicKey } from '../../core/signing/keys.ts'
 import type { Authenticate, Callers } from '../http/authenticate.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { readEndedSessions } from '../../core/tables/ended-sessions.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { doOwnWork } from '../dispatch/own-work.ts'
 

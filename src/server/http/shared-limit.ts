@@ -1,7 +1,7 @@
 // Rate limits that all instances on one database share (interface §8 rule 3): the requests that come in one turn of the event loop
 // are spent for by one statement (docs/design-notes.md "Shared limits").
 import { forgetWhole, spendRequests } from './rate-buckets.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 import {
   intervalMs,

@@ -9,7 +9,7 @@ import {
   takeDueEndpoints,
   type Lease,
 } from '../../core/tables/event-deliveries.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { ownWork } from '../dispatch/own-work.ts'

@@ -2,7 +2,7 @@
 import type { Pool } from 'pg'
 import type { PgBoss, Queue } from 'pg-boss'
 import { openJobQueue } from '../../core/job-queue.ts'
-import { openPool } from '../../core/tables/sql.ts'
+import { openPool } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 
 /** One that fetches, completes and looks after the queues; one to spare. */

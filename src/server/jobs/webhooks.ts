@@ -3,7 +3,7 @@ import type { Job, JobResult } from 'pg-boss'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { ownWork, resultOf } from '../dispatch/own-work.ts'
 import type { DueWebhooks, ProcessedDelivery, ProcessedWebhooks } from '../../core/thread-messages.ts'
-import { inTransaction } from '../../core/tables/transaction.ts'
+import { inTransaction } from '../../core/postgres/transaction.ts'
 import {
   deliveriesOf,
   jobsOf,

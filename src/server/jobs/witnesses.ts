@@ -15,7 +15,7 @@ import {
   type DueWitness,
   type WitnessStatus,
 } from '../../core/tables/log-witnesses.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import type { WitnessEndpoint, Witnesses } from '../../core/witnesses.ts'
 import { openProblems, repeat } from './repeat.ts'
 

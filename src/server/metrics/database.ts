@@ -2,7 +2,7 @@
 import { countOpenRequests } from '../../core/tables/approval-requests.ts'
 import { countInDoubt } from '../../core/tables/in-doubt-intents.ts'
 import { readLogStatus, type LogStatus } from '../../core/tables/log-state.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 
 /** Scrapers within this time share one query. */

@@ -1,7 +1,7 @@
 // The first step of the start: the database at the schema of this release, with what the main thread reads of it.
 import type { Caller } from '../../core/callers.ts'
-import { migrate } from '../../core/tables/migrate.ts'
-import { requirePreparedStatements } from '../../core/tables/pooler.ts'
+import { migrate } from '../../core/postgres/migrate.ts'
+import { requirePreparedStatements } from '../../core/postgres/pooler.ts'
 import { readWitnesses } from '../../core/witnesses.ts'
 import { startEmbeddedPostgres } from '../embedded/postgres.ts'
 import { provision } from '../embedded/provision.ts'

@@ -3,7 +3,7 @@ import type { Config } from '../../core/config.ts'
 import { readSigningKeys } from '../../core/signing/keys.ts'
 import { defaultLogOrigin, readLogKeys } from '../../core/signing/log-keys.ts'
 import { openNewestLog } from '../../core/tables/log-state.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 import type { EvidenceLog } from '../../core/thread-messages.ts'
 
 /**

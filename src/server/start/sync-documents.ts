@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Config } from '../../core/config.ts'
 import { readPolicies } from '../../core/policy/load.ts'
 import { addPolicyVersions, readPolicyVersions } from '../../core/tables/policy-versions.ts'
-import { inTransaction } from '../../core/tables/transaction.ts'
+import { inTransaction } from '../../core/postgres/transaction.ts'
 import {
   loadWebhookRules,
   readWebhookRules,

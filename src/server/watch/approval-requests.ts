@@ -2,7 +2,7 @@
 // connection and no thread. The feed of events cannot serve them: it needs the evidence log, and has no event for a first approval of two.
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRequestStates, type RequestState } from '../../core/tables/approval-requests.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 
 /** While somebody waits. */
 const LOOK_EVERY_MS = 250

@@ -5,7 +5,7 @@ import pLimit from 'p-limit'
 import { bitOf, codesMask, eventTypes } from '../../core/events/types.ts'
 import type { EventScope } from '../../core/events/read.ts'
 import { ownerTag, readEventsSince, type FeedPlace } from '../../core/tables/log-events.ts'
-import type { Sql } from '../../core/tables/sql.ts'
+import type { Sql } from '../../core/postgres/sql.ts'
 
 /** While somebody waits. The sequencer appends five times a second. */
 const LOOK_EVERY_MS = 100

@@ -54,6 +54,6 @@ export const never: Readonly<Record<string, readonly string[]>> = {
       'src/core/tables/execution-intents.ts:lockInDoubt:1',
       'src/core/tables/execution-intents.ts:lockIntent:1',
       'src/core/tables/execution-intents.ts:readIntent:1',
-      'src/core/tables/transaction.ts:inSnapshot:1',
+      'src/core/postgres/transaction.ts:inSnapshot:1',
     ],
 }
