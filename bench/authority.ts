@@ -17,15 +17,8 @@ export function aSigningKey(keyId: string): { key: SigningKey; publicKeyPem: str
   }
 }
 
-export interface Human {
-  /** Of SERVICE_API_KEYS. */
-  readonly entry: object
-  /** Raw API key. */
-  readonly key: string
-  readonly stepUp: SigningKey
-}
-
-function aHuman(callerId: string): Human {
+/** @returns a raw API key, its entry of SERVICE_API_KEYS, and the key that signs for this human */
+function aHuman(callerId: string) {
   const key = makeRawKey()
   const { key: stepUp, publicKeyPem: stepUpPublicKey } = aSigningKey('step-up')
   const entry = { callerId, keyHash: sha256Hex(key), credentialHolderType: 'USER', stepUpPublicKey }
@@ -36,7 +29,7 @@ function aHuman(callerId: string): Human {
 export const maker = aHuman('bench-maker')
 export const checker = aHuman('bench-checker')
 
-export interface Change {
+interface Change {
   readonly changeId: string
   readonly changeHash: string
 }

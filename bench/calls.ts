@@ -28,7 +28,7 @@ export interface Call {
   readonly expect?: number | readonly number[] | 'any'
 }
 
-export interface Called {
+interface Called {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string

@@ -1,7 +1,7 @@
 // Deliveries with rules in effect: each is confirmed by a signature and closes an intent that was in doubt.
 import type { Client } from 'pg'
 import { putIntoEffect } from './authority.ts'
-import { call } from './calls.ts'
+import { call, type CallRoute } from './calls.ts'
 import { deliveries, drained } from './deliveries.ts'
 import { filledOnce } from './request.ts'
 import type { Scenario } from './scenario.ts'
@@ -33,9 +33,8 @@ export const closing: Scenario = {
   async setUp({ subject }) {
     const { own, senders } = subject
     if (own === undefined) throw new Error('intents are put in doubt in the database of the bench')
-    await putIntoEffect((route, given) => call(subject, route, given), 'rules', {
-      body: { provider: PROVIDER, rules },
-    })
+    const calls: CallRoute = (route, given) => call(subject, route, given)
+    await putIntoEffect(calls, 'rules', { body: { provider: PROVIDER, rules } })
     const body = filledOnce(transactionBody({}))
     await call(subject, 'POST /execute', { body })
     const { businessTransactionId } = JSON.parse(body) as { businessTransactionId: string }

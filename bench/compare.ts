@@ -1,4 +1,5 @@
 // What a report is judged by: an earlier report, where a change counts that exceeds the noise of both, and thresholds.
+import { CPU_PARTS } from './cpu.ts'
 import { spreadOf, text } from './figures.ts'
 import { readJson } from './outputs.ts'
 import { named, rateHead, REPORT_VERSION, saturation, type Measurement, type Report } from './report.ts'
@@ -74,7 +75,8 @@ function differencesBetween(before: Report, after: Report): Difference[] {
 }
 
 /** Of themselves these are neither better nor worse. */
-const NOT_COMPARED = new Set([
+const NOT_COMPARED = new Set<string>([
+  ...CPU_PARTS,
   'at rate',
   'max ms',
   'errors',
@@ -82,10 +84,6 @@ const NOT_COMPARED = new Set([
   'not sent',
   'batch mean',
   'batch max',
-  'front end',
-  'workers',
-  'helpers',
-  'postgres',
   'generator',
   'its core %',
   'steal %',

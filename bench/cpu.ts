@@ -1,14 +1,16 @@
 // CPU time and memory of the service's threads, of PostgreSQL and of the machine, from Linux's /proc (proc_pid_stat(5)); elsewhere
 // there is none.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import type { Round } from './figures.ts'
+import { sum, type Round } from './figures.ts'
+
+export const CPU_PARTS = ['front end', 'workers', 'helpers', 'postgres'] as const
 
 /**
  * Microseconds since each of them started. `helpers` are Node's own threads in the service's process: V8's garbage collection and
  * compiler, libuv's pool. `postgres` is the postmaster with its children, also those that have ended. `total` is the sum of the
  * four.
  */
-type CpuTimes = Readonly<Record<'front end' | 'workers' | 'helpers' | 'postgres' | 'total', number>>
+type CpuTimes = Readonly<Record<(typeof CPU_PARTS)[number] | 'total', number>>
 
 interface Pids {
   readonly service: number
@@ -40,7 +42,7 @@ export function cpuTimes({ service, postmaster }: Pids): CpuTimes | undefined {
     else if (Number(pid) === postmaster)
       times.postgres += (stat?.micros ?? 0) + (stat?.endedChildrenMicros ?? 0)
   }
-  return { ...times, total: times['front end'] + times.workers + times.helpers + times.postgres }
+  return { ...times, total: sum(Object.values(times)) }
 }
 
 /** Microseconds of all processors together: what the host took away, and what programs did that the bench has not started. */

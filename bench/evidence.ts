@@ -22,7 +22,7 @@ function tablesOf(kinds: readonly RequestKind[]): string[] {
   return [...new Set([...TABLES, ...kinds.flatMap(({ stores = {} }) => Object.keys(stores))])]
 }
 
-export type Rows = Readonly<Record<string, number>>
+type Rows = Readonly<Record<string, number>>
 
 export async function countRows(database: Client, kinds: readonly RequestKind[]): Promise<Rows> {
   const counts = tablesOf(kinds).map((table) => `(SELECT count(*)::integer FROM ${table}) AS ${table}`)

@@ -18,12 +18,7 @@ import { scenarios } from './scenarios.ts'
 import { soak } from './soak.ts'
 import { runSuite } from './suite.ts'
 
-interface Judged extends Thresholds {
-  readonly json?: string
-  readonly html?: string
-  readonly markdown?: string
-  readonly compare?: string
-}
+type Judged = Thresholds & Partial<Readonly<Record<'json' | 'html' | 'markdown' | 'compare', string>>>
 
 /** The suite's options as they are typed. */
 type Given = Omit<Partial<SuiteOptions>, 'key'> & Judged & { readonly key?: string }
@@ -41,15 +36,34 @@ export async function main(args: readonly string[], name = 'npm run bench --'): 
     const asked = suiteOptions({ only, command, ...(isUsed && { key: keysOf(key) }) }, options)
     exitCode = await run((stack) => runSuite(asked, stack), options)
   })
-  exportCommand(suite).action(async (options: { records: number; pages: number } & Judged) => {
-    exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
-  })
-  soakCommand(suite).action(async (options: { minutes: number; rate?: number } & Judged) => {
-    exitCode = await run((stack) => soak({ ...options, command }, stack), options)
-  })
-  proofsCommand(suite).action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
-    exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
-  })
+  suite
+    .command('export')
+    .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
+    .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
+    .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
+    .action(async (options: { records: number; pages: number } & Judged) => {
+      exitCode = await run((stack) => exportRecords({ ...options, command }, stack), options)
+    })
+  suite
+    .command('soak')
+    .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
+    .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
+    .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
+    .action(async (options: { minutes: number; rate?: number } & Judged) => {
+      exitCode = await run((stack) => soak({ ...options, command }, stack), options)
+    })
+  suite
+    .command('proofs')
+    .description(
+      'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
+    )
+    .option('--seconds <n>', 'length of each run, in seconds', number(0.1, 86_400), 5)
+    .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
+    .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
+    .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)
+    .action(async (options: Omit<ProofsOptions, 'command'> & Judged) => {
+      exitCode = await run((stack) => measureProofs({ ...options, command }, stack), options)
+    })
   for (const each of [suite, ...suite.commands]) addOutputs(each)
   try {
     await suite.parseAsync(args, { from: 'user' })
@@ -71,43 +85,12 @@ function suiteCommand(name: string): Command {
   return suite
 }
 
-function exportCommand(suite: Command): Command {
-  return suite
-    .command('export')
-    .description('GET /trust-records by cursor: time per page at several depths, beside pages by number')
-    .option('--records <n>', 'stored records', number(1_000, 100_000_000), 1_000_000)
-    .option('--pages <n>', 'pages at each depth, where there are so many', number(10, 100_000), 200)
-}
-
-function soakCommand(suite: Command): Command {
-  return suite
-    .command('soak')
-    .description('every route at half of saturation: memory, descriptors, statuses, and fsck at the end')
-    .option('--minutes <n>', 'how long', number(0.01, 10_000), 10)
-    .option('--rate <n>', 'stories per second (default: half of saturation)', number(0.1, 100_000))
-}
-
-function proofsCommand(suite: Command): Command {
-  return suite
-    .command('proofs')
-    .description(
-      'the evidence log: proofs and bundles at a rate, commit to checkpoint, bytes at rest and in PostgreSQL’s log',
-    )
-    .option('--seconds <n>', 'length of each run, in seconds', number(0.1, 86_400), 5)
-    .option('--rate <n>', 'proofs, and bundles, per second', number(0.1, 100_000), 50)
-    .option('--fill <n>', 'executions per second while the log is filled', number(0.1, 100_000), 1_000)
-    .option('--load <n>', 'executions per second beside the reads', number(0.1, 100_000), 500)
-}
-
 /** @throws Error for an option on the command line that needs --url; in the environment a key may stand for other runs */
 function refuseWithoutUrl(suite: Command): void {
-  const option = suite.options.find(
-    (one) =>
-      ['--key', '--max-error-percent'].includes(one.long ?? '') &&
-      suite.getOptionValueSource(one.attributeName()) === 'cli',
-  )
-  if (option !== undefined && suite.getOptionValue('url') === undefined)
-    throw new Error(`${option.long} is for --url, and there is none`)
+  if (suite.getOptionValue('url') !== undefined) return
+  for (const [option, flag] of Object.entries({ key: '--key', maxErrorPercent: '--max-error-percent' }))
+    if (suite.getOptionValueSource(option) === 'cli')
+      throw new Error(`${flag} is for --url, and there is none`)
 }
 
 function suiteOptions(

@@ -2,6 +2,7 @@
 import { openConnections, type OpenConnections, type Reply } from './connection.ts'
 import { openTimes } from './figures.ts'
 import { openPace, rateAt, type Stage } from './pace.ts'
+import { weighted } from './pick.ts'
 import { messagesOf, type Message, type RequestKind, type Sender } from './request.ts'
 
 export type Generator = 'own' | 'autocannon'
@@ -134,12 +135,8 @@ async function load(job: LoadJob): Promise<LoadResult> {
   const elapsedMicros = (performance.now() - startMs) * 1000
   const { count, ...counted } = tally.counted()
   await close()
-  return {
-    ...counted,
-    notSent: pace.notSent(),
-    cpuMicros: (user + system) / count,
-    coreShare: (user + system) / elapsedMicros,
-  }
+  const micros = user + system
+  return { ...counted, notSent: pace.notSent(), cpuMicros: micros / count, coreShare: micros / elapsedMicros }
 }
 
 function restAfter({ status, retryAfterSeconds }: Reply): number {
@@ -149,17 +146,12 @@ function restAfter({ status, retryAfterSeconds }: Reply): number {
 
 /** Makes the next message of a sender, of the kinds in their proportions. */
 function pickers({ url, kinds }: LoadJob, sender: Sender): () => { kind: RequestKind; message: Message } {
-  const makers = kinds.map((kind) => ({
-    kind,
-    make: messagesOf(kind, { url, ...sender }),
-    weight: kind.weight ?? 1,
-  }))
-  const total = makers.reduce((weights, { weight }) => weights + weight, 0)
+  const pick = weighted(
+    kinds.map((kind) => ({ kind, make: messagesOf(kind, { url, ...sender }), weight: kind.weight ?? 1 })),
+  )
   return () => {
-    let at = makers.length === 1 ? 0 : Math.random() * total
-    const maker = makers.find(({ weight }) => (at -= weight) < 0) ?? makers[0]
-    if (maker === undefined) throw new Error('there is nothing to send')
-    return { kind: maker.kind, message: maker.make() }
+    const { kind, make } = pick()
+    return { kind, message: make() }
   }
 }
 
@@ -223,11 +215,8 @@ function keepSome<Item>(kept: Item[], item: Item, count: number): void {
 function openSteps({ seconds, stages }: LoadJob, startMs: number) {
   const wholeSeconds = seconds * (stages?.length ?? 1)
   const stepSeconds = Math.max(wholeSeconds / STEPS_MAX, STEP_SECONDS_MIN)
-  const steps = Array.from({ length: Math.ceil(wholeSeconds / stepSeconds) }, () => ({
-    times: openTimes(),
-    errors: 0,
-    limited: 0,
-  }))
+  const length = Math.ceil(wholeSeconds / stepSeconds)
+  const steps = Array.from({ length }, () => ({ times: openTimes(), errors: 0, limited: 0 }))
   const at = (ms: number) => steps[Math.floor((ms - startMs) / 1000 / stepSeconds)]
   return {
     /** Drops what comes after the end: it would make the last step's rate too high. */

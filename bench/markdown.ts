@@ -1,4 +1,5 @@
 // A report as Markdown: for the terminal, for bench/RESULTS.md and, with plots, for the page (bench/page.ts).
+import { CPU_PARTS } from './cpu.ts'
 import { differenceTable, type Comparison } from './compare.ts'
 import { spreadOf, text, type Figure } from './figures.ts'
 import { disturbed, type Measurement, type Report, type ScenarioReport } from './report.ts'
@@ -52,16 +53,7 @@ function comparisonText({ file, differences, remarks }: Comparison): string {
 }
 
 const CPU_TITLE = 'CPU µs per reply'
-const CPU_HEADS = [
-  'front end',
-  'workers',
-  'helpers',
-  'postgres',
-  'CPU total',
-  '× floor',
-  'generator',
-  'its core %',
-]
+const CPU_HEADS: string[] = [...CPU_PARTS, 'CPU total', '× floor', 'generator', 'its core %']
 /** Of these the worst round counts. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
 

@@ -7,7 +7,7 @@ import { openFilling, settle, storedSizes } from './fill.ts'
 import { openFloor, withFloor, type Floor } from './floor-round.ts'
 import { connectionCounts, openLineup, runPairs, warmUp, type Lineup, type Pair } from './lineup.ts'
 import type { Measurement, ScenarioReport } from './report.ts'
-import type { Counts, Run, Session } from './run.ts'
+import { latencyOf, type Counts, type Session } from './run.ts'
 import { say, type Measured, type Scenario, type Start, type Subject, type SuiteOptions } from './scenario.ts'
 import { withTimeline } from './timeline.ts'
 
@@ -120,9 +120,9 @@ function roundOf(
   return {
     'per s': open?.perSecond,
     'at rate': paced.perSecond,
-    'p50 ms': latency(paced, 50),
-    'p99 ms': latency(paced, 99),
-    'max ms': latency(paced, 100),
+    'p50 ms': latencyOf(paced, 50),
+    'p99 ms': latencyOf(paced, 99),
+    'max ms': latencyOf(paced, 100),
     errors: countOf('errors'),
     '429s': countOf('limited'),
     'not sent': countOf('notSent'),
@@ -131,17 +131,13 @@ function roundOf(
     ...Object.fromEntries(Object.entries(paced.settled).map(([head, value]) => [`${head}, paced`, value])),
     [`rate ÷ ${otherName}`]: ratio((pair) => pair.open?.perSecond),
     [`CPU ÷ ${otherName}`]: ratio((pair) => pair.open?.cpu['CPU total']),
-    [`p50 ÷ ${otherName}`]: ratio((pair) => latency(pair.paced, 50)),
-    [`p99 ÷ ${otherName}`]: ratio((pair) => latency(pair.paced, 99)),
+    [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 50)),
+    [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 99)),
     'steal %': worst('steal %'),
     'others %': worst('others %'),
     ...main.cpu,
     '× floor': (main.cpu['CPU total'] ?? Number.NaN) / floorMicros,
   }
-}
-
-function latency({ load }: Run, at: number): number | undefined {
-  return load.latency.find(({ percent }) => percent === at)?.ms
 }
 
 /** Counts all replies, and verifies a sample of the evidence that they left. */

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { verifyEvidence } from '../src/core/verifier/index.ts'
 import { call } from './calls.ts'
-import { figuresOf, openTimes, sum, type Round } from './figures.ts'
+import { figuresOf, openTimes, sum } from './figures.ts'
 import { FRESH, startReport, type Measurement, type Report } from './report.ts'
 import type { RequestKind } from './request.ts'
-import { openSession, type Run } from './run.ts'
+import { latencyOf, openSession, type Run } from './run.ts'
 import { say, type Measured, type Subject } from './scenario.ts'
 import { executions } from './scenarios.ts'
 import { connect } from './service.ts'
@@ -35,6 +35,7 @@ const kinds: readonly RequestKind[] = [
   { name: 'proof', method: 'GET', path: '/log/proofs/receipt/{{stored}}', status: 200 },
   { name: 'bundle', method: 'GET', path: '/trust-records/{{stored}}?bundle', status: 200 },
 ]
+
 /**
  * @param stack takes what has to be undone
  * @throws Error with a sentence at the first reply that is not what it must be
@@ -137,12 +138,17 @@ async function measureReads(
     await read(options.rate)
     for (const beside of [0, options.load]) {
       say(`proofs: ${kind.name}s, with ${beside} executions per second beside`)
-      const executing = beside === 0 ? [] : [execute(beside)]
-      const [run, ...others] = await Promise.all([read(options.rate), ...executing])
+      const isAlone = beside === 0
+      const [run, ...others] = await Promise.all([read(options.rate), ...(isAlone ? [] : [execute(beside)])])
       runs.push(run, ...others)
-      const label = `${kind.name}, ${beside === 0 ? 'alone' : `beside ${beside} executions/s`}`
-      const figures = { ...latency(run), bytes: bytes[kind.name], 'others %': run.disturbance['others %'] }
-      measurements.push({ label, figures: figuresOf([figures]) })
+      const round = {
+        'p50 ms': latencyOf(run, 50),
+        'p99 ms': latencyOf(run, 99),
+        bytes: bytes[kind.name],
+        'others %': run.disturbance['others %'],
+      }
+      const label = `${kind.name}, ${isAlone ? 'alone' : `beside ${beside} executions/s`}`
+      measurements.push({ label, figures: figuresOf([round]) })
     }
   }
   return { measurements, runs, problems }
@@ -155,11 +161,6 @@ async function someStored(database: Client): Promise<string[]> {
   )
   return rows.map(({ id }) => id)
 }
-
-const latency = ({ load }: Run): Round =>
-  Object.fromEntries(
-    [50, 99].map((percent) => [`p${percent} ms`, load.latency.find((one) => one.percent === percent)?.ms]),
-  )
 
 /** Until a checkpoint covers all that is committed. @throws Error after 30 seconds */
 async function atRest(database: Client): Promise<void> {

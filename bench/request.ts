@@ -1,5 +1,6 @@
 // What the load generator sends, as data that crosses to its process: requests with places that are filled in for each one.
 import { createHmac, randomUUID } from 'node:crypto'
+import { anyOf } from './pick.ts'
 
 /**
  * A kind of request. Places in `path`, `body` and `headers`: `{{0}}` to `{{9}}` are fresh random UUIDs, equal numbers the same one;
@@ -96,9 +97,7 @@ function valueOf(name: string, { stored = [], principal = 'bench' }: Partial<Sen
   // Within the quotes of a JSON text.
   if (name === 'principal') return JSON.stringify(principal).slice(1, -1)
   if (name !== 'stored') return randomUUID()
-  const id = stored[Math.floor(Math.random() * stored.length)]
-  if (id === undefined) throw new Error('there is no stored id to ask for')
-  return id
+  return anyOf(stored)
 }
 
 /** Cut where the places are: filling them in is all that a request costs the generator. */

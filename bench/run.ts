@@ -54,21 +54,18 @@ export interface Session {
 /** For the generator to answer, on top of the time it measures. */
 const GRACE_MS = 30_000
 
-interface SessionOptions {
-  /** Of a run, or of each of its stages. */
-  readonly seconds: number
-  readonly settle: Scenario['settle']
-  readonly errorShareMax: number
-}
-
-/** @param stack takes the load generator */
+/**
+ * @param seconds of a run, or of each of its stages
+ * @param stack takes the load generator
+ */
 export function openSession(
   subject: Subject,
   requests: Requests,
-  { seconds, settle, errorShareMax }: SessionOptions,
+  of: { seconds: number; settle: Scenario['settle']; errorShareMax: number },
   stack: AsyncDisposableStack,
 ): Session {
   const { url, own, slowsDown } = subject
+  const { seconds, settle, errorShareMax } = of
   const program = stack.use(openProgram<LoadJob, LoadResult, Progress>('load.ts'))
   const runs: Run[] = []
   const problems: string[] = []
@@ -118,6 +115,11 @@ export function openSession(
       problems.push(...miscounted({ from, to }, requests.kinds, replies))
     },
   }
+}
+
+/** @returns milliseconds that so many percent of the right replies took at most */
+export function latencyOf({ load }: Run, percent: number): number | undefined {
+  return load.latency.find((one) => one.percent === percent)?.ms
 }
 
 /** CPU time by part, and what other programs took: only differences mean something. */

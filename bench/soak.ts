@@ -86,17 +86,14 @@ export async function soak(
     ...(await service.stop()),
     ...fsck(service),
   ]
-  const report = reported({
-    subject: FRESH,
-    command,
-    constants: {
-      minutes,
-      'stories per second': Math.round(perSecond),
-      connections: CONNECTIONS,
-      stories: mix.length,
-    },
-    scenarios: [{ ...soakTables(observed, memory, lines, descriptors), service: service.about }],
-  })
+  const scenario = { ...soakTables(observed, memory, lines, descriptors), service: service.about }
+  const constants = {
+    minutes,
+    'stories per second': Math.round(perSecond),
+    connections: CONNECTIONS,
+    stories: mix.length,
+  }
+  const report = reported({ subject: FRESH, command, constants, scenarios: [scenario] })
   // Where something was wrong, the figures say what to look at.
   if (problems.length > 0) process.stderr.write(markdown(report))
   return { report, problems }

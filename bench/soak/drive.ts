@@ -1,6 +1,7 @@
 // Tells the stories: as many as go at once, to find saturation, or so many a second, whatever has become of those before.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorText } from '../../src/core/error-text.ts'
+import { weighted } from '../pick.ts'
 import type { Story, World } from './story.ts'
 
 export interface Drive {
@@ -25,7 +26,7 @@ const STAGGER_MS = 250
 export function openDrive(mix: readonly Story[], world: World, signal: AbortSignal): Drive {
   const problems: string[] = []
   let problemCount = 0
-  const pick = weighted(mix)
+  const pick = weighted(mix.filter((story) => 'weight' in story))
 
   function note(problem: string): void {
     if (problemCount++ < PROBLEMS_MAX) problems.push(problem)
@@ -75,17 +76,5 @@ export function openDrive(mix: readonly Story[], world: World, signal: AbortSign
       }
       await Promise.all(underWay)
     },
-  }
-}
-
-/** Any of those with a weight, in proportion. */
-function weighted(mix: readonly Story[]): () => Story {
-  const stories = mix.filter((story) => 'weight' in story)
-  const total = stories.reduce((weights, { weight }) => weights + weight, 0)
-  return () => {
-    let at = Math.random() * total
-    const found = stories.find(({ weight }) => (at -= weight) < 0) ?? stories[0]
-    if (found === undefined) throw new Error('the mix is empty')
-    return found
   }
 }

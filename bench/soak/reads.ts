@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { aPolicy } from '../authority.ts'
 import type { Call } from '../calls.ts'
-import { anyOf, aTransaction, must, type Story, type World } from './story.ts'
+import { anyOf } from '../pick.ts'
+import { aTransaction, must, type Story, type World } from './story.ts'
 
 /** Of an export as lines: how far back. */
 const EXPORTED_MS = 5_000

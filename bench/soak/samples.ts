@@ -15,7 +15,7 @@ interface Sample {
 }
 
 /** Resident memory and descriptors. */
-export interface Outside extends Sample {
+interface Outside extends Sample {
   readonly descriptors: number
 }
 
@@ -37,7 +37,7 @@ const SAMPLES_PER_LINE = 10
  * Looks at the service from outside until the load is over.
  *
  * @param stack takes what has to be undone
- * @returns Unix milliseconds of the begin and the end, replies, CPU per reply, samples
+ * @returns Unix milliseconds of the start and the end, replies, CPU per reply, samples
  */
 export async function observe(
   load: () => Promise<void>,

@@ -4,17 +4,17 @@ import type { Client } from 'pg'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
+import { anyOf } from '../pick.ts'
 import { filledOnce } from '../request.ts'
 import { transactionBody, type TransactionOptions } from '../transaction.ts'
 import type { SoakClient } from './client.ts'
 
+/** The weight is how often it is told beside the others; a story that is rare or costs much has `everySeconds` in its place. */
 export type Story = {
   readonly name: string
   /** @throws Error where something was not as it must be */
   readonly tell: (world: World) => Promise<unknown>
-} & /** A story is told as often as its weight says beside the others; one that is rare or costs much has a time instead. */ (
-  { readonly weight: number } | { readonly everySeconds: number }
-)
+} & ({ readonly weight: number } | { readonly everySeconds: number })
 
 /** What stories have in common. */
 export interface World {
@@ -31,37 +31,25 @@ export interface World {
   readonly receiverUrl: string
   readonly publicKeyIds: readonly string[]
   /** Ids of executions that were answered 200, some of the newest. */
-  readonly executed: Recent
+  readonly executed: ReturnType<typeof recent>
   /** Numbers the names that a run makes up. */
   readonly next: () => number
 }
 
-/** A bounded memory: the newest of what was put in. */
-interface Recent {
-  readonly add: (item: string) => void
-  /** @throws Error where there is none yet */
-  readonly any: () => string
-}
-
 const RECENT_MAX = 500
 
-export function recent(): Recent {
+/** A bounded memory: the newest of what was put in. */
+export function recent() {
   const items: string[] = []
   let at = 0
   return {
-    add(item) {
+    add(item: string): void {
       items[at] = item
       at = (at + 1) % RECENT_MAX
     },
+    /** @throws Error where there is none yet */
     any: () => anyOf(items),
   }
-}
-
-/** @throws Error where there is none */
-export function anyOf(items: readonly string[]): string {
-  const item = items[Math.floor(Math.random() * items.length)]
-  if (item === undefined) throw new Error('there is nothing to pick from')
-  return item
 }
 
 export function must(holds: boolean, what: string): void {

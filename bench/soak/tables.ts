@@ -14,6 +14,7 @@ export function soakTables(
 ): ScenarioReport {
   const underLoad = lines.filter(({ at }) => at >= fromMs && at <= toMs)
   const most = Math.max(0, ...samples.map(({ descriptors }) => descriptors))
+  const descriptors = { 'at rest before': before, 'at rest after': after, 'at most': most }
   return {
     name: 'soak',
     description: 'every route at half of saturation',
@@ -24,9 +25,7 @@ export function soakTables(
         row('heap, after collection', memoryRound(heap)),
         row('RSS', memoryRound(RSS)),
       ],
-      Descriptors: [
-        row('of the service', { 'at rest before': before, 'at rest after': after, 'at most': most }),
-      ],
+      Descriptors: [row('of the service', descriptors)],
       'Delay of the event loops, the worst of each': delays(underLoad),
       Routes: routeRows(tallies),
     },
