@@ -54,13 +54,16 @@ function comparisonText({ file, differences, remarks }: Comparison): string {
 
 const CPU_TITLE = 'CPU µs per reply'
 const CPU_HEADS: string[] = [...CPU_PARTS, 'CPU total', '× floor', 'generator', 'its core %']
+/** A part of the CPU beside that of another service: `workers ÷ other`. */
+const isCpuHead = (head: string) =>
+  CPU_HEADS.includes(head) || CPU_PARTS.some((part) => head.startsWith(`${part} ÷ `))
 /** Of these the worst round counts. */
 const WORST = ['max ms', 'batch max', 'steal %', 'others %']
 
 function tablesOf({ labels, measurements, further = {} }: ScenarioReport): { title: string; table: Table }[] {
   const tables = [
-    { title: '', head: labels, rows: measurements, has: (head: string) => !CPU_HEADS.includes(head) },
-    { title: CPU_TITLE, head: labels, rows: measurements, has: (head: string) => CPU_HEADS.includes(head) },
+    { title: '', head: labels, rows: measurements, has: (head: string) => !isCpuHead(head) },
+    { title: CPU_TITLE, head: labels, rows: measurements, has: isCpuHead },
     ...Object.entries(further).map(([title, rows]) => ({ title, head: '', rows, has: () => true })),
   ]
   return tables.flatMap(({ title, head, rows, has }) => {
@@ -121,9 +124,9 @@ const NOTES = [
   'table B, index B: bytes that a stored execution takes.',
   'lag p99 ms, backlog max, drain s: from a delivery’s arrival until it was processed; deliveries that waited at the worst moment; from the last reply until none waited. CPU includes the processing.',
   'rate ÷ empty, CPU ÷ empty, p50 ÷ empty, p99 ÷ empty: beside a service whose database holds only what such runs have stored, measured in turn with it.',
-  'rate ÷ other, CPU ÷ other, p50 ÷ other, p99 ÷ other: this ÷ the service of --beside, measured in turn with it; latency of both at half of the slower one’s rate.',
+  'rate ÷ other, CPU ÷ other, p50 ÷ other, p99 ÷ other: this ÷ the service of --beside, measured in turn with it; CPU, its parts and latency of both at half of the slower one’s rate.',
   'helpers: threads of V8 and libuv in the service.',
-  'rate ÷ autocannon, CPU ÷ autocannon, p50 ÷ autocannon, p99 ÷ autocannon: the bench’s own generator ÷ autocannon, in turn on the same service; latency of both at one rate.',
+  'rate ÷ autocannon, CPU ÷ autocannon, p50 ÷ autocannon, p99 ÷ autocannon: the bench’s own generator ÷ autocannon, in turn on the same service; CPU and latency of both at one rate.',
   'errors, 429s, not sent: replies with another status than they must have, and requests without a reply; replies of a rate limit, which were waited for; requests that were due when no connection was free, until the end or because of a 429. None of them is in a rate or a latency.',
   'due/s, replies/s, worst p99 ms: requests that were due, right replies, and the highest p99 of a part of the row’s time.',
   'generator, its core %: the load program, and how much of a core it took.',

@@ -1,6 +1,7 @@
 // Measures a scenario: sets it up, warms up, and then, round by round, each of its connection counts at open throttle and at a fixed
 // rate; and checks that all of it was right.
 import type { Client } from 'pg'
+import { CPU_PARTS } from './cpu.ts'
 import { checkSample } from './evidence.ts'
 import { figuresOf, sum, type Round } from './figures.ts'
 import { openFilling, settle, storedSizes } from './fill.ts'
@@ -130,12 +131,15 @@ function roundOf(
     ...main.settled,
     ...Object.fromEntries(Object.entries(paced.settled).map(([head, value]) => [`${head}, paced`, value])),
     [`rate ÷ ${otherName}`]: ratio((pair) => pair.open?.perSecond),
-    [`CPU ÷ ${otherName}`]: ratio((pair) => pair.open?.cpu['CPU total']),
+    [`CPU ÷ ${otherName}`]: ratio(({ paced: { cpu } }) => cpu['CPU total']),
     [`p50 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 50)),
     [`p99 ÷ ${otherName}`]: ratio((pair) => latencyOf(pair.paced, 99)),
     'steal %': worst('steal %'),
     'others %': worst('others %'),
     ...main.cpu,
+    ...Object.fromEntries(
+      CPU_PARTS.map((part) => [`${part} ÷ ${otherName}`, ratio(({ paced: { cpu } }) => cpu[part])]),
+    ),
     '× floor': (main.cpu['CPU total'] ?? Number.NaN) / floorMicros,
   }
 }
