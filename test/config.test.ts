@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { makeRawKey, parseCallers } from '../src/core/callers.ts'
 import { ConfigError } from '../src/core/config-schema.ts'
-import { defaultWorkerThreads, Environment, readConfig } from '../src/core/config.ts'
+import { Environment, readConfig } from '../src/core/config.ts'
 import { secretWarnings } from '../src/core/webhooks/providers.ts'
 
 const keyHash = 'a'.repeat(64)
@@ -55,7 +55,7 @@ test('without any variable the embedded service is configured with the defaults 
     webhookProviders: {},
     rateLimits: RATE_LIMITS,
     maxBodyBytes: 102_400,
-    workerThreads: defaultWorkerThreads(availableParallelism()),
+    workerThreads: Math.max(1, availableParallelism() - 1),
     buildVersion: packageJson.version,
     trustProxyHops: 0,
     shutdownTimeoutMs: 10_000,
@@ -64,15 +64,6 @@ test('without any variable the embedded service is configured with the defaults 
     metrics: undefined,
     listener: 'auto',
   })
-})
-
-test.for([
-  [1, 1],
-  [2, 2],
-  [3, 2],
-  [8, 7],
-])('of %i cores, %i threads execute by default', ([cores, threads]) => {
-  expect(defaultWorkerThreads(cores as number)).toBe(threads)
 })
 
 /** Every variable: values that it takes with what they become, values that it refuses, and what it must be. */

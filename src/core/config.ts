@@ -228,7 +228,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       computeMsPerMinute: values.RATE_LIMIT_COMPUTE_MS_PER_MINUTE ?? 6_000,
     },
     maxBodyBytes: values.MAX_BODY_BYTES ?? 102_400,
-    workerThreads: values.WORKER_THREADS ?? defaultWorkerThreads(availableParallelism()),
+    workerThreads: values.WORKER_THREADS ?? Math.max(1, availableParallelism() - 1),
     buildVersion: values.BUILD_VERSION ?? packageJson.version,
     trustProxyHops: values.TRUST_PROXY_HOPS ?? 0,
     shutdownTimeoutMs: values.SHUTDOWN_TIMEOUT_MS ?? 10_000,
@@ -242,11 +242,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     consoleOrigin: values.CONSOLE_ORIGIN,
     notificationsFile: values.NOTIFICATIONS === undefined ? undefined : resolve(values.NOTIFICATIONS),
   })
-}
-
-/** One core is left to the main thread, unless that would leave one thread of two cores (docs/design-notes.md "Threads"). */
-export function defaultWorkerThreads(cores: number): number {
-  return Math.max(cores - 1, Math.min(cores, 2))
 }
 
 /** Strict: Number() would also take ' 5', '5.0', '0x10' and '1e3'. What is no whole number stays text and fails the schema. */

@@ -81,13 +81,14 @@ async function start(starting: Starting): Promise<void> {
   signal.throwIfAborted()
   const threads = await startThreads(starting, data)
   signal.throwIfAborted()
-  let port = config.port
-  const consoleOrigin = () => consoleOriginOf(config, port)
+  // Asked for each request, and known once the port is.
+  let origin = consoleOriginOf(config, config.port)
+  const consoleOrigin = () => origin
   const { warnings, jobPool, ...jobs } = await startJobs(starting, data, threads, consoleOrigin)
   signal.throwIfAborted()
   const front = await listenForRequests(starting, { data, threads, warnings, consoleOrigin })
-  const { server } = front.listener
-  ;({ port } = front.listener)
+  const { server, port } = front.listener
+  origin = consoleOriginOf(config, port)
   if (threads.metrics !== undefined && config.metrics !== undefined) {
     const { pools } = data
     const replica = config.databaseReadUrl === undefined ? undefined : pools.export

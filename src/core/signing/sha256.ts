@@ -7,10 +7,10 @@ export function sha256Hex(input: string | Uint8Array): string {
 }
 
 /**
- * SHA-256 of bytes, as 32 bytes. By way of a string, because a Buffer that `hash` itself makes costs 0.7 µs more, twice the hash
+ * SHA-256 of bytes, or of the UTF-8 bytes of a text, as 32 bytes. By way of a string, because a Buffer that `hash` itself makes costs 0.7 µs more, twice the hash
  * (docs/design-notes.md "Performance").
  */
-export function sha256(input: Uint8Array): Buffer {
+export function sha256(input: string | Uint8Array): Buffer {
   return Buffer.from(hash('sha256', input, 'binary'), 'binary')
 }
 

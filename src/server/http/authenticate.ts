@@ -1,7 +1,8 @@
 // Who calls: a bearer key, compared by its SHA-256 in constant time with every one in effect (interface §5).
-import { hash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { callerKeys, type CallerKey } from '../../core/caller-keys.ts'
 import type { Caller } from '../../core/callers.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
 import type { StoredCallerKey } from '../../core/tables/caller-keys.ts'
 
 /** Takes the value of the Authorization header. Returns undefined where it is missing or malformed, or the key is unknown or expired. */
@@ -41,7 +42,7 @@ export function openCallers(
     authenticate(authorization) {
       const rawKey = /^Bearer +([\x21-\x7e]+)$/i.exec(authorization ?? '')?.[1]
       if (rawKey === undefined) return undefined
-      const presented = hash('sha256', rawKey, 'buffer')
+      const presented = sha256(rawKey)
       // All of them, also after a match: the time taken tells nothing about which key was nearest.
       let found: KnownKey | undefined
       for (const candidate of known.all) if (timingSafeEqual(candidate.keyHash, presented)) found = candidate
