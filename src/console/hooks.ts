@@ -1,10 +1,11 @@
-// State of components that lives outside them: stores, and what is loaded from the service.
-import { useEffect, useState } from 'preact/hooks'
+// State of components that lives outside them: stores, and what is loaded from the service. Both begin in layout effects, because others
+// wait for the browser's next frame.
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { get, isAborted, problemText, session, type Store } from './api.ts'
 
 export function useStore<T>({ get: read, follow }: Store<T>): T {
   const [value, setValue] = useState(read())
-  useEffect(() => {
+  useLayoutEffect(() => {
     setValue(read())
     return follow(() => setValue(read()))
   }, [read, follow])
@@ -64,7 +65,7 @@ export function useLoaded<T>(path: string | undefined, everyMs?: number): Loaded
     problem?: string
   }>({})
   const [round, setRound] = useState(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (path === undefined) return undefined
     return whileSeen(async (signal) => {
       try {

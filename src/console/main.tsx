@@ -5,5 +5,4 @@ import { loadSession } from './session.ts'
 import { Shell } from './shell.tsx'
 
 followLinks()
-render(<Shell />, document.body)
-void loadSession()
+void loadSession().then(() => render(<Shell />, document.body))
