@@ -126,6 +126,17 @@ describe('how often the database is queried', () => {
     expect(said).toEqual([])
   })
 
+  test('seldom for a caller that sends one request after the other', async () => {
+    const { take, statements } = anInstance()
+    const limit = aLimit(60_000)
+    for (let i = 1; i <= 1_000; i++) {
+      const { allowed, remaining } = await take(limit, 'steady')
+      expect(allowed).toBe(true)
+      expect(remaining).toBeGreaterThanOrEqual(60_000 - i)
+    }
+    expect(statements()).toBeLessThan(500)
+  })
+
   test('not for a key that is known to have nothing left, however often it tries', async () => {
     const { take, allowed, statements } = anInstance()
     const limit = aLimit(3)
@@ -149,7 +160,7 @@ describe('three instances allow what one would', () => {
   })
 
   // proves §8 When `DATABASE_URL` is configured
-  test.each([60, 1_200])('%i a minute, in turns until each is refused', async (perMinute) => {
+  test.each([60, 1_200, 6_000])('%i a minute, in turns until each is refused', async (perMinute) => {
     const instances = [anInstance(), anInstance(), anInstance()]
     const limit = aLimit(perMinute)
     const startedMs = performance.now()
@@ -164,6 +175,18 @@ describe('three instances allow what one would', () => {
     const come = Math.ceil(((performance.now() - startedMs) * perMinute) / 60_000)
     expect(all).toBeLessThanOrEqual(perMinute + come)
     expect(all).toBeGreaterThanOrEqual(perMinute)
+  })
+
+  test('what one has spent ahead and does not use is given back', async () => {
+    const { allowed, take, statements } = anInstance()
+    const limit = aLimit(640)
+    await allowed(limit, 'given back', 200)
+    const before = await tatOf(limit, 'given back')
+    for (let i = 0; i < 13; i++) expect((await take(limit, 'given back')).allowed).toBe(true)
+    expect(statements()).toBeLessThan(1 + 13)
+    const used = before + (13 * 60_000) / 640
+    await until(async () => (await tatOf(limit, 'given back')) < used + 1, 'the permits to be given back')
+    expect(await tatOf(limit, 'given back')).toBeCloseTo(used, 0)
   })
 
   test('one budget for each key and each limit', async () => {

@@ -1,8 +1,9 @@
-// Rate limits that all instances on one database share (interface §8 rule 3): the requests that come in one turn of the event loop
-// are spent for by one statement (docs/design-notes.md "Shared limits").
+// Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for the requests that come in one
+// turn of the event loop, and for those that are likely to follow (docs/design-notes.md "Shared limits").
 import { forgetWhole, spendRequests } from './rate-buckets.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
+import { LEASE_MS, leaseSize, permitsToReturn, usePermit, type Lease } from './lease.ts'
 import {
   intervalMs,
   maybeSpend,
@@ -45,15 +46,21 @@ export function openSharedLimits({ sql, log, waitMs = WAIT_MS }: SharedLimitsWit
   const tats = openTats()
   // Each limit asks by itself: a flood of addresses must not hold up or loosen the limit of executions.
   const limiters = new Map<string, Limiter>()
+  const returning = setInterval(() => {
+    for (const { returnLeases } of limiters.values()) returnLeases(performance.now())
+  }, LEASE_MS).unref()
   const forgetting = setInterval(() => void forget(sql), FORGET_EVERY_MS).unref()
   return {
     take(limit, key, nowMs) {
       let limiter = limiters.get(limit.name)
       if (limiter === undefined)
         limiters.set(limit.name, (limiter = openLimiter({ limit, tats, sql, log, waitMs })))
-      return limiter(key, nowMs)
+      return limiter.take(key, nowMs)
     },
-    close: () => clearInterval(forgetting),
+    close() {
+      clearInterval(returning)
+      clearInterval(forgetting)
+    },
   }
 }
 
@@ -65,7 +72,12 @@ async function forget(sql: Sql): Promise<void> {
   }
 }
 
-type Limiter = (key: string, nowMs: number) => Promise<LimitVerdict>
+interface Limiter {
+  readonly take: (key: string, nowMs: number) => Promise<LimitVerdict>
+  /** Gives back what leases that have ended did not use. */
+  readonly returnLeases: (nowMs: number) => void
+}
+
 type Resolve = (verdict: LimitVerdict) => void
 /** The requests of each key that wait for a verdict, in the order in which they came. */
 type Batch = Map<string, Resolve[]>
@@ -79,12 +91,15 @@ function openLimiter({
   waitMs,
 }: Required<SharedLimitsWith> & { limit: Limit; tats: Tats }): Limiter {
   const memory = openMemoryLimits(tats)
+  const leases = new Map<string, Lease>()
   let next: Batch = new Map()
   let isSending = false
   let isAway = false
   let retryAtMs = 0
 
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
+    const leased = usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs })
+    if (leased !== undefined) return Promise.resolve(leased)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
     // A TAT never goes back, so a refusal here is one there: a caller that keeps trying costs no statement.
@@ -115,23 +130,50 @@ function openLimiter({
     return batch
   }
 
+  function returnLeases(nowMs: number): void {
+    for (const [key, lease] of leases) {
+      if (nowMs < lease.endsMs) continue
+      if (lease.left > 0 && !isAway) join(key)
+      else leases.delete(key)
+    }
+  }
+
+  /** What the next statement asks for a key; the lease before is over. */
+  function wantedOf(key: string, waiting: number, nowMs: number) {
+    const lease = leases.get(key)
+    const returned = permitsToReturn(limit, lease, tats.get(limit, key) - nowMs)
+    if (returned > 0) tats.set(limit, key, tats.get(limit, key) - returned * intervalMs(limit))
+    const aheadMs = Math.max(0, tats.get(limit, key) - nowMs)
+    const size = leaseSize(limit, { lease, waiting, aheadMs })
+    const used = lease === undefined ? 0 : lease.size - lease.left
+    // A key that only gives back is remembered by what it used, so that its next lease is large enough at once.
+    leases.set(key, { size: waiting === 0 ? used : 0, left: 0, endsMs: nowMs + LEASE_MS })
+    return {
+      key,
+      requests: Math.min(waiting, permitsLeft(limit, aheadMs)) + size - returned,
+      aheadMs,
+      returned,
+    }
+  }
+
   async function spend(batch: Batch): Promise<void> {
     const sentMs = performance.now()
-    const wanted = [...batch].map(([key, waiting]) => {
-      const aheadMs = Math.max(0, tats.get(limit, key) - sentMs)
-      return { key, requests: Math.min(waiting.length, permitsLeft(limit, aheadMs)), aheadMs }
-    })
+    const wanted = [...batch].map(([key, waiting]) => wantedOf(key, waiting.length, sentMs))
+    const returnedOf = new Map(wanted.map(({ key, returned }) => [key, returned]))
     const spending = spendRequests(sql, { limit, wanted })
     try {
       const answers = await within(waitMs, spending, undefined)
       if (answers === undefined) throw new Error(`no answer within ${waitMs} ms`)
       if (isAway) log.info({ limit: limit.name }, 'rate limits are shared again')
       isAway = false
-      for (const answer of answers) {
-        answerEach(limit, batch.get(answer.key) ?? [], answer)
+      for (const { key, allowed, aheadMs } of answers) {
+        const waiting = batch.get(key) ?? []
+        const granted = allowed + (returnedOf.get(key) ?? 0)
+        answerEach(limit, waiting, { granted, aheadMs })
+        const size = granted - waiting.length
+        if (size > 0) leases.set(key, { size, left: size, endsMs: sentMs + LEASE_MS })
         // By the time before the statement: what is known here must not be ahead of the database.
-        const tatMs = Math.max(tats.get(limit, answer.key), sentMs + answer.aheadMs)
-        tats.set(limit, answer.key, tatMs)
+        tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }
     } catch (error) {
       countAlone(batch, error)
@@ -150,17 +192,22 @@ function openLimiter({
       for (const resolve of waiting) resolve(memory.take(limit, key, nowMs))
   }
 
-  return take
+  return { take, returnLeases }
 }
 
-/** The first `allowed` of those who wait, as if each had come by itself. */
+/**
+ * Answers those who wait, as if each had come by itself.
+ *
+ * @param granted permits: the first go to them, the rest is the lease
+ * @param aheadMs how far the TAT is ahead of now after all of the permits
+ */
 function answerEach(
   limit: Limit,
   waiting: readonly Resolve[],
-  { allowed, aheadMs }: { readonly allowed: number; readonly aheadMs: number },
+  { granted, aheadMs }: { readonly granted: number; readonly aheadMs: number },
 ): void {
   for (const [i, resolve] of waiting.entries()) {
-    const laterOnes = Math.max(0, allowed - 1 - i)
-    resolve(verdictAt(limit, { allowed: i < allowed, aheadMs: aheadMs - laterOnes * intervalMs(limit) }))
+    const laterOnes = Math.max(0, granted - 1 - i)
+    resolve(verdictAt(limit, { allowed: i < granted, aheadMs: aheadMs - laterOnes * intervalMs(limit) }))
   }
 }
