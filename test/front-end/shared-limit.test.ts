@@ -126,16 +126,25 @@ describe('how often the database is queried', () => {
     expect(said).toEqual([])
   })
 
-  test('seldom for a caller that sends one request after the other', async () => {
-    const { take, statements } = anInstance()
-    const limit = aLimit(60_000)
-    for (let i = 1; i <= 1_000; i++) {
-      const { allowed, remaining } = await take(limit, 'steady')
-      expect(allowed).toBe(true)
-      expect(remaining).toBeGreaterThanOrEqual(60_000 - i)
-    }
-    expect(statements()).toBeLessThan(500)
-  })
+  test.each([1, 16])(
+    'seldom for a caller that sends one after the other on %i connections',
+    async (connections) => {
+      const { take, statements } = anInstance()
+      const limit = aLimit(60_000)
+      let sent = 0
+      const sendInTurn = async (): Promise<void> => {
+        while (sent < 1_000) {
+          sent++
+          const { allowed, remaining } = await take(limit, `${connections} connections`)
+          expect(allowed).toBe(true)
+          expect(remaining).toBeGreaterThanOrEqual(60_000 - 1_000)
+        }
+      }
+      await Promise.all(Array.from({ length: connections }, sendInTurn))
+      // A lease of twice what came before grows to the largest, a 64th of the budget, in some ten statements.
+      expect(statements()).toBeLessThan(100)
+    },
+  )
 
   test('not for a key that is known to have nothing left, however often it tries', async () => {
     const { take, allowed, statements } = anInstance()

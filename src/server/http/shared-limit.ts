@@ -97,8 +97,11 @@ function openLimiter({
   let isAway = false
   let retryAtMs = 0
 
+  const permitOf = (key: string, nowMs: number) =>
+    usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs })
+
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
-    const leased = usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs })
+    const leased = permitOf(key, nowMs)
     if (leased !== undefined) return Promise.resolve(leased)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
@@ -120,7 +123,11 @@ function openLimiter({
   async function send(): Promise<void> {
     isSending = true
     await new Promise(setImmediate)
-    while (next.size > 0) await spend(takeNext())
+    while (next.size > 0) {
+      const batch = takeNext()
+      useLeases(batch, performance.now())
+      if (batch.size > 0) await spend(batch)
+    }
     isSending = false
   }
 
@@ -128,6 +135,17 @@ function openLimiter({
     const batch = next
     next = new Map()
     return batch
+  }
+
+  /** Requests that came while a statement was under way use what it has spent ahead. */
+  function useLeases(batch: Batch, nowMs: number): void {
+    for (const [key, waiting] of batch) {
+      let leased: LimitVerdict | undefined
+      while (waiting.length > 0 && (leased = permitOf(key, nowMs)) !== undefined) {
+        waiting.shift()?.(leased)
+        if (waiting.length === 0) batch.delete(key)
+      }
+    }
   }
 
   function returnLeases(nowMs: number): void {

@@ -225,10 +225,10 @@ function writeHead(
   close: boolean,
   length: readonly string[] = [],
 ): void {
-  const lines = Object.entries(headers).flatMap(([name, value]) =>
-    name === 'Connection' ? [] : [name, value],
-  )
-  response.writeHead(status, [...lines, ...(close ? ['Connection', 'close'] : []), ...length])
+  const lines: string[] = []
+  for (const [name, value] of Object.entries(headers)) if (name !== 'Connection') lines.push(name, value)
+  if (close) lines.push('Connection', 'close')
+  response.writeHead(status, lines.concat(length))
 }
 
 /** Resolves when the reply is out, or its client is gone. */
