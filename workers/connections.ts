@@ -1,9 +1,10 @@
 // How many connections to the database a thread opens at most; docs/handbook/scaling.md adds them up for operators.
 import { CLAIMS_AT_ONCE } from './execute/prove-and-admit.ts'
-import type { LaneName } from '../src/core/thread-messages.ts'
+import { EXECUTION_BATCHES, type LaneName } from '../src/core/thread-messages.ts'
 
+const { batchesPerThread, fullBatchesPerThread } = EXECUTION_BATCHES
 /** One for each batch in flight, one for deferred executions; and those of executions that verify state. */
-const EXECUTION_CONNECTIONS = 4 + CLAIMS_AT_ONCE
+const EXECUTION_CONNECTIONS = batchesPerThread + fullBatchesPerThread + 1 + CLAIMS_AT_ONCE
 /** More batches than that wait for one that is free. */
 const OTHER_CONNECTIONS = 4
 

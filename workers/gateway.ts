@@ -52,7 +52,7 @@ export interface CheckWith {
   readonly parameters: Json
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly now: Date
-  /** Of the batch of the authorization, for a head to be verified once. */
+  /** Shared by a batch of authorizations: the one signature of its Merkle tree's head is verified once. */
   readonly verifiedSignatures?: VerifiedSignatures
 }
 

@@ -99,8 +99,8 @@ export function openHandlers({
       deferred.add(done.deferred)
       return done.answered
     },
-    verify: (batch) => verifyRecords(batch, thread),
-    receipt: (batch) => issueReceipts(batch, thread),
+    'verify-record': (batch) => verifyRecords(batch, thread),
+    'issue-receipt': (batch) => issueReceipts(batch, thread),
     replay: (batch) => replay(batch, thread),
     'verify-refusal': async (batch) => verifyRefusals(batch, thread),
     'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),

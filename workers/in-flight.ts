@@ -13,7 +13,7 @@ export interface ScopedCaller {
   readonly stepUpPasskey?: StepUpPasskey | undefined
   /** The approver that the human is. */
   readonly approverId?: string | undefined
-  /** Unchecked only where authentication is disabled (decisions §2). */
+  /** Unchecked where authentication is disabled (decisions §2), and for requests without a caller: open routes and the service's own work. */
   readonly scope:
     | 'unchecked'
     | { readonly principalIds: ReadonlySet<string>; readonly capabilities: 'all' | ReadonlySet<string> }
@@ -41,6 +41,8 @@ export class Finished {
   readonly body: string
   readonly log: Readonly<Record<string, unknown>>
   readonly audit: Audited | undefined
+  /** Of a failure, where it has one. */
+  readonly code: string | undefined
   /** Set where a policy refused. */
   readonly refusalKind: RefusalKind | undefined
 
@@ -61,12 +63,14 @@ export class Finished {
         ...reply.log(),
         ...(reply.cause === undefined ? {} : { cause: describe(reply.cause) }),
       }
+      this.code = reply.code
       this.refusalKind = reply.refusalKind
     } else {
       this.status = reply.status ?? 200
       this.headers = reply.headers ?? {}
       this.body = reply.body
       this.log = about
+      this.code = undefined
       this.refusalKind = undefined
     }
   }
@@ -78,10 +82,11 @@ export function packReplies(
   batchSize: number,
   report: BatchReport | undefined,
 ): ThreadReplies {
-  const replies = answered.map(({ request, status, headers, body, log, audit }) => {
+  const replies = answered.map(({ request, status, headers, body, log, audit, refusalKind }) => {
     const { ticket, costMs } = request
     const reply = { ticket, status, headers, body, log: { ...log, batch: batchSize }, costMs }
-    return audit === undefined ? reply : { ...reply, audit }
+    // Members that most replies do not have are not copied between threads.
+    return audit === undefined && refusalKind === undefined ? reply : { ...reply, audit, refusalKind }
   })
   return report === undefined ? { replies } : { replies, report }
 }

@@ -11,6 +11,6 @@ export function blameLateThread(answered: readonly Finished[], { wasLate }: Late
   })
 }
 
-function blamesDatabase({ log }: Finished): boolean {
-  return log['code'] === 'DATABASE_UNAVAILABLE'
+function blamesDatabase({ code }: Finished): boolean {
+  return code === 'DATABASE_UNAVAILABLE'
 }

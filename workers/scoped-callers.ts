@@ -5,6 +5,12 @@ import type { ScopedCaller } from './in-flight.ts'
 import type { Boot } from '../src/core/thread-messages.ts'
 
 export const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
+/** Whose key was revoked while the request waited. It is answered 401; that it may do nothing is a second lock. */
+export const REVOKED: ScopedCaller = {
+  callerId: 'revoked',
+  reads: '',
+  scope: { principalIds: new Set(), capabilities: new Set() },
+}
 
 /** By `CallerKey.index`. */
 export function scopedCallers(

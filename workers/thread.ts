@@ -25,7 +25,7 @@ import { answerReports } from './report.ts'
 import { openStopwatch, type Stopwatch } from './stopwatch.ts'
 import { openHandlers } from './handlers.ts'
 import { openThread } from './open-thread.ts'
-import { ANONYMOUS, scopedCallers } from './scoped-callers.ts'
+import { ANONYMOUS, REVOKED, scopedCallers } from './scoped-callers.ts'
 
 /** Linux's niceness of a background thread: where processors are short, executions, the front end and PostgreSQL come first. */
 const BACKGROUND_NICENESS = 5
@@ -70,7 +70,7 @@ function boot(given: Boot) {
       const request: WorkerRequest = {
         ticket,
         takenMs,
-        caller: caller ?? ANONYMOUS,
+        caller: caller ?? REVOKED,
         body,
         params,
         costMs: 0,

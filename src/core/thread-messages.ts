@@ -15,6 +15,12 @@ import type { QueuedDelivery } from './webhooks/queue.ts'
 /** The groups of threads, see src/server/dispatch/operations.ts. */
 export type LaneName = 'execution' | 'large-execution' | 'background' | 'administration'
 
+/**
+ * Batches that an execution thread has in flight: two, and a third where as many requests wait as it can hold, because under full load
+ * both are often with the database.
+ */
+export const EXECUTION_BATCHES = { batchesPerThread: 2, fullBatchesPerThread: 1 }
+
 /** What a thread is started with. */
 export interface Boot {
   readonly lane: LaneName
@@ -55,11 +61,11 @@ export interface ThreadReady {
   readonly authorityPort: MessagePort
 }
 
-/** The operations of a thread; each has a handler in workers/thread.ts. */
+/** The operations of a thread; each has a handler in workers/handlers.ts. */
 export type Operation =
   | 'execute'
-  | 'verify'
-  | 'receipt'
+  | 'verify-record'
+  | 'issue-receipt'
   | 'replay'
   | 'verify-refusal'
   | 'verify-audit-event'
@@ -184,7 +190,9 @@ export interface ThreadReply {
   /** For the request's log line. */
   readonly log: Readonly<Record<string, unknown>>
   /** What the audit must know before the reply goes out. */
-  readonly audit?: Audited
+  readonly audit?: Audited | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind?: RefusalKind | undefined
   /** Milliseconds of thread time that it took. */
   readonly costMs: number
 }

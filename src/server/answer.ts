@@ -1,5 +1,5 @@
 // What a handler answers, whether it worked itself or a thread did. `Reply` (http/listen) is what the socket gets of it.
-import type { Audited } from '../core/errors.ts'
+import type { Audited, RefusalKind } from '../core/errors.ts'
 import type { RequestTimes } from './metrics/times.ts'
 
 export interface Answer {
@@ -16,7 +16,9 @@ export interface Answer {
   /** For the request's log line. */
   readonly log?: Readonly<Record<string, unknown>>
   /** A refusal that a thread made; the audit knows of it before the caller does. */
-  readonly audit?: Audited
+  readonly audit?: Audited | undefined
+  /** Set where a policy refused. */
+  readonly refusalKind?: RefusalKind | undefined
   /** How long it waited, and how long each stage of its batch took. */
   readonly times?: RequestTimes
   /** Called once when the reply has left this process, or its client has gone. */

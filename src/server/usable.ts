@@ -86,7 +86,7 @@ const refusals: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * @param sqlState see `refusedBy`
+ * @param sqlState see `sqlStateOfRefusal`
  * @returns a clause from a fixed list, which anyone may read
  */
 export function whyRefused(sqlState: string): string {

@@ -14,7 +14,11 @@ const anItem = (members: Partial<Item> = {}): Item => ({ client: 'a', bytes: 100
 const open = (limits: Partial<Parameters<typeof openBatches>[0]> = {}) =>
   openBatches<Item>({ threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, ...limits })
 
-function push(batches: Batches<Item>, count: number, operation: 'execute' | 'verify' = 'execute'): void {
+function push(
+  batches: Batches<Item>,
+  count: number,
+  operation: 'execute' | 'verify-record' = 'execute',
+): void {
   for (let i = 0; i < count; i++) batches.push(operation, anItem())
 }
 
@@ -78,23 +82,23 @@ test('what waits is divided among the threads that have nothing to do', () => {
 test('operations are served in turn', () => {
   const batches = open({ batchesPerThread: 1 })
   push(batches, 2 * FULL, 'execute')
-  push(batches, 1, 'verify')
+  push(batches, 1, 'verify-record')
   const order = Array.from({ length: 3 }, () => {
     const operation = batches.next()?.operation
     if (operation !== undefined) batches.done(operation)
     return operation
   })
-  expect(order).toEqual(['execute', 'verify', 'execute'])
+  expect(order).toEqual(['execute', 'verify-record', 'execute'])
 })
 
 test('an operation with a limit of its own does not start a second batch, and holds up no other', () => {
   const batches = open({ batchesPerThread: 4 })
   batches.push('simulate', anItem())
   batches.push('simulate', anItem())
-  batches.push('verify', anItem())
+  batches.push('verify-record', anItem())
   expect([batches.next(), batches.next(), batches.next()].map((batch) => batch?.operation)).toEqual([
     'simulate',
-    'verify',
+    'verify-record',
     undefined,
   ])
   batches.done('simulate')
@@ -105,11 +109,11 @@ test('what has waited too long is taken out, whatever its operation', () => {
   const batches = open()
   const old = anItem({ since: 1 })
   batches.push('execute', old)
-  batches.push('verify', old)
-  batches.push('verify', anItem({ since: 3 }))
+  batches.push('verify-record', old)
+  batches.push('verify-record', anItem({ since: 3 }))
   expect(batches.oldestMs()).toBe(1)
   expect(batches.expire(2)).toEqual([old, old])
   expect(batches.oldestMs()).toBe(3)
-  expect(batches.next()?.operation).toBe('verify')
+  expect(batches.next()?.operation).toBe('verify-record')
   expect(batches.oldestMs()).toBeUndefined()
 })

@@ -237,6 +237,7 @@ describe('an action without a connector, whatever its policy verifies', () => {
   test('is answered before any state is verified; only the transaction is stored', async () => {
     for (const [action, transaction] of [
       ['hubspot:deal-update', anUpdate()],
+      ['hubspot:deal-update', anUpdate({ dealClosed: undefined, humanApproved: undefined })],
       ['vendor:pay', payment],
     ] as const) {
       expect(reply(await without.post('/execute', transaction))).toEqual(noConnector(action))

@@ -99,7 +99,7 @@ export async function claimAll(
   const ids = await claimTransactions(tx, items.map(transactionRow))
   const claimed = items.filter((item) => ids.has(item.transaction.businessTransactionId))
   // Waited for before the COMMIT is sent: a claim that loses its database until then leaves nothing, and uses no approval up.
-  await tx.run(released(claimed, tools))
+  await tx.run(rowsOfClaim(claimed, tools))
   return items.filter((item) => !ids.has(item.transaction.businessTransactionId))
 }
 
@@ -107,7 +107,7 @@ export async function claimAll(
  * What goes with the claimed ids. An intent that stands already, under an id that nobody had claimed, went through the gateway
  * without the pipeline: its unique violation rolls everything back, and it is not executed again.
  */
-function released(
+function rowsOfClaim(
   claimed: readonly Claimable[],
   { now, startLogBatch, existingStreams }: ClaimWith,
 ): Statement[] {

@@ -24,13 +24,7 @@ export interface UnsignedAuthorization {
   readonly payload: string
 }
 
-export interface Authorization {
-  readonly authorizationId: string
-  /** ISO 8601. */
-  readonly expiresAt: string
-  readonly nonce: string
-  /** Canonical text of what is signed. */
-  readonly payload: string
+export interface Authorization extends UnsignedAuthorization {
   /** Canonical text of `{payload, keyId, algorithm, signature}` and, if signed by batch, `batch`: what the gateway is handed and the record holds. */
   readonly text: Canonical
 }

@@ -8,7 +8,7 @@ import {
 import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
 import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 
-/** Approved, and released by an authorization that is signed. */
+/** Approved, with its authorization signed. `admit` releases it. */
 export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> {
   readonly outcome: 'authorized'
   readonly authorization: Authorization

@@ -86,19 +86,23 @@ interface ConcludeWith extends Omit<DecideWith, 'policies'> {
 export function conclude(accepted: Accepted, evaluation: Evaluation, tools: ConcludeWith): Concluded {
   const { connectors, key, now, version, approvedBy = [] } = tools
   const { businessTransactionId, intent, policy } = accepted.transaction
-  const decision = describeDecision(accepted, evaluation, {
-    ...tools,
-    policyContentHash: version.contentHash,
-  })
-  if (evaluation.kind === 'unfilled') throw new Error('a decision lacks the value of a signal')
+  const describe = () =>
+    describeDecision(accepted, evaluation, { ...tools, policyContentHash: version.contentHash })
   const failure = failureOfEvaluation(evaluation, businessTransactionId, tools.lacksApprovals)
   if (failure !== undefined) {
-    const refusal = refuse(accepted, { decision, mismatches: evaluation.mismatches, key, now })
+    const refusal = refuse(accepted, {
+      decision: describe(),
+      mismatches: evaluation.mismatches,
+      key,
+      now,
+    })
     return { ...accepted, outcome: 'refused', failure, refusal }
   }
   const connector = connectors.find(intent.action, policy.name)
   if (connector === undefined)
     return { ...accepted, outcome: 'unexecutable', failure: failures.noConnector(intent.action) }
+  if (evaluation.kind === 'unfilled') throw new Error('a decision lacks the value of a signal')
+  const decision = describe()
   const authorization = draftAuthorization(accepted, { decision, now })
   const counted = version.limitedSince !== undefined
   const groups = groupsOf(version.groupings, countable(accepted), now)

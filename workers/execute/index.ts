@@ -18,7 +18,7 @@ import { store } from './store.ts'
 import { validate } from './validate.ts'
 import { verify } from './verify.ts'
 
-/** What an execution needs beside: evidence that the database has yet to take, and who may wait for verified state. */
+/** What only executions need of a thread: the evidence that the database has yet to take, and how many may wait for verified state. */
 export interface ExecutionContext extends ThreadContext {
   readonly pendingEvidence: PendingEvidence
   readonly semaphores: Semaphores
@@ -52,9 +52,11 @@ export async function execute(
   countOutcomes(gated, admitted, thread)
   const { atOnce, deferred } = await perform(stillGoing(admitted)) // the only outside effect
   lap('perform')
+  // Started before the others are stored, for which they need not wait.
+  const proving = stateUnverified.map((item) => proveAdmitAndPerform(item, thread))
   return {
     answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, watch))],
-    deferred: [...deferred, ...stateUnverified.map((item) => proveAdmitAndPerform(item, thread))],
+    deferred: [...deferred, ...proving],
   }
 }
 

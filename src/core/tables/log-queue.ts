@@ -137,7 +137,7 @@ function uuidOf(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
 
-/** Of what is not logged. */
+/** The position of what is not logged. */
 export const unlogged: LogPosition = { logBatch: null, logOrdinal: null }
 
 /** With LOG=off. */

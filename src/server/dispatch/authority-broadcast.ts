@@ -1,4 +1,4 @@
-// What is in effect (policies, approvers, external connectors), handed to every worker thread.
+// What is in effect (policies, approvers, external connectors, webhook rules, callers' keys), handed to every worker thread.
 import type { MessagePort } from 'node:worker_threads'
 import type { AuthorityState } from '../../core/authority-state.ts'
 

@@ -2,7 +2,7 @@
 // (docs/design-notes.md "Fairness").
 import type { AuthorityState } from '../../core/authority-state.ts'
 import type { BatchWatch } from '../metrics/batches.ts'
-import type { Boot, LaneName, Operation } from '../../core/thread-messages.ts'
+import { EXECUTION_BATCHES, type Boot, type LaneName, type Operation } from '../../core/thread-messages.ts'
 import type { Answer } from '../answer.ts'
 import { openAuthorityBroadcast } from './authority-broadcast.ts'
 import type { Load } from './batches.ts'
@@ -52,8 +52,7 @@ export async function openDispatcher({
   const shared = { ...start, pendingEvidenceCount }
   const { workerThreads } = start.config
   const sizes: Record<LaneName, LaneSize> = {
-    // Two in flight, and a third where as many wait as it can hold: under full load both are often with the database.
-    execution: { threads: workerThreads, batchesPerThread: 2, fullBatchesPerThread: 1 },
+    execution: { threads: workerThreads, ...EXECUTION_BATCHES },
     background: { threads: Math.ceil(workerThreads / 4), batchesPerThread: 6, fullBatchesPerThread: 0 },
     // These two start when they are first needed: a thread takes 50 MB, and many installations never see a large body or a change.
     'large-execution': { threads: 1, batchesPerThread: 2, fullBatchesPerThread: 0, startsOnDemand: true },

@@ -26,8 +26,8 @@ export const operations: Readonly<Record<Operation, OperationLimits>> = {
   evaluate: { lane: 'background', ...COMPUTED },
   'verify-refusal': { lane: 'background', ...COMPUTED },
   'verify-audit-event': { lane: 'background', ...COMPUTED },
-  verify: { lane: 'background', ...COMPUTED },
-  receipt: { lane: 'background', ...COMPUTED },
+  'verify-record': { lane: 'background', ...COMPUTED },
+  'issue-receipt': { lane: 'background', ...COMPUTED },
   replay: { lane: 'background', ...COMPUTED },
   // Each is long by itself, and compiles a document.
   simulate: { lane: 'background', countMax: 1, bytesMax: Infinity, ...ONE },

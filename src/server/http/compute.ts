@@ -27,8 +27,8 @@ const PAGE_MS_PER_BYTE = 5 / (1024 * 1024)
 const COSTS: Partial<Record<Operation, Cost>> = {
   evaluate: 'compute',
   simulate: 'compute',
-  verify: 'compute',
-  receipt: 'compute',
+  'verify-record': 'compute',
+  'issue-receipt': 'compute',
   replay: 'compute',
   'prove-complete': 'compute',
   'verify-refusal': 'compute',

@@ -53,7 +53,7 @@ export function respond(
     limit: exchange.refusedBy ?? exchange.route?.cost,
     ms,
   })
-  if (exchange.route?.limit === 'execute') live?.replied(status, ms, isRefusal(outcome))
+  if (exchange.route?.limit === 'execute') live?.replied(status, ms, outcome.refusalKind !== undefined)
   spans?.record(exchange, { status, ms, times })
   return {
     status,
@@ -71,11 +71,6 @@ export function respond(
     ...(outcome instanceof Failure || outcome.sent === undefined ? {} : { sent: outcome.sent }),
     ...(outcome instanceof Failure || outcome.texts === undefined ? {} : { texts: outcome.texts }),
   }
-}
-
-/** A policy's refusal has a record, which the reply links to, and by contract status 403 or 500. */
-function isRefusal({ headers }: Answer | Failure): boolean {
-  return headers?.['Link']?.includes('rel="refusal"') ?? false
 }
 
 /** No cache keeps what needs a key, refusals included; immutable evidence says itself how it is kept (`Answer.cache`). */

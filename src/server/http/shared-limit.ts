@@ -97,11 +97,11 @@ function openLimiter({
   let isAway = false
   let retryAtMs = 0
 
-  const permitOf = (key: string, nowMs: number) =>
+  const takePermit = (key: string, nowMs: number) =>
     usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs })
 
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
-    const leased = permitOf(key, nowMs)
+    const leased = takePermit(key, nowMs)
     if (leased !== undefined) return Promise.resolve(leased)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
@@ -141,7 +141,7 @@ function openLimiter({
   function useLeases(batch: Batch, nowMs: number): void {
     for (const [key, waiting] of batch) {
       let leased: LimitVerdict | undefined
-      while (waiting.length > 0 && (leased = permitOf(key, nowMs)) !== undefined) {
+      while (waiting.length > 0 && (leased = takePermit(key, nowMs)) !== undefined) {
         waiting.shift()?.(leased)
         if (waiting.length === 0) batch.delete(key)
       }

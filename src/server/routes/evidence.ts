@@ -37,7 +37,7 @@ export const evidence = [
     },
     failures: ['invalidBusinessTransactionId', 'fieldRequired', 'noRecordToVerify', 'conflict'],
     readsDatabase: true,
-    handle: onThread('verify'),
+    handle: onThread('verify-record'),
   },
   {
     method: 'GET',
@@ -85,7 +85,7 @@ export const evidence = [
       'conflict',
     ],
     readsDatabase: true,
-    handle: onThread('receipt'),
+    handle: onThread('issue-receipt'),
   },
   {
     method: 'GET',
