@@ -86,7 +86,7 @@ export async function declineRequest(service: ServiceAt, id: string, reason: str
   console.error(`Declined ${id.toLowerCase()}.`)
 }
 
-export interface SignRequest {
+interface SignRequest {
   /** A file. */
   readonly key: string
   readonly approver: string

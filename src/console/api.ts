@@ -76,7 +76,7 @@ export interface Reply<T> {
   readonly next: string | undefined
 }
 
-export interface GetOptions {
+interface GetOptions {
   readonly signal?: AbortSignal
   /** Seconds that the reply may be held until something changes (RFC 7240 `wait`). */
   readonly wait?: number

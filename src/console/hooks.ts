@@ -27,7 +27,7 @@ export interface Loaded<T> {
  * @param everyMs undefined: only once
  * @returns ends it
  */
-export function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: number): () => void {
+function whileSeen(load: (signal: AbortSignal) => Promise<void>, everyMs?: number): () => void {
   const leaving = new AbortController()
   const { signal } = leaving
   let timer: ReturnType<typeof setTimeout> | undefined

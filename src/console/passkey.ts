@@ -17,7 +17,7 @@ const ALGORITHMS: Readonly<Record<string, PasskeyAlgorithm>> = {
   '-8': 'webauthn-ed25519',
 }
 
-export type PasskeySignature = Readonly<{
+type PasskeySignature = Readonly<{
   algorithm: PasskeyAlgorithm
   /** Base64, as are the members of `webauthn`. */
   signature: string
@@ -25,7 +25,7 @@ export type PasskeySignature = Readonly<{
 }>
 
 /** Which passkey is asked, and how it signs. */
-export interface OwnPasskey {
+interface OwnPasskey {
   readonly rpId: string
   readonly algorithm: PasskeyAlgorithm
   /** base64url; undefined: the browser lets the human choose. */

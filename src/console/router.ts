@@ -41,7 +41,7 @@ export function followLinks(): void {
   })
 }
 
-export interface Fitted<Page> {
+interface Fitted<Page> {
   readonly page: Page
   readonly params: Readonly<Record<string, string>>
 }

@@ -54,7 +54,7 @@ export function canApproveChanges({ credentialHolderType, stepUpPublicKey, stepU
 }
 
 /** Why two keys cannot both be in effect: people and changes tell two humans apart by these members (decisions §7). */
-export type Clash = 'callerId' | 'stepUpPublicKey' | 'stepUpPasskey' | 'approverId'
+type Clash = 'callerId' | 'stepUpPublicKey' | 'stepUpPasskey' | 'approverId'
 
 type Identity = Pick<Caller, 'callerId' | 'stepUpPublicKey' | 'stepUpPasskey' | 'approverId'>
 

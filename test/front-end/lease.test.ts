@@ -5,15 +5,15 @@ import type { Limit } from '../../src/server/http/limit.ts'
 
 /** One permit is 10 ms; the largest lease is 93. */
 const limit: Limit = { name: 'execute', perMinute: 6_000 }
-const aLease = (of: Partial<Lease> = {}): Lease => ({ size: 10, left: 10, endsMs: 1_000, ...of })
+const aLease = (of: Partial<Lease> = {}): Lease => ({ used: 0, left: 10, endsMs: 1_000, ...of })
 const size = (of: Partial<Parameters<typeof leaseSize>[1]>) =>
-  leaseSize(limit, { lease: aLease({ left: 0 }), waiting: 1, aheadMs: 0, ...of })
+  leaseSize(limit, { lease: aLease({ used: 10, left: 0 }), waiting: 1, aheadMs: 0, ...of })
 
 describe('the size of a lease', () => {
   test('is twice what came since the last statement', () => {
     expect(size({})).toBe(22)
-    expect(size({ lease: aLease({ left: 7 }), waiting: 5 })).toBe(16)
-    expect(size({ lease: aLease({ size: 0, left: 0 }) })).toBe(2)
+    expect(size({ lease: aLease({ used: 3, left: 7 }), waiting: 5 })).toBe(16)
+    expect(size({ lease: aLease({ left: 0 }) })).toBe(2)
   })
 
   test('is nothing for a key that has not asked lately, and where nobody waits', () => {

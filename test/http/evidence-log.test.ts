@@ -16,7 +16,7 @@ import {
 import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
-import { proofKinds } from '../../src/server/evidence/log-proofs.ts'
+import { proofKinds } from '../../src/core/log/ids.ts'
 import { queuedEntries } from '../../src/core/tables/log-queue.ts'
 import { addPolicy, aPolicyFolder } from '../policies.ts'
 import { aCaller, startService, until, type TestService } from '../service.ts'

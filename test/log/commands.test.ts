@@ -95,7 +95,7 @@ describe('log proof', () => {
     rmSync(join(mine, 'receipt.tlog-proof'))
   })
 
-  test('exits 1 and keeps nothing where the proof is of something else, or is not trusted', async () => {
+  test('exits 1 where the proof is of something else, 2 where its keys are not given, and keeps nothing', async () => {
     const other = await run(shown('log proof'), { RECEIPT_HASH: 'ab'.repeat(32) })
     expect(other).toMatchObject({
       status: 1,
@@ -103,10 +103,17 @@ describe('log proof', () => {
     })
     const file = join(mine, 'log.json')
     const description = readFileSync(file, 'utf8')
-    writeFileSync(file, description.replaceAll('/log/1', '/log/7'))
-    const untrusted = await run(shown('log proof'))
+    writeFileSync(
+      file,
+      'log sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8\nquorum none\n',
+    )
+    const fsck = /^.* log fsck .*$/m.exec(shown('log fsck'))![0]
+    const [untrusted, copy] = [await run(shown('log proof')), await run(fsck)]
     writeFileSync(file, description)
-    expect(untrusted.status).not.toBe(0)
+    for (const { status, stdout, stderr } of [untrusted, copy]) {
+      expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+      expect(stderr).toMatch(/no key of the log "\S+" that signed its checkpoint is given\.\n$/)
+    }
     expect(existsSync(join(mine, 'receipt.tlog-proof'))).toBe(false)
   })
 

@@ -131,6 +131,25 @@ describe('log export', () => {
     expect(existsSync(join(folder, 'checkpoint'))).toBe(false)
   })
 
+  test('refuses a log with another history, and keeps both signed checkpoints', async () => {
+    const folder = aFolder()
+    await exportLog({ url: served.url, key: undefined, folder })
+    const file = join(folder, 'checkpoint')
+    const note = readFileSync(file, 'utf8')
+    const other = note.replace(/\n[^\n]{44}\n/, `\n${Buffer.alloc(32).toString('base64')}\n`)
+    writeFileSync(file, other)
+    const refused = `${folder} holds ${/\n(\d+)\n/.exec(note)![1]} entries of ${ORIGIN}, and the service has another history: `
+    await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(refused)
+    expect(readFileSync(join(folder, 'checkpoint.contradicting'), 'utf8')).toBe(note)
+
+    await grow(300)
+    await expect(exportLog({ url: served.url, key: undefined, folder })).rejects.toThrow(refused)
+    expect(readFileSync(file, 'utf8')).toBe(other)
+    writeFileSync(file, note)
+    const { size } = await exportLog({ url: served.url, key: undefined, folder })
+    expect((await fsck(folder)).checkpoint.size).toBe(size)
+  })
+
   test('refuses a folder of another log, and a log that has become smaller', async () => {
     const folder = aFolder()
     await exportLog({ url: served.url, key: undefined, folder })

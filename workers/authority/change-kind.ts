@@ -19,7 +19,7 @@ interface ReadProposal<P> extends Proposal<P> {
 }
 
 /** What a checker is shown beside it. */
-export interface Advice {
+interface Advice {
   readonly warnings: readonly string[]
   readonly diff?: Json
 }

@@ -121,7 +121,7 @@ export function evaluateVersion(
 }
 
 /** Why a version decides nothing; a sentence. */
-export function outOfEffect(
+function outOfEffect(
   { name, version }: { readonly name: string; readonly version: string },
   standing: 'LOADED' | 'RETIRED',
 ): string {

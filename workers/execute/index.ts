@@ -8,7 +8,7 @@ import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
 import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
 import { authorize, type Claimable } from './authorize.ts'
 import { decide, type Concluded, type StateUnverified } from './decide.ts'
-import { doubt } from './doubt.ts'
+import { putInDoubt } from './in-doubt.ts'
 import { gate } from './gate.ts'
 import type { PendingEvidence } from './pending-evidence.ts'
 import { perform, performOne, type Performed } from './perform.ts'
@@ -106,6 +106,6 @@ export async function finish(
   const answered = await store(receipted, thread) // one transaction; 200 500 502
   lap('store')
   const outcomeNotKnown = performed.filter((_, i) => answered[i]?.status === 502)
-  await doubt(stillGoing(outcomeNotKnown), pool)
+  await putInDoubt(stillGoing(outcomeNotKnown), pool)
   return answered
 }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Pool } from 'pg'
 import { DamagedLog } from '../../src/core/log/damaged.ts'
+import type { Frontier } from '../../src/core/log/frontier.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
 import { takeQueued, type QueuedBatch } from '../../src/core/tables/log-queue.ts'
@@ -108,10 +109,9 @@ export function openSequencer({
     if (behind !== undefined) throw new DamagedLog(behind)
   }
 
-  /** The one in memory, if nobody appended since. */
+  /** The one in memory, if nobody appended since. After a failover another instance may have appended other entries up to the same size. */
   async function edgeAt(sql: Sql, state: LogState): Promise<Edge> {
-    if (edge?.log === state.log && edge.frontier.size === state.frontier.size) return edge
-    return readEdge(sql, state)
+    return edge?.log === state.log && isSameTree(edge.frontier, state.frontier) ? edge : readEdge(sql, state)
   }
 
   return {
@@ -134,6 +134,10 @@ export function openSequencer({
     },
     isAt: ({ log, size }) => edge?.log === log && edge.frontier.size === size,
   }
+}
+
+function isSameTree(a: Frontier, b: Frontier): boolean {
+  return a.size === b.size && a.peaks.every((peak, i) => Buffer.compare(peak, b.peaks[i]!) === 0)
 }
 
 /** The first entry of a log that follows another one. */

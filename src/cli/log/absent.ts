@@ -5,7 +5,7 @@ import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
 import type { IdKind } from '../../core/log/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
 import { get, type ServiceAt } from './service.ts'
 
 /** A thousand receipts of one id, and an answer has hardly more than a hundred runs. */
@@ -53,6 +53,11 @@ export async function absentCommand({
     for (const line of described(found)) console.log(printable(line))
     return found.indexes.length === 0 ? 0 : 1
   } catch (error) {
+    // It depends on what the reader has not given.
+    if (error instanceof LogKeyNotGiven) {
+      console.error(`countersign: ${printable(`${error.message}.`)}`)
+      return 2
+    }
     console.log(printable(`The answer proves nothing: ${errorText(error)}.`))
     return 1
   }

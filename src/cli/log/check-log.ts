@@ -73,7 +73,7 @@ function opened(note: string, open: (note: string) => OpenedCheckpoint): OpenedC
   try {
     return open(note)
   } catch (error) {
-    throw new LogFault('checkpoint', errorText(error))
+    throw new LogFault('checkpoint', errorText(error), { cause: error })
   }
 }
 

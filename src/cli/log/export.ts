@@ -1,12 +1,14 @@
 // countersign log export: a copy of the whole log, in the files that C2SP tlog-tiles names. Anybody's tools can read and check them.
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { parseNote } from '../../core/log/note.ts'
-import { decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
+import { consistencyProof, decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
+import { assertConsistent } from '../../core/merkle/consistency.ts'
 import { printable } from '../../core/printable.ts'
+import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { get, type ServiceAt } from './service.ts'
@@ -51,8 +53,9 @@ interface Exported {
 
 /**
  * Brings a folder to the newest checkpoint. The checkpoint is written when everything under it is there, so that a folder whose export was
- * interrupted is still the copy that it was. Nothing is verified: that is `countersign log fsck`.
- * @throws Error where the service answers otherwise than it must, and where the folder holds another log, or more of this one
+ * interrupted is still the copy that it was. Verified is only that the log continues what the folder holds, because two signed checkpoints of
+ * different histories are evidence that must not be overwritten; everything else is for `countersign log fsck`.
+ * @throws Error where the service answers otherwise than it must, and where the folder holds another log, more of this one, or another history
  */
 export async function exportLog(
   { folder, number, ...service }: ExportRequest,
@@ -86,6 +89,7 @@ export async function exportLog(
     }
   }
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, fetchNext))
+  await requireContinued(folder, { before, checkpoint, note })
   replaceWholeFile(join(folder, 'log.json'), description, 0o644)
   replaceWholeFile(checkpointFile, note, 0o644)
   if (before !== undefined) await removePartial(folder, before.size, checkpoint.size)
@@ -107,6 +111,37 @@ function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkp
       `${folder} holds ${before.size} entries of ${before.origin}, and the service has a checkpoint of ${now.size}: ` +
         'the log has lost entries, or the service is behind. Keep the folder: its checkpoint is the evidence.',
     )
+}
+
+/** Keeps the checkpoint of the service beside that of the folder where it does not continue it. */
+async function requireContinued(
+  folder: string,
+  {
+    before,
+    checkpoint,
+    note,
+  }: { readonly before: Checkpoint | undefined; readonly checkpoint: Checkpoint; readonly note: Uint8Array },
+): Promise<void> {
+  if (before === undefined || before.size === 0) return
+  const [from, to] = [before.size, checkpoint.size]
+  const path = await consistencyProof(
+    { from, to },
+    (tiles) => Promise.all(tiles.map((tile) => readFile(join(folder, `tile/${tilePath(tile)}`)))),
+    sha256,
+  )
+  try {
+    assertConsistent(
+      { start: 0, end: from, size: to, partRoot: before.root, root: checkpoint.root, path },
+      sha256,
+    )
+  } catch (error) {
+    replaceWholeFile(join(folder, 'checkpoint.contradicting'), note, 0o644)
+    throw new Error(
+      `${folder} holds ${from} entries of ${before.origin}, and the service has another history: its checkpoint of ${to} entries does not ` +
+        'continue that of the folder. Keep the folder: its checkpoint and the file checkpoint.contradicting are the evidence.',
+      { cause: error },
+    )
+  }
 }
 
 interface LogFile {

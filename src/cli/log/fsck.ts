@@ -5,7 +5,7 @@ import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { toBase64 } from '../../core/verifier/base64.ts'
-import { openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
+import { LogKeyNotGiven, openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
@@ -32,11 +32,13 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
     return 0
   } catch (error) {
     progress.clear()
-    if (error instanceof LogFault) {
+    const isFault = error instanceof LogFault
+    // Without the key it may hold or fail.
+    if (isFault && !(error.cause instanceof LogKeyNotGiven)) {
       console.log(printable(`${error.message}.`))
       return 1
     }
-    console.error(`countersign: ${printable(errorText(error))}`)
+    console.error(`countersign: ${printable(isFault ? `${error.message}.` : errorText(error))}`)
     return 2
   }
 }

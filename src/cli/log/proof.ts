@@ -2,11 +2,13 @@
 import { errorText } from '../../core/error-text.ts'
 import { isEntryOf } from '../../core/log/artifacts.ts'
 import { parseEntry, type LogEntry } from '../../core/log/entry.ts'
+import { proofKinds } from '../../core/log/ids.ts'
 import { parseProof, type LogProof } from '../../core/log/proof.ts'
 import { leafHash, rootOfInclusion } from '../../core/merkle/tree.ts'
 import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { checkpointOpener } from './fsck.ts'
 import { get, type ServiceAt } from './service.ts'
@@ -37,8 +39,7 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     open = checkpointOpener(request.trust)
     note = await fetchProof(request)
   } catch (error) {
-    console.error(`countersign: ${printable(errorText(error))}`)
-    return 2
+    return cannotCheck(error)
   }
   try {
     const proof = parseProof(note)
@@ -54,9 +55,16 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     )
     return 0
   } catch (error) {
+    // It depends on what the reader has not given.
+    if (error instanceof LogKeyNotGiven) return cannotCheck(new CannotCheck(`${error.message}.`))
     console.log(printable(`The proof does not hold: ${errorText(error)}.`))
     return 1
   }
+}
+
+function cannotCheck(error: unknown): 2 {
+  console.error(`countersign: ${printable(errorText(error))}`)
+  return 2
 }
 
 async function fetchProof({ kind, id, ...service }: ProofRequest): Promise<Buffer> {
@@ -83,13 +91,7 @@ function requireIncluded(
   return parseEntry(Buffer.from(extra).toString('latin1'))
 }
 
-/** What the entries of kinds of proofs are called, where that is not the same. */
-const ENTRY_KINDS: Readonly<Record<string, string>> = {
-  record: 'receipt',
-  change: 'governance-change',
-  event: 'audit-event',
-  transition: 'intent-transition',
-}
+const ENTRY_KINDS: Readonly<Record<string, string>> = proofKinds
 
 function requireWanted(entry: LogEntry, { kind, hash = entry.hash }: ProofRequest): void {
   if (isEntryOf(entry, { kind: ENTRY_KINDS[kind] ?? kind, hash }) === undefined)

@@ -14,8 +14,8 @@ export interface LogSource {
 
 /** What is wrong with a log. Its message is a sentence without its full stop that begins with the place: `tile/0/003: …`. */
 export class LogFault extends Error {
-  constructor(place: string, problem: string) {
-    super(`${place}: ${problem}`)
+  constructor(place: string, problem: string, options?: ErrorOptions) {
+    super(`${place}: ${problem}`, options)
     this.name = 'LogFault'
   }
 }

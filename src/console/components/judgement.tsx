@@ -15,7 +15,7 @@ import { Table } from './list.tsx'
 type Content = ApprovalRequest['request']
 
 /** The policy of a request as the service shows it. */
-export interface ShownPolicy {
+interface ShownPolicy {
   readonly path: string
   /** Undefined until it is loaded, and where its hash is not the one that a signature covers. */
   readonly document: PolicyDocument | undefined

@@ -24,7 +24,7 @@ const METHODS = new Map<string, readonly number[]>([
   ...TIME_GETTERS.map((name) => [name, [0, 1]] as const),
 ])
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'filter'])
-export const ALLOWED_FUNCTIONS: readonly string[] = [...new Set([...FUNCTIONS, ...METHODS.keys(), ...LOOPS])]
+const ALLOWED_FUNCTIONS: readonly string[] = [...new Set([...FUNCTIONS, ...METHODS.keys(), ...LOOPS])]
 
 /** Bounds an expression's size and depth. */
 const EXPRESSION_LIMITS = {

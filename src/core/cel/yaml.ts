@@ -6,7 +6,7 @@ import { DocumentError, type PositionOf } from './mistakes.ts'
 
 const FILE_BYTES_MAX = 262_144
 
-export interface YamlFile {
+interface YamlFile {
   readonly value: unknown
   readonly positionOf: PositionOf
 }

@@ -20,6 +20,9 @@ export const idKinds = {
 } as const
 export type IdKind = keyof typeof idKinds
 
+/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
+export const proofKinds = { ...idKinds, record: 'receipt' } as const
+
 export function isIdKind(kind: string): kind is IdKind {
   return Object.hasOwn(idKinds, kind)
 }

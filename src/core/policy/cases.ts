@@ -57,7 +57,7 @@ type Given = Type.Static<typeof Given>
 const CasesFile = Type.Object({ given: Given, cases: Type.Array(Case, { minItems: 1 }) }, closed)
 const validator = Compile(CasesFile)
 
-export interface CasesRun {
+interface CasesRun {
   readonly count: number
   /** A line for every case that did not end as it says: file, line and how it ended. */
   readonly failures: readonly string[]

@@ -3,7 +3,7 @@ import type { PolicyDocument } from '../schemas/policy.ts'
 import { memberAt } from './member-at.ts'
 
 /** A piece of the sentence: the policy's own words, or what a request has at a place. */
-export type DisplayPiece =
+type DisplayPiece =
   | { readonly words: string }
   /** `value` is undefined where the request has nothing there. */
   | { readonly place: string; readonly value: unknown }
@@ -12,7 +12,7 @@ export type DisplayPiece =
 export const PLACE = /\{([^{}]*)\}/
 
 /** What the policy's words are about. */
-export interface Displayed {
+interface Displayed {
   readonly capability: string
   readonly target: unknown
   readonly parameters: unknown

@@ -4,7 +4,7 @@ import { fullCaller, type Caller } from '../callers.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** What a key allows, as the change that issued it says; everything that is left out has its default. */
-export type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
+type CallerKeyScope = Omit<Caller, 'callerId' | 'keyHash' | 'unrestrictedCapabilities' | 'expiresAt'>
 
 /** Plain data: it crosses to the threads. */
 export interface StoredCallerKey {

@@ -75,9 +75,9 @@ export async function closeIntents(
 }
 
 /** Moves the deadlines of intents that are still RELEASED into the past: from then on they are in doubt. */
-export async function passDeadlines(sql: Sql, ids: readonly string[]): Promise<void> {
+export async function markInDoubt(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql.query({
-    name: 'execution_intents_pass_deadlines',
+    name: 'execution_intents_mark_in_doubt',
     text: `
       UPDATE execution_intents SET deadline = least(deadline, now())
       WHERE business_transaction_id = ANY($1::uuid[]) AND state = 'RELEASED'`,

@@ -50,7 +50,7 @@ export interface LogPosition {
 export interface LogBatch {
   /** Queues an entry. Calls `entry` only where there is a log. @returns the columns by which its row finds it */
   readonly add: (entry: () => QueuedEntry) => LogPosition
-  /** Stores what was queued, by one statement, and by none where nothing was: called after the last `add`. It belongs into the transaction that stores the evidence. */
+  /** Stores what was queued, by one statement, and by none where nothing was: called after the last `add`. It belongs in the transaction that stores the evidence. */
   readonly statements: () => Statement[]
 }
 
@@ -157,7 +157,7 @@ interface TakenBatches {
   readonly batches: readonly QueuedBatch[]
   /** There may be others. */
   readonly more: boolean
-  /** Takes them out of the queue: belongs into the same transaction. */
+  /** Takes them out of the queue: belongs in the same transaction. */
   readonly remove: () => Statement[]
 }
 

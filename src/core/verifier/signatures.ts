@@ -24,7 +24,7 @@ export function knownFamily(algorithm: string): Family {
  * For whatever is always signed by Ed25519, whatever else is published (decisions §4, §7).
  * @throws Error for any other name, which says whether it is known
  */
-export function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519']): void {
+function requireEd25519(algorithm: string, names: readonly string[] = ['ed25519']): void {
   knownFamily(algorithm)
   if (!names.includes(algorithm)) throw new Error(`'${algorithm}' does not sign this kind of artifact`)
 }

@@ -66,7 +66,7 @@ export function openConsoleGate({
  * Whether a request of our own page may be what it is: browsers say where a request comes from, and no page can change it (Fetch Metadata).
  * @returns why not; undefined where it may
  */
-export function crossSiteProblem(method: string, request: Pick<Head, 'header'>): Failure | undefined {
+function crossSiteProblem(method: string, request: Pick<Head, 'header'>): Failure | undefined {
   if (request.header('sec-fetch-site') !== 'same-origin')
     return failures.consoleRefused('the request does not come from a page of the console (Sec-Fetch-Site)')
   if (method === 'POST' && request.header('x-countersign-console') !== '1')
@@ -86,7 +86,7 @@ export function sessionProblem(route: {
 }
 
 /** The session of a request of the console; undefined: it has no cookie of one. */
-export type FoundSession = Session | Failure | undefined
+type FoundSession = Session | Failure | undefined
 
 export function sessionOf(gate: ConsoleGate, request: Pick<Head, 'header'>, method: string): FoundSession {
   const token = gate.tokenIn(request.header('cookie'))

@@ -9,19 +9,15 @@ import { formatProof } from '../../core/log/proof.ts'
 import { openLogTiles, type LogTiles } from '../../core/log/tile-memo.ts'
 import { inclusionProofs } from '../../core/log/tiles.ts'
 import { leafHash, rootOfInclusion } from '../../core/merkle/tree.ts'
-import { idKinds } from '../../core/log/ids.ts'
+import { proofKinds } from '../../core/log/ids.ts'
 import { isUuid } from '../../core/schemas/primitives.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { servedCheckpoint } from '../../core/tables/log-checkpoints.ts'
-import type { LoggedKind, LogPosition } from '../../core/tables/log-queue.ts'
+import type { LogPosition } from '../../core/tables/log-queue.ts'
 import { isLogged, openBundles, placeEntries, type PlacedEntry } from '../../core/tables/log-places.ts'
 import { findLogPosition, type EntryWithPath } from '../../core/tables/log-tree.ts'
 import { tileReader } from '../../core/tables/log-tiles.ts'
 
-/** The kinds of GET /log/proofs/{kind}/{id}, and what stands in the log for each: for a record its receipt, which states its hash. */
-export const proofKinds = { ...idKinds, record: 'receipt' } as const satisfies Readonly<
-  Record<string, LoggedKind>
->
 type ProofKind = keyof typeof proofKinds
 
 export function isProofKind(kind: string): kind is ProofKind {

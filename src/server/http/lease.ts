@@ -7,10 +7,9 @@ export const LEASE_MS = 200
 /** The largest lease is the budget ÷ this, so that what another instance misses for so long is little. */
 const BUDGET_SHARE = 64
 
-/** What one key got with its last statement, beyond the requests that waited for it. */
+/** The permits of one key that its last statement spent, beyond the requests that waited for it. */
 export interface Lease {
-  readonly size: number
-  /** Not used yet. */
+  used: number
   left: number
   /** Milliseconds of `performance.now()`. */
   readonly endsMs: number
@@ -31,6 +30,7 @@ export function usePermit(
   }: { readonly lease: Lease | undefined; readonly tatMs: number; readonly nowMs: number },
 ): LimitVerdict | undefined {
   if (lease === undefined || lease.left === 0 || nowMs >= lease.endsMs) return undefined
+  lease.used++
   lease.left--
   const aheadMs = tatMs - nowMs - lease.left * intervalMs(limit)
   return verdictAt(limit, { allowed: true, aheadMs: Math.max(aheadMs, intervalMs(limit)) })
@@ -51,7 +51,7 @@ export function leaseSize(
   }: { readonly lease: Lease | undefined; readonly waiting: number; readonly aheadMs: number },
 ): number {
   if (lease === undefined || waiting === 0) return 0
-  const wanted = 2 * (lease.size - lease.left + waiting)
+  const wanted = 2 * (lease.used + waiting)
   const firstHalf = permitsLeft(limit, aheadMs) - waiting - Math.ceil(limit.perMinute / 2)
   return Math.max(0, Math.min(wanted, Math.floor(limit.perMinute / BUDGET_SHARE), firstHalf))
 }

@@ -16,14 +16,14 @@ const EXPORTS_MAX = 8
 const PACE_MS_MAX = 5_000
 
 /** The client that gets a reply. */
-export interface Reader {
+interface Reader {
   readonly client: string
   /** Whether its key was revoked or has expired, or its session has ended, since it authenticated. */
   readonly isOver: () => Promise<boolean>
 }
 
 /** Reserves what a reply takes until it is sent, or refuses it with 503. */
-export type AdmitReply = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
+type AdmitReply = (outcome: Answer | Failure, exchange: Exchange, reader: Reader) => Answer | Failure
 
 /** @param parts.stopping true from the first stop signal on: a stream is cut then */
 export function openReplyAdmission({

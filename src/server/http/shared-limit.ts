@@ -1,6 +1,6 @@
 // Rate limits that all instances on one database share (interface §8 rule 3): one statement spends for the requests that come in one
 // turn of the event loop, and for those that are likely to follow (docs/design-notes.md "Shared limits").
-import { forgetWhole, spendRequests } from './rate-buckets.ts'
+import { forgetWhole, spendRequests } from '../../core/tables/rate-buckets.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
 import { LEASE_MS, leaseSize, permitsToReturn, usePermit, type Lease } from './lease.ts'
@@ -163,9 +163,9 @@ function openLimiter({
     if (returned > 0) tats.set(limit, key, tats.get(limit, key) - returned * intervalMs(limit))
     const aheadMs = Math.max(0, tats.get(limit, key) - nowMs)
     const size = leaseSize(limit, { lease, waiting, aheadMs })
-    const used = lease === undefined ? 0 : lease.size - lease.left
     // A key that only gives back is remembered by what it used, so that its next lease is large enough at once.
-    leases.set(key, { size: waiting === 0 ? used : 0, left: 0, endsMs: nowMs + LEASE_MS })
+    const used = waiting === 0 ? (lease?.used ?? 0) : 0
+    leases.set(key, { used, left: 0, endsMs: nowMs + LEASE_MS })
     return {
       key,
       requests: Math.min(waiting, permitsLeft(limit, aheadMs)) + size - returned,
@@ -188,8 +188,8 @@ function openLimiter({
         const waiting = batch.get(key) ?? []
         const granted = allowed + (returnedOf.get(key) ?? 0)
         answerEach(limit, waiting, { granted, aheadMs })
-        const size = granted - waiting.length
-        if (size > 0) leases.set(key, { size, left: size, endsMs: sentMs + LEASE_MS })
+        const left = granted - waiting.length
+        if (left > 0) leases.set(key, { used: 0, left, endsMs: sentMs + LEASE_MS })
         // By the time before the statement: what is known here must not be ahead of the database.
         tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }

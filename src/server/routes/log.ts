@@ -17,7 +17,8 @@ import { readLogs } from '../../core/tables/log-state.ts'
 import { tileReader } from '../../core/tables/log-tiles.ts'
 import { readConsistency } from '../../core/tables/log-tree.ts'
 import type { PathParams } from '../../core/thread-messages.ts'
-import { isProofKind, proofKinds, proofText } from '../evidence/log-proofs.ts'
+import { proofKinds } from '../../core/log/ids.ts'
+import { isProofKind, proofText } from '../evidence/log-proofs.ts'
 import trustRecord from '../openapi/examples/trust-record.json' with { type: 'json' }
 import { json, openGet, type Answer, type Route, type RouteRequest, type Service } from './route.ts'
 

@@ -2,7 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A delivery as its scheme reads it. */
-export interface SignedDelivery {
+interface SignedDelivery {
   readonly provider: string
   /** Value of the scheme's signature header, of the shape that `looksSigned` takes. */
   readonly signature: string

@@ -1,5 +1,5 @@
 // rate_buckets: the theoretical arrival time (TAT) of each budget that instances share (interface §8 rule 3), in the database's clock.
-import type { Sql } from '../../core/postgres/sql.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 interface RequestsWanted {
   readonly key: string

@@ -1,6 +1,6 @@
 // After a 502: the intent is in doubt at once, not only when its deadline has passed (decisions §8).
 import type { Pool } from 'pg'
-import { passDeadlines } from '../../src/core/tables/execution-intents.ts'
+import { markInDoubt } from '../../src/core/tables/execution-intents.ts'
 import { within } from '../../src/core/within.ts'
 import type { Performed } from './perform.ts'
 
@@ -8,8 +8,8 @@ import type { Performed } from './perform.ts'
 const NOTED_MS_MAX = 250
 
 /** Best effort: where the database is away or slow the deadline passes by itself, and the answer is the same. */
-export async function doubt(performed: readonly Performed[], pool: Pool): Promise<void> {
+export async function putInDoubt(performed: readonly Performed[], pool: Pool): Promise<void> {
   if (performed.length === 0) return
   const ids = performed.map((item) => item.transaction.businessTransactionId).toSorted()
-  await within(NOTED_MS_MAX, passDeadlines(pool, ids), undefined).catch(() => undefined)
+  await within(NOTED_MS_MAX, markInDoubt(pool, ids), undefined).catch(() => undefined)
 }
