@@ -1,6 +1,6 @@
 // Permits that an instance spends in the database before requests need them, so that a caller who sends many waits for few statements
 // (docs/design-notes.md "Shared limits"). They are spent first and used later: no use of them can exceed the budget.
-import { intervalMs, permitsLeft, verdictAt, type Limit, type LimitVerdict } from './limit.ts'
+import { intervalMs, permitsLeft, verdictAt, type Limit, type LimitVerdict, type Tats } from './limit.ts'
 
 /** Permits that were not used by then are given back. */
 export const LEASE_MS = 200
@@ -13,6 +13,63 @@ export interface Lease {
   left: number
   /** Milliseconds of `performance.now()`. */
   readonly endsMs: number
+}
+
+/** What a statement is to spend for a key. */
+interface Wanted {
+  readonly key: string
+  /** For those who wait and the next lease, less `returned`. */
+  readonly requests: number
+  readonly aheadMs: number
+  /** Permits of the last lease that were not used. */
+  readonly returned: number
+}
+
+export interface Leases {
+  /** Uses a permit of the key's lease. @returns undefined where nothing is left */
+  readonly use: (key: string, nowMs: number) => LimitVerdict | undefined
+  /** Ends the key's lease. @param waiting requests that wait for the statement */
+  readonly renew: (key: string, waiting: number, nowMs: number) => Wanted
+  /** @param left permits that the statement of `sentMs` brought beyond what waited */
+  readonly begin: (key: string, left: number, sentMs: number) => void
+  /**
+   * Forgets leases that have ended.
+   * @param canReturn whether the database can take permits back
+   * @returns the keys that have permits to give back by `renew`; their leases are kept until then
+   */
+  readonly ended: (nowMs: number, canReturn: boolean) => string[]
+}
+
+/** The leases of one limit, a key at most one. */
+export function openLeases(limit: Limit, tats: Tats): Leases {
+  const leases = new Map<string, Lease>()
+  return {
+    use: (key, nowMs) => usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs }),
+    renew(key, waiting, nowMs) {
+      const lease = leases.get(key)
+      const returned = permitsToReturn(limit, lease, tats.get(limit, key) - nowMs)
+      if (returned > 0) tats.set(limit, key, tats.get(limit, key) - returned * intervalMs(limit))
+      const aheadMs = Math.max(0, tats.get(limit, key) - nowMs)
+      const size = leaseSize(limit, { lease, waiting, aheadMs })
+      // A key that only gives back is remembered by what it used, so that its next lease is large enough at once.
+      const used = waiting === 0 ? (lease?.used ?? 0) : 0
+      leases.set(key, { used, left: 0, endsMs: nowMs + LEASE_MS })
+      const requests = Math.min(waiting, permitsLeft(limit, aheadMs)) + size - returned
+      return { key, requests, aheadMs, returned }
+    },
+    begin(key, left, sentMs) {
+      if (left > 0) leases.set(key, { used: 0, left, endsMs: sentMs + LEASE_MS })
+    },
+    ended(nowMs, canReturn) {
+      const returning: string[] = []
+      for (const [key, { left, endsMs }] of leases) {
+        if (nowMs < endsMs) continue
+        if (canReturn && left > 0) returning.push(key)
+        else leases.delete(key)
+      }
+      return returning
+    },
+  }
 }
 
 /**

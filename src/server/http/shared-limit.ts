@@ -3,13 +3,12 @@
 import { forgetWhole, spendRequests } from '../../core/tables/rate-buckets.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 import { within } from '../../core/within.ts'
-import { LEASE_MS, leaseSize, permitsToReturn, usePermit, type Lease } from './lease.ts'
+import { LEASE_MS, openLeases } from './lease.ts'
 import {
   intervalMs,
   maybeSpend,
   openMemoryLimits,
   openTats,
-  permitsLeft,
   verdictAt,
   type Limit,
   type Limits,
@@ -91,17 +90,14 @@ function openLimiter({
   waitMs,
 }: Required<SharedLimitsWith> & { limit: Limit; tats: Tats }): Limiter {
   const memory = openMemoryLimits(tats)
-  const leases = new Map<string, Lease>()
+  const leases = openLeases(limit, tats)
   let next: Batch = new Map()
   let isSending = false
   let isAway = false
   let retryAtMs = 0
 
-  const takePermit = (key: string, nowMs: number) =>
-    usePermit(limit, { lease: leases.get(key), tatMs: tats.get(limit, key), nowMs })
-
   function take(key: string, nowMs: number): Promise<LimitVerdict> {
-    const leased = takePermit(key, nowMs)
+    const leased = leases.use(key, nowMs)
     if (leased !== undefined) return Promise.resolve(leased)
     const { verdict } = maybeSpend(limit, tats.get(limit, key), nowMs)
     const hasRoom = next.has(key) || next.size < KEYS_PER_STATEMENT_MAX
@@ -141,7 +137,7 @@ function openLimiter({
   function useLeases(batch: Batch, nowMs: number): void {
     for (const [key, waiting] of batch) {
       let leased: LimitVerdict | undefined
-      while (waiting.length > 0 && (leased = takePermit(key, nowMs)) !== undefined) {
+      while (waiting.length > 0 && (leased = leases.use(key, nowMs)) !== undefined) {
         waiting.shift()?.(leased)
         if (waiting.length === 0) batch.delete(key)
       }
@@ -149,34 +145,12 @@ function openLimiter({
   }
 
   function returnLeases(nowMs: number): void {
-    for (const [key, lease] of leases) {
-      if (nowMs < lease.endsMs) continue
-      if (lease.left > 0 && !isAway) join(key)
-      else leases.delete(key)
-    }
-  }
-
-  /** What the next statement asks for a key; the lease before is over. */
-  function wantedOf(key: string, waiting: number, nowMs: number) {
-    const lease = leases.get(key)
-    const returned = permitsToReturn(limit, lease, tats.get(limit, key) - nowMs)
-    if (returned > 0) tats.set(limit, key, tats.get(limit, key) - returned * intervalMs(limit))
-    const aheadMs = Math.max(0, tats.get(limit, key) - nowMs)
-    const size = leaseSize(limit, { lease, waiting, aheadMs })
-    // A key that only gives back is remembered by what it used, so that its next lease is large enough at once.
-    const used = waiting === 0 ? (lease?.used ?? 0) : 0
-    leases.set(key, { used, left: 0, endsMs: nowMs + LEASE_MS })
-    return {
-      key,
-      requests: Math.min(waiting, permitsLeft(limit, aheadMs)) + size - returned,
-      aheadMs,
-      returned,
-    }
+    for (const key of leases.ended(nowMs, !isAway)) join(key)
   }
 
   async function spend(batch: Batch): Promise<void> {
     const sentMs = performance.now()
-    const wanted = [...batch].map(([key, waiting]) => wantedOf(key, waiting.length, sentMs))
+    const wanted = [...batch].map(([key, waiting]) => leases.renew(key, waiting.length, sentMs))
     const returnedOf = new Map(wanted.map(({ key, returned }) => [key, returned]))
     const spending = spendRequests(sql, { limit, wanted })
     try {
@@ -188,8 +162,7 @@ function openLimiter({
         const waiting = batch.get(key) ?? []
         const granted = allowed + (returnedOf.get(key) ?? 0)
         answerEach(limit, waiting, { granted, aheadMs })
-        const left = granted - waiting.length
-        if (left > 0) leases.set(key, { used: 0, left, endsMs: sentMs + LEASE_MS })
+        leases.begin(key, granted - waiting.length, sentMs)
         // By the time before the statement: what is known here must not be ahead of the database.
         tats.set(limit, key, Math.max(tats.get(limit, key), sentMs + aheadMs))
       }
