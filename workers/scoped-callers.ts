@@ -5,7 +5,7 @@ import type { ScopedCaller } from './in-flight.ts'
 import type { Boot } from '../src/core/thread-messages.ts'
 
 export const ANONYMOUS: ScopedCaller = { callerId: 'anonymous', reads: null, scope: 'unchecked' }
-/** Whose key was revoked while the request waited. It is answered 401; that it may do nothing is a second lock. */
+/** Stands for a caller whose key was revoked while its request waited. The request is answered 401; if a handler saw it, it could do nothing. */
 export const REVOKED: ScopedCaller = {
   callerId: 'revoked',
   reads: '',

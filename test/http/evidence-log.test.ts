@@ -1,7 +1,9 @@
 // What goes into the evidence log: everything that is signed, in the commit that stores it (src/core/tables/log-queue.ts).
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/json/canonical.ts'
 import { sha256Hex } from '../../src/core/signing/sha256.ts'
 import {
@@ -14,6 +16,7 @@ import {
   type Change,
 } from '../authority.ts'
 import { aBankDelivery, bankEnv, deliverFromBank, outcomeOf } from '../bank.ts'
+import { runCommand } from '../command.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { putInDoubt } from '../intents.ts'
 import { proofKinds } from '../../src/core/log/ids.ts'
@@ -300,6 +303,9 @@ describe('with the log', () => {
       'approval',
       'provider-confirmation',
     ])
+    const description = join(mkdtempSync(join(tmpdir(), 'countersign-proofs-')), 'log.json')
+    onTestFinished(() => rmSync(dirname(description), { recursive: true }))
+    writeFileSync(description, (await service.get('/.well-known/countersign-log')).text)
     for (const [logged, table, key] of LOGGED) {
       const [kind] = Object.entries(proofKinds).find(([, one]) => one === logged) ?? []
       const { rows } = await database.pool.query<{ id: string }>(
@@ -313,6 +319,11 @@ describe('with the log', () => {
         expect.stringMatching(/^c2sp.org\/tlog-proof@v1\n/),
       ])
       expect((await service.get(path)).status, table).toBe(owned.has(logged) ? 200 : 404)
+      const by = ['--url', service.url, '--key', auditor.key, '--log', description]
+      expect(await runCommand(['log', 'proof', kind ?? '', rows[0]?.id ?? '', ...by], {})).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(new RegExp(`^(late-)?${logged} [0-9a-f]{64} is entry `)),
+      })
     }
   })
 

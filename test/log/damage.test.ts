@@ -5,7 +5,8 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
-import { readCheckpoint } from '../../workers/log/guard.ts'
+import { openGuard, readCheckpoint } from '../../workers/log/guard.ts'
+import { openSequencer } from '../../workers/log/sequence.ts'
 import { asTemplate, createDatabase, type TestDatabase } from '../database.ts'
 import { aLog, anEntry, NAME, ORIGIN, queue, settle, signedCheckpoint, type TestLog } from './log.ts'
 
@@ -178,6 +179,32 @@ describe('a database that went back', () => {
       /are others: the log went on from an older state of the database\.$/,
     )
     expect(await latestCheckpoint(pool)).toEqual(forked)
+  })
+
+  test('and has grown again to the same size: a thread that waited reads the edge of the tree anew', async () => {
+    const older = await aCopy()
+    const other = log.instance({ url: older.url })
+    const nowMs = () => log.clock.nowMs
+    // A failover: what the thread is connected to is another server now.
+    let server = log.pool
+    const pool = new Proxy(log.pool, {
+      get(_, name) {
+        const value: unknown = Reflect.get(server, name)
+        return typeof value === 'function' ? (value.bind(server) as unknown) : value
+      },
+    })
+    const waiting = openSequencer({ pool, guard: openGuard(join(log.dataDir, 'waiting')), nowMs })
+    const meanwhile = openSequencer({ pool: other.pool, guard: openGuard(join(log.dataDir, 'other')), nowMs })
+    await queue(log.pool, several(3))
+    expect(await waiting.sequence()).toEqual({ more: false, hasHeads: false })
+    await queue(other.pool, several(3))
+    expect(await meanwhile.sequence()).toEqual({ more: false, hasHeads: false })
+    expect((await readLogStatus(other.pool))?.size).toBe((await readLogStatus(log.pool))?.size)
+    server = other.pool
+    await queue(other.pool, several(2))
+    await waiting.sequence()
+    await settle({ ...log, ...other })
+    expect((await latestCheckpoint(other.pool))?.size).toBe((await readLogStatus(other.pool))?.size)
   })
 
   test('to before it had a log is seen too', async () => {

@@ -52,7 +52,7 @@ export async function execute(
   countOutcomes(gated, admitted, thread)
   const { atOnce, deferred } = await perform(stillGoing(admitted)) // the only outside effect
   lap('perform')
-  // Started before the others are stored, for which they need not wait.
+  // They share nothing with the rest of the batch, so they do not wait until its evidence is stored.
   const proving = stateUnverified.map((item) => proveAdmitAndPerform(item, thread))
   return {
     answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, watch))],

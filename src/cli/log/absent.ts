@@ -5,7 +5,8 @@ import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
 import type { IdKind } from '../../core/log/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { sayCannotCheck } from '../cannot-check.ts'
 import { get, type ServiceAt } from './service.ts'
 
 /** A thousand receipts of one id, and an answer has hardly more than a hundred runs. */
@@ -39,8 +40,7 @@ export async function absentCommand({
     const path = `${log}/absence/${kind}/${encodeURIComponent(id)}`
     answer = JSON.parse((await get(service, path, { maxBytes: ANSWER_MAX_BYTES })).body.toString())
   } catch (error) {
-    console.error(`countersign: ${printable(errorText(error))}`)
-    return 2
+    return sayCannotCheck(error)
   }
   try {
     const found = verified(answer, { kind, id, trust: trusted })
@@ -53,11 +53,6 @@ export async function absentCommand({
     for (const line of described(found)) console.log(printable(line))
     return found.indexes.length === 0 ? 0 : 1
   } catch (error) {
-    // It depends on what the reader has not given.
-    if (error instanceof LogKeyNotGiven) {
-      console.error(`countersign: ${printable(`${error.message}.`)}`)
-      return 2
-    }
     console.log(printable(`The answer proves nothing: ${errorText(error)}.`))
     return 1
   }

@@ -6,7 +6,7 @@ import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { toBase64 } from '../../core/verifier/base64.ts'
 import { LogKeyNotGiven, openTrusted, readLogTrust } from '../../core/verifier/log-trust.ts'
-import { CannotCheck } from '../cannot-check.ts'
+import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
 import { openFolder } from './folder.ts'
@@ -32,14 +32,10 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
     return 0
   } catch (error) {
     progress.clear()
-    const isFault = error instanceof LogFault
-    // Without the key it may hold or fail.
-    if (isFault && !(error.cause instanceof LogKeyNotGiven)) {
-      console.log(printable(`${error.message}.`))
-      return 1
-    }
-    console.error(`countersign: ${printable(isFault ? `${error.message}.` : errorText(error))}`)
-    return 2
+    if (!(error instanceof LogFault)) return sayCannotCheck(error)
+    if (error.cause instanceof LogKeyNotGiven) return sayCannotCheck(error.cause)
+    console.log(printable(`${error.message}.`))
+    return 1
   }
 }
 

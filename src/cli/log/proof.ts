@@ -9,7 +9,7 @@ import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
-import { CannotCheck } from '../cannot-check.ts'
+import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { checkpointOpener } from './fsck.ts'
 import { get, type ServiceAt } from './service.ts'
 
@@ -39,7 +39,7 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     open = checkpointOpener(request.trust)
     note = await fetchProof(request)
   } catch (error) {
-    return cannotCheck(error)
+    return sayCannotCheck(error)
   }
   try {
     const proof = parseProof(note)
@@ -55,16 +55,10 @@ export async function proofCommand(request: ProofRequest): Promise<0 | 1 | 2> {
     )
     return 0
   } catch (error) {
-    // It depends on what the reader has not given.
-    if (error instanceof LogKeyNotGiven) return cannotCheck(new CannotCheck(`${error.message}.`))
+    if (error instanceof LogKeyNotGiven) return sayCannotCheck(error)
     console.log(printable(`The proof does not hold: ${errorText(error)}.`))
     return 1
   }
-}
-
-function cannotCheck(error: unknown): 2 {
-  console.error(`countersign: ${printable(errorText(error))}`)
-  return 2
 }
 
 async function fetchProof({ kind, id, ...service }: ProofRequest): Promise<Buffer> {
