@@ -17,7 +17,7 @@ import { randomUUID, hash } from 'node:crypto'
 import { Client } from 'pg'
 import { secretKeyOf, sign, verify } from '../src/core/signing/ed25519.ts'
 import { sendStatements } from '../src/core/postgres/statement-batch.ts'
-import { statementsOf, type RowsStatement } from '../src/core/postgres/rows.ts'
+import { overRows } from '../src/core/postgres/rows.ts'
 
 export interface FloorJob {
   readonly databaseUrl: string
@@ -79,8 +79,8 @@ async function floor({ databaseUrl, seconds, texts }: FloorJob): Promise<FloorRe
     const ids = Array.from({ length: BATCH }, () => randomUUID()).toSorted()
     for (let i = 0; i < BATCH; i++) computeOne(request, texts)
     const rows = (bytes: string) => ids.map((id) => ({ id, bytes }))
-    await sendStatements(client, statementsOf(claims.insert, rows(stored.claim)))
-    await sendStatements(client, statementsOf(evidence.insert, rows(stored.evidence)))
+    await sendStatements(client, claims.insert(rows(stored.claim)))
+    await sendStatements(client, evidence.insert(rows(stored.evidence)))
     executions += BATCH
   }
   const { user, system } = process.cpuUsage(startCpu)
@@ -96,15 +96,15 @@ interface Row {
   readonly bytes: string
 }
 
-function rowsOf(table: string): { table: string; insert: RowsStatement<Row> } {
+function rowsOf(table: string) {
   return {
     table,
-    insert: {
+    insert: overRows<Row>({
       name: table,
       text: `INSERT INTO ${table} (id, bytes) VALUES $rows`,
       types: ['uuid', 'text'],
       values: ({ id, bytes }) => [id, bytes],
-    },
+    }),
   }
 }
 

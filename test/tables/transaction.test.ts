@@ -6,7 +6,7 @@ import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendStatements, type Statement } from '../../src/core/postgres/statement-batch.ts'
 import { WireMessages, type Parameter } from '../../src/core/postgres/wire-messages.ts'
-import { statementsOf, type RowsStatement } from '../../src/core/postgres/rows.ts'
+import { overRows } from '../../src/core/postgres/rows.ts'
 import { isTaken } from '../../src/core/postgres/sql-errors.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -30,12 +30,12 @@ interface Said {
   readonly number: number | null
 }
 
-const say: RowsStatement<Said> = {
+const say = overRows<Said>({
   name: 'said_insert',
   text: 'INSERT INTO said (id, text, number) VALUES $rows RETURNING id, text, number',
   types: ['uuid', 'text', 'integer'],
   values: ({ id, text, number }) => [id, text, number],
-}
+})
 const stepOf = (text: string, ...row: Parameter[]): Statement => ({ name: text, text, rows: [row] })
 const saying = (text: string | null, number: number | null = null): Said => ({
   id: randomUUID(),
@@ -58,7 +58,7 @@ describe('parameters', () => {
     ['three bytes for each letter, more than a buffer holds', '€'.repeat(200_000)],
   ])('%s', async (_, text) => {
     const row = saying(text, text === null ? null : -1 - text.length)
-    const [returned] = await inTransaction(pool, (transaction) => transaction.run(statementsOf(say, [row])))
+    const [returned] = await inTransaction(pool, (transaction) => transaction.run(say([row])))
     expect(returned).toEqual([row.id, row.text, row.number === null ? null : String(row.number)])
     expect(await stored(row)).toEqual(row)
   })
@@ -66,7 +66,7 @@ describe('parameters', () => {
   test('of any number of rows, in statements of fixed sizes', async () => {
     for (const count of [0, 1, 2, 3, 127, 128, 129, 300]) {
       const rows = Array.from({ length: count }, (_, i) => saying(`${i} of ${count}`, i))
-      const returned = await inTransaction(pool, (transaction) => transaction.run(statementsOf(say, rows)))
+      const returned = await inTransaction(pool, (transaction) => transaction.run(say(rows)))
       expect(returned.map(([id]) => id)).toEqual(rows.map(({ id }) => id))
     }
   })
@@ -146,11 +146,11 @@ describe('a transaction', () => {
       await inTransaction(counted, work)
       return trips - before
     }
-    expect(await tripsOf((transaction) => transaction.runLast(statementsOf(say, [saying('last')])))).toBe(1)
+    expect(await tripsOf((transaction) => transaction.runLast(say([saying('last')])))).toBe(1)
     expect(
       await tripsOf(async (transaction) => {
-        await transaction.run(statementsOf(say, [saying('first')]))
-        transaction.runLast(statementsOf(say, [saying('last')]))
+        await transaction.run(say([saying('first')]))
+        transaction.runLast(say([saying('last')]))
       }),
     ).toBe(2)
     expect(await tripsOf(() => undefined), 'of nothing').toBe(0)
@@ -160,17 +160,16 @@ describe('a transaction', () => {
   test('is undone by a statement that fails, wherever it stands', async () => {
     const [first, second] = [saying('first'), saying('second')]
     const works: Parameters<typeof inTransaction>[1][] = [
-      (transaction) =>
-        transaction.run([...statementsOf(say, [first]), failing, ...statementsOf(say, [second])]),
-      (transaction) => transaction.run([failing, ...statementsOf(say, [first, second])]),
+      (transaction) => transaction.run([...say([first]), failing, ...say([second])]),
+      (transaction) => transaction.run([failing, ...say([first, second])]),
       async (transaction) => {
-        await transaction.run(statementsOf(say, [first]))
-        transaction.runLast([...statementsOf(say, [second]), failing])
+        await transaction.run(say([first]))
+        transaction.runLast([...say([second]), failing])
       },
       async (transaction) => {
         await transaction.query('SELECT 1')
-        await transaction.run(statementsOf(say, [first]))
-        await Promise.all([transaction.run([failing]), transaction.run(statementsOf(say, [second]))])
+        await transaction.run(say([first]))
+        await Promise.all([transaction.run([failing]), transaction.run(say([second]))])
       },
     ]
     for (const work of works) {
@@ -182,7 +181,7 @@ describe('a transaction', () => {
   test('fails where something in it has failed that nobody spoke of: its COMMIT undoes it', async () => {
     const row = saying('lost')
     const work = inTransaction(pool, async (transaction) => {
-      await transaction.run(statementsOf(say, [row]))
+      await transaction.run(say([row]))
       await transaction.query('SELECT nothing').catch(() => undefined)
     })
     await expect(work).rejects.toThrow('the transaction was rolled back')
@@ -219,7 +218,7 @@ describe('a transaction', () => {
     const row = saying('alone')
     const client = await pool.connect()
     const begin = stepOf('BEGIN ISOLATION LEVEL nonsense')
-    await expect(sendStatements(client, [begin, ...statementsOf(say, [row])])).rejects.toMatchObject({
+    await expect(sendStatements(client, [begin, ...say([row])])).rejects.toMatchObject({
       code: '42601',
     })
     client.release(true)
@@ -228,10 +227,10 @@ describe('a transaction', () => {
 
   test('says what it violates, and the next one on the pool is none the worse', async () => {
     const row = saying('twice')
-    const insert = () => inTransaction(pool, (transaction) => transaction.runLast(statementsOf(say, [row])))
+    const insert = () => inTransaction(pool, (transaction) => transaction.runLast(say([row])))
     await insert()
     expect(await insert().catch(isTaken)).toBe(true)
-    await inTransaction(pool, (transaction) => transaction.runLast(statementsOf(say, [saying('after')])))
+    await inTransaction(pool, (transaction) => transaction.runLast(say([saying('after')])))
     expect(await stored(row)).toEqual(row)
   })
 })

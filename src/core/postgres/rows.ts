@@ -7,7 +7,7 @@ import type { Parameter } from './wire-messages.ts'
 const SIZES = [128, 64, 32, 16, 8, 4, 2, 1] as const
 
 /** A statement over any number of rows. `$rows` in its text is where they go, each in brackets: after VALUES, or in IN (…) if they have one column. */
-export interface RowsStatement<Row> {
+interface RowsStatement<Row> {
   readonly name: string
   readonly text: string
   /** Casts of the columns in order, or expressions that begin with one: in VALUES a parameter has no type of its own. */
@@ -15,20 +15,22 @@ export interface RowsStatement<Row> {
   readonly values: (row: Row) => readonly Parameter[]
 }
 
-/** The statement over these rows; none for none. */
-export function statementsOf<Row>(statement: RowsStatement<Row>, rows: readonly Row[]): Statement[] {
-  const statements: Statement[] = []
-  let start = 0
-  for (const size of SIZES) {
-    for (; rows.length - start >= size; start += size) {
-      statements.push({
-        name: `${statement.name}_${size}`,
-        text: textFor(statement, size),
-        rows: rows.slice(start, start + size).map(statement.values),
-      })
+/** @returns the function that makes the statement over rows; none for none */
+export function overRows<Row>(statement: RowsStatement<Row>): (rows: readonly Row[]) => Statement[] {
+  return (rows) => {
+    const statements: Statement[] = []
+    let start = 0
+    for (const size of SIZES) {
+      for (; rows.length - start >= size; start += size) {
+        statements.push({
+          name: `${statement.name}_${size}`,
+          text: textFor(statement, size),
+          rows: rows.slice(start, start + size).map(statement.values),
+        })
+      }
     }
+    return statements
   }
-  return statements
 }
 
 /** What `RETURNING` an id brings. */

@@ -1,9 +1,8 @@
 // audit_events: the signed account of what was refused and changed (decisions §9).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 export interface AuditEventRow extends Sealed {
@@ -15,20 +14,16 @@ export interface AuditEventRow extends Sealed {
 
 type LoggedEvent = AuditEventRow & LogPosition
 
-const insert: RowsStatement<LoggedEvent> = {
-  name: 'audit_events_insert',
-  text: `INSERT INTO audit_events (event_id, occurred_at, type, body, seal, log_batch, log_ordinal) VALUES $rows`,
-  types: ['uuid', 'timestamptz', 'text', 'text', 'text', 'uuid', 'smallint'],
-  values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal, row.logBatch, row.logOrdinal],
-}
-
 /**
  * Stores events.
  * @returns statements that fail with a unique violation (`isTaken`) where one stands already: the log would count it a second time
  */
-export function insertAuditEvents(rows: readonly LoggedEvent[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+export const insertAuditEvents = overRows<LoggedEvent>({
+  name: 'audit_events_insert',
+  text: `INSERT INTO audit_events (event_id, occurred_at, type, body, seal, log_batch, log_ordinal) VALUES $rows`,
+  types: ['uuid', 'timestamptz', 'text', 'text', 'text', 'uuid', 'smallint'],
+  values: (row) => [row.eventId, row.occurredAt, row.type, row.body, row.seal, row.logBatch, row.logOrdinal],
+})
 
 /** @returns which of the ids are those of stored events */
 export async function findAuditEvents(sql: Sql, ids: readonly string[]): Promise<Set<string>> {

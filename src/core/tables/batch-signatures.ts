@@ -1,6 +1,6 @@
 // batch_signatures: the ML-DSA signature of a batch's head, stored once for all records and receipts that stand under it. Their texts are
 // stored with an empty value, and a reader gets byte for byte what was sent (docs/design-notes.md "Batch signatures").
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -22,20 +22,17 @@ interface BatchSignature {
   readonly value: string
 }
 
-const insert: RowsStatement<BatchSignature> = {
+const insert = overRows<BatchSignature>({
   name: 'batch_signatures_insert',
   // It stands already where an item of the batch was stored apart from the others.
   text: `INSERT INTO batch_signatures (batch, value) VALUES $rows ON CONFLICT DO NOTHING`,
   types: ['uuid', 'bytea'],
   values: ({ batch, value }) => [batch, byteaText(Buffer.from(value, 'base64'))],
-}
+})
 
 /** Stores signatures, in one order for all writers. One that stands already is left as it is. */
 export function insertBatchSignatures(rows: readonly BatchSignature[]): Statement[] {
-  return statementsOf(
-    insert,
-    rows.toSorted((a, b) => (a.batch < b.batch ? -1 : 1)),
-  )
+  return insert(rows.toSorted((a, b) => (a.batch < b.batch ? -1 : 1)))
 }
 
 /** Takes the shared signatures out of texts that are to be stored. */

@@ -1,6 +1,6 @@
 // business_transactions: every transaction that passed validation, as stored and signed (interface §2.1).
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { idsIn, overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
@@ -16,7 +16,7 @@ interface BusinessTransactionRow {
   readonly executionAuthorization: string | null
 }
 
-const claim: RowsStatement<BusinessTransactionRow> = {
+const claim = overRows<BusinessTransactionRow>({
   name: 'business_transactions_claim',
   text: `
     INSERT INTO business_transactions (business_transaction_id, caller_id, created_at, body, execution_authorization)
@@ -31,7 +31,7 @@ const claim: RowsStatement<BusinessTransactionRow> = {
     row.body,
     row.executionAuthorization,
   ],
-}
+})
 
 /**
  * Claims ids, once across all instances: the unique index decides. A claim of an id that another transaction is inserting waits for that
@@ -43,7 +43,7 @@ export async function claimTransactions(
   transaction: Transaction,
   rows: readonly BusinessTransactionRow[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(statementsOf(claim, rows)))
+  return idsIn(await transaction.run(claim(rows)))
 }
 
 /** Whether an id is used. A claim that has not committed yet is not seen. */

@@ -4,7 +4,7 @@ import type { Statement } from '../postgres/statement-batch.ts'
 import type { IntentEnd, IntentState, Resolution } from '../intents/states.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { idsIn, overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
@@ -24,11 +24,15 @@ interface ExecutionIntentRow extends LogPosition {
   readonly inDoubtAfterMs: number
 }
 
-// Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
-const release: RowsStatement<ExecutionIntentRow> = {
+/**
+ * Consumes the nonces of authorizations by inserting their intents as RELEASED.
+ * @returns statements that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
+ */
+export const releaseIntents = overRows<ExecutionIntentRow>({
   name: 'execution_intents_release',
   text: `
     INSERT INTO execution_intents (business_transaction_id, nonce, state, deadline, log_batch, log_ordinal) VALUES $rows`,
+  // Not `now()`, which is the time of the BEGIN: the claim before it may have waited for locks, for longer than the deadline's margin.
   types: ['uuid', 'text', 'text', `integer * interval '1 ms' + statement_timestamp()`, 'uuid', 'smallint'],
   values: (row) => [
     row.businessTransactionId,
@@ -38,25 +42,18 @@ const release: RowsStatement<ExecutionIntentRow> = {
     row.logBatch,
     row.logOrdinal,
   ],
-}
-
-/**
- * Consumes the nonces of authorizations by inserting their intents as RELEASED.
- * @returns statements that fail with a unique violation (`isTaken`) where an intent exists already: then none of them is released
- */
-export function releaseIntents(rows: readonly ExecutionIntentRow[]): Statement[] {
-  return statementsOf(release, rows)
-}
-
-const close = (state: 'FINALIZED' | 'ERRORED'): RowsStatement<string> => ({
-  name: `execution_intents_close_${state.toLowerCase()}`,
-  text: `
-    UPDATE execution_intents SET state = '${state}', closed_at = now()
-    WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
-    RETURNING business_transaction_id`,
-  types: ['uuid'],
-  values: (id) => [id],
 })
+
+const close = (state: 'FINALIZED' | 'ERRORED') =>
+  overRows<string>({
+    name: `execution_intents_close_${state.toLowerCase()}`,
+    text: `
+      UPDATE execution_intents SET state = '${state}', closed_at = now()
+      WHERE business_transaction_id IN ($rows) AND state = 'RELEASED'
+      RETURNING business_transaction_id`,
+    types: ['uuid'],
+    values: (id) => [id],
+  })
 const closeAs = { FINALIZED: close('FINALIZED'), ERRORED: close('ERRORED') }
 
 /**
@@ -68,9 +65,7 @@ export async function closeIntents(
   transaction: Transaction,
   ends: { readonly FINALIZED: readonly string[]; readonly ERRORED: readonly string[] },
 ): Promise<Set<string>> {
-  const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) =>
-    statementsOf(closeAs[state], ends[state]),
-  )
+  const statements = (['FINALIZED', 'ERRORED'] as const).flatMap((state) => closeAs[state](ends[state]))
   return idsIn(await transaction.run(statements))
 }
 

@@ -1,7 +1,6 @@
 // history_entries and history_groups: released executions under policies with a velocity limit (decisions §6 `history`), found by caller or
 // by the group that a limit counts them in, and by time.
-import type { Statement } from '../postgres/statement-batch.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 interface HistoryEntryRow {
@@ -13,20 +12,16 @@ interface HistoryEntryRow {
   readonly releasedAt: string
 }
 
-const insert: RowsStatement<HistoryEntryRow> = {
-  name: 'history_entries_insert',
-  text: `INSERT INTO history_entries (business_transaction_id, caller_id, policy, released_at) VALUES $rows`,
-  types: ['uuid', 'text', 'text', 'timestamptz'],
-  values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
-}
-
 /**
  * Runs in the transaction that claims the executions.
  * @param rows sorted by id
  */
-export function insertHistoryEntries(rows: readonly HistoryEntryRow[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+export const insertHistoryEntries = overRows<HistoryEntryRow>({
+  name: 'history_entries_insert',
+  text: `INSERT INTO history_entries (business_transaction_id, caller_id, policy, released_at) VALUES $rows`,
+  types: ['uuid', 'text', 'text', 'timestamptz'],
+  values: (row) => [row.businessTransactionId, row.callerId, row.policy, row.releasedAt],
+})
 
 interface HistoryGroupRow {
   readonly businessTransactionId: string
@@ -36,17 +31,13 @@ interface HistoryGroupRow {
   readonly releasedAt: string
 }
 
-const insertGroup: RowsStatement<HistoryGroupRow> = {
+/** Runs in the transaction that claims the executions. */
+export const insertHistoryGroups = overRows<HistoryGroupRow>({
   name: 'history_groups_insert',
   text: `INSERT INTO history_groups (business_transaction_id, group_hash, released_at) VALUES $rows`,
   types: ['uuid', 'text', 'timestamptz'],
   values: (row) => [row.businessTransactionId, row.groupHash, row.releasedAt],
-}
-
-/** Runs in the transaction that claims the executions. */
-export function insertHistoryGroups(rows: readonly HistoryGroupRow[]): Statement[] {
-  return statementsOf(insertGroup, rows)
-}
+})
 
 interface Within {
   /** ISO 8601. */

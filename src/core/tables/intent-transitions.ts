@@ -1,9 +1,8 @@
 // intent_transitions: ends of intents that neither an authorization nor a record proves, signed on their own (decisions §8).
 import type { Sealed } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface IntentTransitionRow extends Sealed {
   readonly transitionId: string
@@ -12,7 +11,7 @@ export interface IntentTransitionRow extends Sealed {
   readonly at: string
 }
 
-const insert: RowsStatement<IntentTransitionRow & LogPosition> = {
+export const insertTransitions = overRows<IntentTransitionRow & LogPosition>({
   name: 'intent_transitions_insert',
   text: `
     INSERT INTO intent_transitions (transition_id, business_transaction_id, at, body, seal, log_batch, log_ordinal)
@@ -27,11 +26,7 @@ const insert: RowsStatement<IntentTransitionRow & LogPosition> = {
     row.logBatch,
     row.logOrdinal,
   ],
-}
-
-export function insertTransitions(rows: readonly (IntentTransitionRow & LogPosition)[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /** Those of each intent that has any, oldest first. */
 export async function readTransitions(sql: Sql, ids: readonly string[]): Promise<Map<string, Sealed[]>> {

@@ -1,6 +1,5 @@
 // log_batches: where in a log the entries of a commit begin.
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
+import { overRows } from '../postgres/rows.ts'
 
 export interface LoggedBatch {
   /** UUID. */
@@ -11,13 +10,9 @@ export interface LoggedBatch {
   readonly count: number
 }
 
-const insert: RowsStatement<LoggedBatch> = {
+export const insertBatches = overRows<LoggedBatch>({
   name: 'log_batches_insert',
   text: 'INSERT INTO log_batches (batch, log, start, count) VALUES $rows',
   types: ['uuid', 'integer', 'bigint', 'integer'],
   values: ({ batch, log, start, count }) => [batch, log, start, count],
-}
-
-export function insertBatches(rows: readonly LoggedBatch[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})

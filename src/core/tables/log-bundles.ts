@@ -2,9 +2,8 @@
 import { gunzipSync } from 'node:zlib'
 import { undamaged } from '../log/damaged.ts'
 import { decodeBundle, encodeBundle, TILE_WIDTH } from '../log/tiles.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface BundleRow {
   readonly log: number
@@ -13,16 +12,12 @@ export interface BundleRow {
   readonly entries: Uint8Array
 }
 
-const insert: RowsStatement<BundleRow> = {
+export const insertBundles = overRows<BundleRow>({
   name: 'log_bundles_insert',
   text: 'INSERT INTO log_bundles (log, n, entries) VALUES $rows',
   types: ['integer', 'bigint', 'bytea'],
   values: ({ log, n, entries }) => [log, n, byteaText(entries)],
-}
-
-export function insertBundles(rows: readonly BundleRow[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /** A bundle as it goes out: a full one as it is stored. */
 export interface Bundle {

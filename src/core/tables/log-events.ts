@@ -1,6 +1,6 @@
 // log_events and log_event_owners: which entries of the log are events, of what, and whose (migrations/0016_event-feed.sql).
 import { sha256Hex } from '../signing/sha256.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -65,7 +65,7 @@ export interface LogEventRow {
   readonly owners: readonly string[]
 }
 
-const insert: RowsStatement<LogEventRow> = {
+const insert = overRows<LogEventRow>({
   name: 'log_events_insert',
   text: 'INSERT INTO log_events (log, last_index, appended_at, codes, events) VALUES $rows',
   types: ['integer', 'bigint', 'timestamptz', 'integer', 'bytea'],
@@ -76,20 +76,20 @@ const insert: RowsStatement<LogEventRow> = {
     codes,
     `\\x${events}`,
   ],
-}
+})
 
-const insertOwners: RowsStatement<{ log: number; owner: string; lastIndex: number }> = {
+const insertOwners = overRows<{ log: number; owner: string; lastIndex: number }>({
   name: 'log_event_owners_insert',
   text: 'INSERT INTO log_event_owners (log, owner, last_index) VALUES $rows',
   types: ['integer', 'bytea', 'bigint'],
   values: ({ log, owner, lastIndex }) => [log, `\\x${owner}`, lastIndex],
-}
+})
 
 export function insertEventRows(rows: readonly LogEventRow[]): Statement[] {
   const owners = rows.flatMap(({ log, lastIndex, owners: tags }) =>
     tags.map((owner) => ({ log, owner, lastIndex })),
   )
-  return [...statementsOf(insert, rows), ...statementsOf(insertOwners, owners)]
+  return [...insert(rows), ...insertOwners(owners)]
 }
 
 /** A place in the feed: in a log, before the entry of an index. */

@@ -1,6 +1,6 @@
 // log_id_tail: the keys of the ids of entries that are in no run yet, a row or a few for each append.
 import { KEY_BYTES } from '../log/ids.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -14,7 +14,7 @@ export interface IdTailRow {
   readonly keys: Uint8Array
 }
 
-const insert: RowsStatement<IdTailRow> = {
+export const insertIdTail = overRows<IdTailRow>({
   name: 'log_id_tail_insert',
   text: 'INSERT INTO log_id_tail (log, start, appended_at, keys) VALUES $rows',
   types: ['integer', 'bigint', 'timestamptz', 'bytea'],
@@ -24,11 +24,7 @@ const insert: RowsStatement<IdTailRow> = {
     new Date(appendedAtMs).toISOString(),
     byteaText(keys),
   ],
-}
-
-export function insertIdTail(rows: readonly IdTailRow[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /** When the oldest row was stored; undefined where there is none. */
 export async function oldestInIdTail(

@@ -6,7 +6,7 @@ import { TILE_WIDTH, type ReadTiles } from '../log/tiles.ts'
 import { buildTree } from '../merkle/tree.ts'
 import { sha256 } from '../signing/sha256.ts'
 import type { RunName } from './log-runs.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 
@@ -19,7 +19,7 @@ export interface RunTileRow {
   readonly leaves: Uint8Array | null
 }
 
-const insert: RowsStatement<RunName & RunTileRow> = {
+const insert = overRows<RunName & RunTileRow>({
   name: 'log_run_tiles_insert',
   text: 'INSERT INTO log_run_tiles (log, level, first_index, height, n, root, first_leaf, leaves) VALUES $rows',
   types: ['integer', 'smallint', 'bigint', 'smallint', 'integer', 'bytea', 'bytea', 'bytea'],
@@ -33,14 +33,11 @@ const insert: RowsStatement<RunName & RunTileRow> = {
     leaves && byteaText(leaves.subarray(0, LEAF_BYTES)),
     leaves && byteaText(leaves),
   ],
-}
+})
 
 export function insertRunTiles(run: RunName, rows: readonly RunTileRow[]): Statement[] {
   const { log, level, first } = run
-  return statementsOf(
-    insert,
-    rows.map((row) => ({ log, level, first, ...row })),
-  )
+  return insert(rows.map((row) => ({ log, level, first, ...row })))
 }
 
 /** A chunk of the leaves of a run. */

@@ -1,8 +1,7 @@
 // log_stream_blocks: from the numbers of a stream's entries to their indexes in the log, 64 in a row.
 import { undamaged } from '../log/damaged.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 
 /** The entries of a full block. */
 const BLOCK_ENTRIES = 64
@@ -19,16 +18,12 @@ export interface StreamBlockRow {
   readonly indexes: Uint8Array
 }
 
-const insert: RowsStatement<StreamBlockRow> = {
+export const insertStreamBlocks = overRows<StreamBlockRow>({
   name: 'log_stream_blocks_insert',
   text: 'INSERT INTO log_stream_blocks (log, tag, block, indexes) VALUES $rows',
   types: ['integer', 'bytea', 'bigint', 'bytea'],
   values: ({ log, tag, block, indexes }) => [log, `\\x${tag}`, block, byteaText(packIndexes(indexes))],
-}
-
-export function insertStreamBlocks(rows: readonly StreamBlockRow[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /**
  * Indexes as a row keeps them: the first in 6 bytes, how many bytes a step to the next one takes, and the steps. In a busy stream that is one

@@ -1,9 +1,8 @@
 // log_streams: how many entries each stream of a log has, and where the newest are.
 import type { StreamHead } from '../log/heads.ts'
 import { headWithin, readBlocksAt } from './log-stream-blocks.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface StreamRow extends StreamHead {
   readonly log: number
@@ -11,18 +10,14 @@ export interface StreamRow extends StreamHead {
   readonly recent: Uint8Array
 }
 
-const upsert: RowsStatement<StreamRow> = {
+export const upsertStreams = overRows<StreamRow>({
   name: 'log_streams_upsert',
   text: `
     INSERT INTO log_streams (log, tag, n, last_index, recent) VALUES $rows
     ON CONFLICT (log, tag) DO UPDATE SET n = excluded.n, last_index = excluded.last_index, recent = excluded.recent`,
   types: ['integer', 'bytea', 'bigint', 'bigint', 'bytea'],
   values: ({ log, tag, n, lastIndex, recent }) => [log, `\\x${tag}`, n, lastIndex, byteaText(recent)],
-}
-
-export function upsertStreams(rows: readonly StreamRow[]): Statement[] {
-  return statementsOf(upsert, rows)
-}
+})
 
 /** All streams of a log. */
 export async function readStreams(sql: Sql, log: number): Promise<StreamRow[]> {

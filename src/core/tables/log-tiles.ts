@@ -4,9 +4,8 @@ import { DamagedLog, undamaged } from '../log/damaged.ts'
 import { joinHashes } from '../log/frontier.ts'
 import { decodeBundle, tilePath, type ReadTiles, type Tile } from '../log/tiles.ts'
 import { sha256 } from '../signing/sha256.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 
 export interface TileRow {
   readonly log: number
@@ -18,16 +17,12 @@ export interface TileRow {
   readonly hashes: Uint8Array
 }
 
-const insert: RowsStatement<TileRow> = {
+export const insertTiles = overRows<TileRow>({
   name: 'log_tiles_insert',
   text: 'INSERT INTO log_tiles (log, level, n, root, hashes) VALUES $rows',
   types: ['integer', 'smallint', 'bigint', 'bytea', 'bytea'],
   values: ({ log, level, n, root, hashes }) => [log, level, n, byteaText(root), byteaText(hashes)],
-}
-
-export function insertTiles(rows: readonly TileRow[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /** Full tiles of a level from `n` on, in order; tiles that are not stored are left out. */
 export async function readFullTiles(

@@ -2,9 +2,8 @@
 import { signedText, type Sealed, type WholeRecord } from '../sealed.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 import { readTrustRecord } from './trust-records.ts'
 
 export interface ProviderConfirmationRow extends Sealed {
@@ -19,7 +18,8 @@ export interface ProviderConfirmationRow extends Sealed {
   readonly at: string
 }
 
-const insert: RowsStatement<ProviderConfirmationRow & LogPosition> = {
+/** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
+export const insertConfirmations = overRows<ProviderConfirmationRow & LogPosition>({
   name: 'provider_confirmations_insert',
   text: `
     INSERT INTO provider_confirmations
@@ -38,12 +38,7 @@ const insert: RowsStatement<ProviderConfirmationRow & LogPosition> = {
     row.logBatch,
     row.logOrdinal,
   ],
-}
-
-/** @returns statements that fail with a unique violation where a delivery has confirmed by the same rules before */
-export function insertConfirmations(rows: readonly (ProviderConfirmationRow & LogPosition)[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /**
  * The confirmations that deliveries have made before, in the life of a delivery that somebody has processed again.

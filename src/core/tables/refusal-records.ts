@@ -1,12 +1,12 @@
 // refusal_records: the signed account of a transaction that was not executed (decisions §4 "Refusal Record").
 import type { Sealed, SealedRow } from '../sealed.ts'
-import type { Statement } from '../postgres/statement-batch.ts'
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-const insert: RowsStatement<SealedRow & LogPosition> = {
+/** In the transaction that claims their ids. */
+export const insertRefusals = overRows<SealedRow & LogPosition>({
   name: 'refusal_records_insert',
   text: `
     INSERT INTO refusal_records (business_transaction_id, caller_id, created_at, body, seal, log_batch, log_ordinal)
@@ -21,12 +21,7 @@ const insert: RowsStatement<SealedRow & LogPosition> = {
     row.logBatch,
     row.logOrdinal,
   ],
-}
-
-/** In the transaction that claims their ids. */
-export function insertRefusals(rows: readonly (SealedRow & LogPosition)[]): Statement[] {
-  return statementsOf(insert, rows)
-}
+})
 
 /** A refusal of `callerId`'s own and the transaction that it is of, as they were stored; null where there is none. */
 export async function readRefusedTransaction(

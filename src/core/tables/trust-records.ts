@@ -4,7 +4,7 @@ import { shareSignatures, wholeBytes, withSharedSignatures } from './batch-signa
 import type { LogPosition } from './log-queue.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Transaction } from '../postgres/transaction.ts'
 
@@ -16,28 +16,28 @@ export interface AppendedRow {
   readonly body: string
 }
 
-const insertRecords: RowsStatement<SealedRow> = {
+const insertRecords = overRows<SealedRow>({
   name: 'trust_records_insert',
   text: `INSERT INTO trust_records (business_transaction_id, caller_id, created_at, body, seal) VALUES $rows`,
   types: ['uuid', 'text', 'timestamptz', 'text', 'text'],
   values: (row) => [row.businessTransactionId, row.callerId, row.createdAt, row.body, row.seal],
-}
+})
 
-const insertVerifications: RowsStatement<AppendedRow> = {
+export const appendVerifications = overRows<AppendedRow>({
   name: 'verifications_insert',
   text: `INSERT INTO verifications (business_transaction_id, ordinal, body) VALUES $rows`,
   types: ['uuid', 'integer', 'text'],
   values: (row) => [row.businessTransactionId, row.ordinal, row.body],
-}
+})
 
 type ReceiptRow = AppendedRow & LogPosition
 
-const insertReceipts: RowsStatement<ReceiptRow> = {
+const insertReceipts = overRows<ReceiptRow>({
   name: 'receipts_insert',
   text: `INSERT INTO receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal) VALUES $rows`,
   types: ['uuid', 'integer', 'text', 'uuid', 'smallint'],
   values: (row) => [row.businessTransactionId, row.ordinal, row.body, row.logBatch, row.logOrdinal],
-}
+})
 
 /** Stores sealed executions whole. A unique violation means that a record already stands for an id. */
 export function storeRecords(rows: {
@@ -50,9 +50,9 @@ export function storeRecords(rows: {
   const receipts = rows.receipts.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
   return [
     ...shared.statements(),
-    ...statementsOf(insertRecords, records),
-    ...statementsOf(insertVerifications, rows.verifications),
-    ...statementsOf(insertReceipts, receipts),
+    ...insertRecords(records),
+    ...appendVerifications(rows.verifications),
+    ...insertReceipts(receipts),
   ]
 }
 
@@ -287,14 +287,10 @@ export async function readLast(
   return new Map(result.rows.map((row) => [row.businessTransactionId, row]))
 }
 
-export function appendVerifications(rows: readonly AppendedRow[]): Statement[] {
-  return statementsOf(insertVerifications, rows)
-}
-
 export function appendReceipts(rows: readonly ReceiptRow[]): Statement[] {
   const shared = shareSignatures()
   const receipts = rows.map((row) => ({ ...row, body: shared.takenFrom(row.body) }))
-  return [...shared.statements(), ...statementsOf(insertReceipts, receipts)]
+  return [...shared.statements(), ...insertReceipts(receipts)]
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { LogPosition } from './log-queue.ts'
 import { readPageOf, type Page, type PageRange } from './page.ts'
 import { LEAST_UUID, type Position } from './position.ts'
-import { idsIn, statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { idsIn, overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 import type { Transaction } from '../postgres/transaction.ts'
@@ -21,7 +21,7 @@ export interface WebhookEventRow {
   readonly receivedAt: string
 }
 
-const insert: RowsStatement<WebhookEventRow & LogPosition> = {
+const insert = overRows<WebhookEventRow & LogPosition>({
   name: 'webhook_events_insert',
   text: `
     INSERT INTO webhook_events
@@ -39,7 +39,7 @@ const insert: RowsStatement<WebhookEventRow & LogPosition> = {
     row.logBatch,
     row.logOrdinal,
   ],
-}
+})
 
 /**
  * Stores deliveries that are new by their event id and by their bytes. A delivery that another transaction is storing is waited for.
@@ -51,7 +51,7 @@ export async function insertWebhookEvents(
   transaction: Transaction,
   rows: readonly (WebhookEventRow & LogPosition)[],
 ): Promise<Set<string>> {
-  return idsIn(await transaction.run(statementsOf(insert, rows)))
+  return idsIn(await transaction.run(insert(rows)))
 }
 
 /** Gives deliveries that were just stored another place in the log's queue. */

@@ -1,6 +1,6 @@
 // The columns of webhook_events that say what became of a delivery. They change when its job runs, and in no index.
 import type { DeliveryOutcome } from '../webhooks/outcomes.ts'
-import { statementsOf, type RowsStatement } from '../postgres/rows.ts'
+import { overRows } from '../postgres/rows.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Statement } from '../postgres/statement-batch.ts'
 import type { WebhookEventRow } from './webhook-events.ts'
@@ -47,7 +47,7 @@ interface StoredEnd extends DeliveryEnd {
   readonly processedAt: string | null
 }
 
-const end: RowsStatement<StoredEnd> = {
+const end = overRows<StoredEnd>({
   name: 'webhook_events_end',
   text: `
     UPDATE webhook_events AS w
@@ -63,12 +63,9 @@ const end: RowsStatement<StoredEnd> = {
     row.businessTransactionId,
     row.detail,
   ],
-}
+})
 
 /** @param at ISO 8601 */
 export function storeEnds(ends: readonly DeliveryEnd[], at: string): Statement[] {
-  return statementsOf(
-    end,
-    ends.map((one) => ({ ...one, processedAt: one.outcome === null ? null : at })),
-  )
+  return end(ends.map((one) => ({ ...one, processedAt: one.outcome === null ? null : at })))
 }
