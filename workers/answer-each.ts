@@ -6,16 +6,16 @@ import { Finished, type WorkerRequest, type InFlight } from './in-flight.ts'
 /** However many come at once: the connections are there for executions. */
 const AT_ONCE = 2
 
-/** Each alone: one that fails takes no other with it. */
+/** Answers each request alone: one that fails takes no other with it. */
 export function answerEach(
-  batch: readonly InFlight[],
   work: (request: WorkerRequest) => Promise<ConstructorParameters<typeof Finished>[1]>,
-): Promise<Finished[]> {
-  return pLimit(AT_ONCE).map(batch, async ({ request }) => {
-    const startedMs = performance.now()
-    const working = work(request)
-    // Up to its first wait: reading the body, and compiling the policy that it holds.
-    request.costMs += performance.now() - startedMs
-    return new Finished(request, await working.catch(failureOf))
-  })
+): (batch: readonly InFlight[]) => Promise<Finished[]> {
+  return (batch) =>
+    pLimit(AT_ONCE).map(batch, async ({ request }) => {
+      const startedMs = performance.now()
+      const working = work(request)
+      // Up to its first wait: reading the body, and compiling the policy that it holds.
+      request.costMs += performance.now() - startedMs
+      return new Finished(request, await working.catch(failureOf))
+    })
 }

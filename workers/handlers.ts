@@ -3,12 +3,13 @@ import { openJoinedQueue } from '../src/core/job-queue.ts'
 import { readLogKeys } from '../src/core/signing/log-keys.ts'
 import { readWitnessKeys } from '../src/core/signing/witness-keys.ts'
 import { readWitnessedLogs, readWitnesses } from '../src/core/witnesses.ts'
-import { closeApprovalRequests } from './approval-requests/close.ts'
-import { openApprovalRequests } from './approval-requests/open.ts'
-import { deliverApprovals } from './authority/deliver-approval.ts'
+import { answerEach } from './answer-each.ts'
+import { declineOrWithdraw } from './approval-requests/close.ts'
+import { openApprovalRequest } from './approval-requests/open.ts'
+import { deliverApproval } from './authority/deliver-approval.ts'
 import { openChangeKinds } from './authority/kinds.ts'
-import { proposeChanges } from './authority/propose.ts'
-import { resolveChanges } from './authority/resolve.ts'
+import { proposeChange } from './authority/propose.ts'
+import { resolveChange } from './authority/resolve.ts'
 import { recordAuditEvents } from './evidence/audit.ts'
 import { verifyAuditEvents, verifyRefusals } from './evidence/check.ts'
 import { issueReceipts } from './evidence/issue-receipts.ts'
@@ -17,9 +18,9 @@ import { verifyRecords } from './evidence/verify-records.ts'
 import { execute } from './execute/index.ts'
 import type { openDeferred } from './execute/deferred.ts'
 import type { Finished, InFlight } from './in-flight.ts'
-import { finalizeIntents } from './intents/finalize.ts'
-import { askConnectors, concludeReadBacks } from './intents/read-back.ts'
-import { resolveIntents } from './intents/resolve.ts'
+import { finalizeIntent } from './intents/finalize.ts'
+import { askConnector, concludeReadBack } from './intents/read-back.ts'
+import { resolveIntent } from './intents/resolve.ts'
 import { sweepIntents } from './intents/sweep.ts'
 import { openStreamHeads, proveComplete } from './log/completeness.ts'
 import { openLogWork, sequenceLog } from './log/index.ts'
@@ -30,7 +31,7 @@ import { openWebhookJobs } from '../src/core/webhooks/queue.ts'
 import { processWebhooks } from './webhooks/process.ts'
 import { processAgain } from './webhooks/process-again.ts'
 import { receiveWebhooks } from './webhooks/receive.ts'
-import { manageEndpoints } from './events/manage.ts'
+import { manageEndpoint } from './events/manage.ts'
 import { signEvents } from './events/sign.ts'
 import { signSessions } from './console/sign-session.ts'
 import type { Boot, Operation } from '../src/core/thread-messages.ts'
@@ -104,28 +105,29 @@ export function openHandlers({
     replay: (batch) => replay(batch, thread),
     'verify-refusal': async (batch) => verifyRefusals(batch, thread),
     'verify-audit-event': async (batch) => verifyAuditEvents(batch, thread),
-    'propose-change': (batch) => proposeChanges(batch, { ...thread, changeKinds }),
-    'resolve-change': (batch) => resolveChanges(batch, { ...thread, changeKinds }),
-    'deliver-approval': (batch) => deliverApprovals(batch, thread),
-    'open-approval-request': (batch) =>
-      openApprovalRequests(batch, { ...thread, notificationWays, joinQueue }),
-    'close-approval-request': (batch) => closeApprovalRequests(batch, thread),
+    'propose-change': answerEach((request) => proposeChange(request, { ...thread, changeKinds })),
+    'resolve-change': answerEach((request) => resolveChange(request, { ...thread, changeKinds })),
+    'deliver-approval': answerEach((request) => deliverApproval(request, thread)),
+    'open-approval-request': answerEach((request) =>
+      openApprovalRequest(request, { ...thread, notificationWays, joinQueue }),
+    ),
+    'close-approval-request': answerEach((request) => declineOrWithdraw(request, thread)),
     'record-audit-event': (batch) => recordAuditEvents(batch, thread),
     evaluate: (batch) => evaluateInSandbox(batch, thread),
     simulate: (batch) => simulate(batch, thread),
     'sweep-intents': (batch) => sweepIntents(batch, thread),
-    'ask-connector': (batch) => askConnectors(batch, thread),
-    'conclude-read-back': (batch) => concludeReadBacks(batch, thread),
+    'ask-connector': answerEach((request) => askConnector(request, thread)),
+    'conclude-read-back': answerEach((request) => concludeReadBack(request, thread)),
     'sequence-log': (batch) => sequenceLog(batch, log),
-    'prove-complete': (batch) => proveComplete(batch, { pool: thread.pool, heads, required }),
+    'prove-complete': answerEach((request) => proveComplete(request, { pool: thread.pool, heads, required })),
     'add-checkpoint': (batch) => addCheckpoints(batch, witness),
-    'resolve-intent': (batch) => resolveIntents(batch, thread),
-    'finalize-intent': (batch) => finalizeIntents(batch, thread),
+    'resolve-intent': answerEach((request) => resolveIntent(request, thread)),
+    'finalize-intent': answerEach((request) => finalizeIntent(request, thread)),
     'receive-webhook': (batch) => receiveWebhooks(batch, webhooks),
-    'process-webhook-again': (batch) => processAgain(batch, webhooks),
+    'process-webhook-again': answerEach((request) => processAgain(request, webhooks)),
     'process-webhooks': (batch) => processWebhooks(batch, webhooks),
-    'manage-event-endpoint': (batch) => manageEndpoints(batch, thread),
-    'sign-events': (batch) => signEvents(batch, thread),
+    'manage-event-endpoint': answerEach((request) => manageEndpoint(request, thread)),
+    'sign-events': answerEach((request) => signEvents(request, thread)),
     'sign-session': async (batch) => signSessions(batch, thread),
   }
 }

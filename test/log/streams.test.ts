@@ -16,6 +16,7 @@ import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
 import { parseNote } from '../../src/core/log/note.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
 import { addCosignatures, cosignerOf, keepToCosign } from '../../src/core/tables/log-cosigned.ts'
+import { answerEach } from '../../workers/answer-each.ts'
 import { openStreamHeads, proveComplete, type StreamHeads } from '../../workers/log/completeness.ts'
 import { openGuard } from '../../workers/log/guard.ts'
 import { openSequencer } from '../../workers/log/sequence.ts'
@@ -64,11 +65,9 @@ async function asked(body: Asked, reads: string | null = null) {
     params: {},
     costMs: 0,
   }
-  const [finished] = await proveComplete([{ request }], {
-    pool: log.pool,
-    heads,
-    required,
-  })
+  const [finished] = await answerEach((one) => proveComplete(one, { pool: log.pool, heads, required }))([
+    { request },
+  ])
   return { status: finished!.status, body: JSON.parse(finished!.body) as Statement & { error?: string } }
 }
 

@@ -11,7 +11,7 @@ import { takeToAsk } from '../../src/core/tables/in-doubt-intents.ts'
 import { LEAST_UUID } from '../../src/core/tables/position.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { OpenConnectors } from '../../workers/connectors/index.ts'
-import { concludeReadBacks } from '../../workers/intents/read-back.ts'
+import { concludeReadBack } from '../../workers/intents/read-back.ts'
 import { sweepIntents } from '../../workers/intents/sweep.ts'
 import type { ExecutionContext } from '../../workers/execute/index.ts'
 import { intentState, type TestDatabase } from '../database.ts'
@@ -343,11 +343,9 @@ test('what a connector denies closes an execution once its release has expired, 
   const body = Buffer.from(JSON.stringify(question)).toString('base64')
   const denied = async (isOver: boolean) => {
     const exchange = { kind: 'answered', status: 404, encoding: undefined, body } as const
-    const [answer] = await concludeReadBacks(
-      [aRequest({ question: { ...question, isOver }, exchange })],
-      thread,
-    )
-    return (JSON.parse(answer?.body ?? '') as { outcome: string }).outcome
+    const { request } = aRequest({ question: { ...question, isOver }, exchange })
+    const answer = await concludeReadBack(request, thread)
+    return (JSON.parse(answer.body) as { outcome: string }).outcome
   }
   expect([await denied(false), await intentState(database, id)]).toEqual(['unknown', 'RELEASED'])
   expect([await denied(true), await intentState(database, id)]).toEqual(['not_executed', 'RESOLVED'])

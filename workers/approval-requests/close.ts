@@ -21,21 +21,16 @@ import {
 } from '../../src/core/tables/approval-requests.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
 type CloseWith = Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>
 
 const bodies = { decline: bodyOf(ApprovalRequestDecline), withdraw: bodyOf(NoMembers) }
 type Action = keyof typeof bodies
 
-export function closeApprovalRequests(batch: readonly InFlight[], thread: CloseWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => closeOne(request, thread))
-}
-
-async function closeOne({ caller, body, params }: WorkerRequest, thread: CloseWith) {
+export async function declineOrWithdraw({ caller, body, params }: WorkerRequest, thread: CloseWith) {
   const action = params['action'] as Action
   const given: { reason?: string } | Failure = bodies[action](body)
   if (given instanceof Failure) return given

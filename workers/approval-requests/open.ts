@@ -30,10 +30,9 @@ import { readRefusedTransaction } from '../../src/core/tables/refusal-records.ts
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Transaction } from '../../src/core/postgres/transaction.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 import { judge, type Approvable } from './judge.ts'
 
 interface OpenWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch' | 'policies' | 'connectors'> {
@@ -48,11 +47,7 @@ const OPEN_MAX = 1_000
 
 const read = bodyOf(ApprovalRequestRead)
 
-export function openApprovalRequests(batch: readonly InFlight[], thread: OpenWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => open(request, thread))
-}
-
-async function open({ caller, body }: WorkerRequest, thread: OpenWith) {
+export async function openApprovalRequest({ caller, body }: WorkerRequest, thread: OpenWith) {
   const given = read(body)
   if (given instanceof Failure) return given
   const { note = '', expiresInSeconds = EXPIRES_IN_SECONDS_DEFAULT } = given

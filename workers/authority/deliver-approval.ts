@@ -22,21 +22,16 @@ import type { AuditEventRow } from '../../src/core/tables/audit-events.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
 import { instantMs } from '../../src/core/verifier/instant.ts'
-import { answerEach } from '../answer-each.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 
 /** A clock may be ahead of ours; an approval that says it was given later than this was not given yet. */
 const CLOCK_TOLERANCE_MS = 60_000
 
 const approvalOf = bodyOf(SignedApproval)
 
-export function deliverApprovals(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
-  return answerEach(batch, (request) => deliver(request, thread))
-}
-
-async function deliver(
+export async function deliverApproval(
   { caller, body }: WorkerRequest,
   { pool, key, startLogBatch, existingStreams }: ThreadContext,
 ) {

@@ -5,10 +5,9 @@ import type { ChangeKindName } from '../../src/core/schemas/governance.ts'
 import { changeText } from '../../src/core/sealed.ts'
 import { insertChange } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { changeEvent, logChange, openChange, signChange } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 
@@ -16,11 +15,7 @@ interface ProposeWith extends Pick<ThreadContext, 'pool' | 'key' | 'startLogBatc
   readonly changeKinds: ChangeKinds
 }
 
-export function proposeChanges(batch: readonly InFlight[], tools: ProposeWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => propose(request, tools))
-}
-
-async function propose(
+export async function proposeChange(
   request: WorkerRequest,
   { pool, key, startLogBatch, existingStreams: existing, changeKinds }: ProposeWith,
 ) {

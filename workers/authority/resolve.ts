@@ -14,10 +14,9 @@ import {
   storeResolution,
 } from '../../src/core/tables/pending-changes.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { changeEvent, logChange, readSigned, signChange, type Change } from './change.ts'
 import type { ChangeKinds } from './kinds.ts'
 import { checkStepUp } from './step-up.ts'
@@ -39,11 +38,7 @@ interface ResolutionBody {
 
 const bodies = { approve: bodyOf(ChangeApprovalRead), reject: bodyOf(ChangeRejectionRead) }
 
-export function resolveChanges(batch: readonly InFlight[], tools: ResolveWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => resolve(request, tools))
-}
-
-async function resolve(
+export async function resolveChange(
   { caller, body, params }: WorkerRequest,
   { pool, key, crypto, startLogBatch, existingStreams: existing, changeKinds }: ResolveWith,
 ) {

@@ -9,10 +9,9 @@ import { isUuid } from '../../src/core/schemas/primitives.ts'
 import { redeliver, replaceSecret } from '../../src/core/tables/event-deliveries.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import { allOrNothing } from '../all-or-nothing.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, InFlight, WorkerRequest } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { secretText } from './standard-webhooks.ts'
 
 const SECRET_BYTES = 32
@@ -43,15 +42,8 @@ const actions = {
 
 type EndpointAction = keyof typeof actions
 
-export function manageEndpoints(
-  batch: readonly InFlight[],
-  thread: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
-): Promise<Finished[]> {
-  return answerEach(batch, (request) => manage(request, thread))
-}
-
 /** The act and its audit event are one commit. */
-async function manage(
+export async function manageEndpoint(
   { body, params, caller }: WorkerRequest,
   { pool, key, startLogBatch }: Pick<ThreadContext, 'pool' | 'key' | 'startLogBatch'>,
 ) {

@@ -8,9 +8,8 @@ import { readTransaction } from '../../src/core/tables/business-transactions.ts'
 import { readLeased, scopeOf, type LeasedEndpoint } from '../../src/core/tables/event-deliveries.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { SignedEvents, UnreadableFeed } from '../../src/core/thread-messages.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { signDelivery } from './standard-webhooks.ts'
 
 /** Delivered one after the other, and signed for a minute. */
@@ -19,16 +18,14 @@ const EVENTS_MAX = 50
 type SignWith = Pick<ThreadContext, 'pool' | 'key'>
 
 /**
- * Reads and signs for one endpoint in each request.
+ * Reads and signs for one endpoint.
  * @returns SignedEvents or UnreadableFeed as JSON; `null` where the lease is lost
  */
-export function signEvents(batch: readonly InFlight[], tools: SignWith): Promise<Finished[]> {
-  return answerEach(batch, async ({ body }) => {
-    const lease = JSON.parse(Buffer.from(body).toString()) as { endpointId: string; lease: string }
-    const endpoint = await readLeased(tools.pool, lease)
-    const signed = endpoint && (await signFor(endpoint, tools))
-    return { body: JSON.stringify(signed) }
-  })
+export async function signEvents({ body }: WorkerRequest, tools: SignWith) {
+  const lease = JSON.parse(Buffer.from(body).toString()) as { endpointId: string; lease: string }
+  const endpoint = await readLeased(tools.pool, lease)
+  const signed = endpoint && (await signFor(endpoint, tools))
+  return { body: JSON.stringify(signed) }
 }
 
 async function signFor(

@@ -4,19 +4,14 @@
 import { Failure, failures } from '../../src/core/errors.ts'
 import { NoMembers } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from '../../src/core/intents/proof.ts'
 
 const nothingOf = bodyOf(NoMembers)
 
-export function finalizeIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
-  return answerEach(batch, (request) => finalize(request, thread))
-}
-
-async function finalize(request: WorkerRequest, thread: ThreadContext) {
+export async function finalizeIntent(request: WorkerRequest, thread: ThreadContext) {
   // A body is not needed; one that is there says nothing.
   const given = request.body.byteLength === 0 ? undefined : nothingOf(request.body)
   if (given instanceof Failure) return given

@@ -16,10 +16,9 @@ import type {
   ReadBackOutcome,
   ReadBackReport,
 } from '../../src/core/thread-messages.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
 import { auditEvent, storeAuditEvents } from '../evidence/audit.ts'
-import type { Finished, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { conclude } from '../webhooks/conclude.ts'
 import { readStanding, transitionEntry } from '../webhooks/confirm.ts'
 import { signTransition } from './transition.ts'
@@ -29,18 +28,16 @@ type ConcludeWith = Pick<ThreadContext, 'pool' | 'key' | 'crypto' | 'startLogBat
 
 /**
  * Signs questions about intents in doubt that are due. From then on each is due later, whatever becomes of the question.
- * @param batch bodies made by the front end: AskConnector
+ * @param request.body made by the front end: AskConnector
  * @returns an array of Question as JSON; empty where the registration is in effect no more
  */
-export function askConnectors(batch: readonly InFlight[], tools: AskWith): Promise<Finished[]> {
-  return answerEach(batch, async ({ body }) => {
-    const { changeId, countMax } = JSON.parse(Buffer.from(body).toString()) as AskConnector
-    const registration = tools.connectors.registered(changeId)
-    if (registration?.readBack !== true) return { body: '[]' }
-    const ids = await takeToAsk(tools.pool, { connector: changeId, limit: countMax })
-    const questions = await Promise.all(ids.map((id) => questionAbout(id, registration, tools)))
-    return { body: JSON.stringify(questions.filter((question) => question !== undefined)) }
-  })
+export async function askConnector({ body }: WorkerRequest, tools: AskWith) {
+  const { changeId, countMax } = JSON.parse(Buffer.from(body).toString()) as AskConnector
+  const registration = tools.connectors.registered(changeId)
+  if (registration?.readBack !== true) return { body: '[]' }
+  const ids = await takeToAsk(tools.pool, { connector: changeId, limit: countMax })
+  const questions = await Promise.all(ids.map((id) => questionAbout(id, registration, tools)))
+  return { body: JSON.stringify(questions.filter((question) => question !== undefined)) }
 }
 
 /** Undefined for one that was closed meanwhile. */
@@ -68,14 +65,12 @@ async function questionAbout(
 
 /**
  * Closes intents in doubt as their connectors say.
- * @param batch bodies made by the front end: AnsweredQuestion
+ * @param request.body made by the front end: AnsweredQuestion
  * @returns ReadBackReport as JSON
  */
-export function concludeReadBacks(batch: readonly InFlight[], tools: ConcludeWith): Promise<Finished[]> {
-  return answerEach(batch, async ({ body }) => {
-    const answered = JSON.parse(Buffer.from(body).toString()) as AnsweredQuestion
-    return { body: JSON.stringify(await concludeOne(answered, tools)) }
-  })
+export async function concludeReadBack({ body }: WorkerRequest, tools: ConcludeWith) {
+  const answered = JSON.parse(Buffer.from(body).toString()) as AnsweredQuestion
+  return { body: JSON.stringify(await concludeOne(answered, tools)) }
 }
 
 async function concludeOne(

@@ -3,20 +3,15 @@
 import { Failure, failures } from '../../src/core/errors.ts'
 import { IntentResolution } from '../../src/core/schemas/execution-intent.ts'
 import { bodyOf } from '../../src/core/json/shape.ts'
-import { answerEach } from '../answer-each.ts'
 import { readFirstWord } from '../../src/core/tables/in-doubt-intents.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, WorkerRequest, InFlight } from '../in-flight.ts'
+import type { WorkerRequest } from '../in-flight.ts'
 import { closeIntent } from './close.ts'
 import { proofOf } from '../../src/core/intents/proof.ts'
 
 const resolutionOf = bodyOf(IntentResolution)
 
-export function resolveIntents(batch: readonly InFlight[], thread: ThreadContext): Promise<Finished[]> {
-  return answerEach(batch, (request) => resolve(request, thread))
-}
-
-async function resolve(request: WorkerRequest, thread: ThreadContext) {
+export async function resolveIntent(request: WorkerRequest, thread: ThreadContext) {
   const resolution = resolutionOf(request.body)
   if (resolution instanceof Failure) return resolution
   const { callerId: by } = request.caller

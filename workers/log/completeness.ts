@@ -16,8 +16,7 @@ import { readStreamIndexes } from '../../src/core/tables/log-stream-blocks.ts'
 import { readHeads, readStream } from '../../src/core/tables/log-streams.ts'
 import { readEntriesWithPaths, type EntryWithPath } from '../../src/core/tables/log-tree.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
-import { answerEach } from '../answer-each.ts'
-import type { Finished, InFlight, ScopedCaller, WorkerRequest } from '../in-flight.ts'
+import type { ScopedCaller, WorkerRequest } from '../in-flight.ts'
 
 const ENTRIES_MAX = 256
 const REPLY_BYTES_MAX = 300_000
@@ -42,10 +41,6 @@ interface ProveWith {
   readonly required: LogPolicy | undefined
 }
 
-export function proveComplete(batch: readonly InFlight[], tools: ProveWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => prove(request, tools))
-}
-
 interface Asked {
   readonly stream: StreamName
   readonly value: string
@@ -53,7 +48,7 @@ interface Asked {
   readonly to: number
 }
 
-async function prove(request: WorkerRequest, { pool, heads, required }: ProveWith) {
+export async function proveComplete(request: WorkerRequest, { pool, heads, required }: ProveWith) {
   const { caller, params } = request
   const asked = askedOf(request.body, caller)
   if (asked instanceof Failure) return asked

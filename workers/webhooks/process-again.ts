@@ -8,9 +8,8 @@ import type { WebhookProviders } from '../../src/core/webhooks/providers.ts'
 import type { WebhookJobs } from '../../src/core/webhooks/queue.ts'
 import { isEmptied, requeue } from '../../src/core/webhooks/requeue.ts'
 import { shownDelivery } from '../../src/core/webhooks/shown.ts'
-import { answerEach } from '../answer-each.ts'
 import type { ThreadContext } from '../context.ts'
-import type { Finished, InFlight, WorkerRequest } from '../in-flight.ts'
+import type { Finished, WorkerRequest } from '../in-flight.ts'
 
 interface ProcessAgainWith extends Pick<ThreadContext, 'pool'> {
   readonly webhookJobs: () => Promise<WebhookJobs>
@@ -20,11 +19,7 @@ interface ProcessAgainWith extends Pick<ThreadContext, 'pool'> {
 const bodyMembers = bodyOf(NoMembers)
 
 /** @returns 200 with the delivery, which waits; 404, or 409 where it waits already or nothing would process it */
-export function processAgain(batch: readonly InFlight[], tools: ProcessAgainWith): Promise<Finished[]> {
-  return answerEach(batch, (request) => processOne(request, tools))
-}
-
-async function processOne(
+export async function processAgain(
   { body, params }: WorkerRequest,
   { pool, webhookJobs, webhookProviders }: ProcessAgainWith,
 ): Promise<Failure | ConstructorParameters<typeof Finished>[1]> {

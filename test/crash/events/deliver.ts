@@ -4,6 +4,7 @@ import { startLogBatch } from '../../../src/core/tables/log-queue.ts'
 import type { SignedEvents } from '../../../src/core/thread-messages.ts'
 import type { Submission } from '../../../src/server/dispatch/dispatcher.ts'
 import { startDelivering } from '../../../src/server/jobs/events.ts'
+import { answerEach } from '../../../workers/answer-each.ts'
 import { signEvents } from '../../../workers/events/sign.ts'
 import { recordAuditEvents } from '../../../workers/evidence/audit.ts'
 import { patientPool } from '../../patient-pool.ts'
@@ -26,7 +27,7 @@ export async function deliverEvents({ url, keyDir }: Work): Promise<void> {
       ended.resolve()
       return { status: stored?.status ?? 0, body: '' }
     }
-    const [signed] = await signEvents(batch, tools)
+    const [signed] = await answerEach((request) => signEvents(request, tools))(batch)
     const { status = 0, body: text = '' } = signed ?? {}
     if ((JSON.parse(text) as SignedEvents | null)?.events.length === 0) ended.resolve()
     return { status, body: Buffer.from(text) }
