@@ -8,7 +8,6 @@ import { actionCode } from '../core/approval-requests/action-code.ts'
 import { approvalPayload } from '../core/approval-requests/approval-payload.ts'
 import { requestHash } from '../core/approval-requests/request-hash.ts'
 import { canonicalize } from '../core/json/canonical.ts'
-import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { printable } from '../core/printable.ts'
 import { SignedApproval } from '../core/schemas/approval.ts'
@@ -18,7 +17,7 @@ import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
 import { signEd25519 } from '../core/signing/signature.ts'
 import { show } from './approver-command.ts'
-import { get, post, type ServiceAt } from './log/service.ts'
+import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
 const PAGE_SIZE = 100
 /** A page of the service has at most 4 MiB. */
@@ -55,8 +54,8 @@ async function pending(
   { all }: { readonly all: boolean },
 ): Promise<readonly ApprovalRequest[]> {
   const query = `status=PENDING&pageSize=${PAGE_SIZE}${all ? '' : '&waitingFor=me'}`
-  const { body } = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
-  return read(page, body).requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
+  const answer = await get(service, `/approval-requests?${query}`, { maxBytes: ANSWER_BYTES_MAX })
+  return shapedAnswer(page, answer).requests.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1))
 }
 
 /**
@@ -107,8 +106,8 @@ export async function signRequest(
   requireId(id)
   const key = ed25519SigningKey(keyId, readFileSync(file, 'utf8'))
   const path = `/approval-requests/${id}`
-  const { body } = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
-  const asked = readOpen(read(approvalRequest, body), id)
+  const answer = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
+  const asked = readOpen(shapedAnswer(approvalRequest, answer), id)
   const { request } = asked
   showRequest(asked)
   if (!(await isConfirmed('Sign it? [y/N] '))) {
@@ -168,17 +167,4 @@ async function isConfirmed(question: string): Promise<boolean> {
     lines.close()
     process.stdin.pause()
   }
-}
-
-function read<T>(shape: (value: unknown) => { value: T } | { problem: string }, body: Buffer): T {
-  let value: unknown
-  try {
-    value = parseJson(body)
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error
-    throw new Error(`The service's answer is not JSON: ${error.message}.`, { cause: error })
-  }
-  const shaped = shape(value)
-  if ('problem' in shaped) throw new Error(`The service's answer: ${shaped.problem}`)
-  return shaped.value
 }

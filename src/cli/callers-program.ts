@@ -1,8 +1,8 @@
 // The commands about keys of callers: one makes a key, the others ask a running service.
 import { Option, type Command } from 'commander'
 import type { CallerRequest } from './callers-command.ts'
-import type { AskedService } from './callers-service.ts'
 import { collected } from './collected.ts'
+import type { ServiceAt } from './service.ts'
 import { serviceUrl } from './service-url.ts'
 
 /** For commands that ask a running service with a key. */
@@ -41,7 +41,7 @@ export function defineCallers(callers: Command): void {
   onService(callers.command('list'))
     .description('keys of callers that are in effect on a running service; for humans and auditors')
     .option('--all', 'revoked and expired ones too')
-    .action(async ({ all, ...service }: AskedService & { all?: true }) => {
+    .action(async ({ all, ...service }: ServiceAt & { all?: true }) => {
       const { listCallerKeys } = await import('./callers-service.ts')
       await listCallerKeys(service, { all: all === true })
     })
@@ -52,7 +52,7 @@ export function defineCallers(callers: Command): void {
     )
     .argument('<file>', "with the entry as its last line; '-' reads stdin. A raw key in it is not sent")
     .requiredOption('--reason <text>', 'for the human who approves it')
-    .action(async (entry: string, { reason, ...service }: AskedService & { reason: string }) => {
+    .action(async (entry: string, { reason, ...service }: ServiceAt & { reason: string }) => {
       const { proposeCallerKey } = await import('./callers-service.ts')
       await proposeCallerKey(service, { entry, reason })
     })
@@ -63,7 +63,7 @@ export function defineCallers(callers: Command): void {
     .argument('<keyId>', 'as `callers list` shows it: the first 16 characters of the SHA-256 of the raw key')
     .requiredOption('--reason <text>', 'for the human who approves it')
     .action(
-      async (callerId: string, keyId: string, { reason, ...service }: AskedService & { reason: string }) => {
+      async (callerId: string, keyId: string, { reason, ...service }: ServiceAt & { reason: string }) => {
         const { proposeRevocation } = await import('./callers-service.ts')
         await proposeRevocation(service, { callerId, keyId, reason })
       },

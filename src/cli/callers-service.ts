@@ -3,14 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { isObject } from '../core/json/fields.ts'
 import { printable } from '../core/printable.ts'
+import { get, jsonOf, post, type ServiceAt } from './service.ts'
 
-/** A running service, and who asks it. */
-export interface AskedService {
-  /** Base address. */
-  readonly url: string
-  /** Raw. */
-  readonly key: string
-}
+/** A page of the service has at most 4 MiB. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 interface ShownKey {
   readonly callerId: string
@@ -33,10 +29,11 @@ interface ShownKey {
  * @param options.all also those that are revoked or expired
  * @throws Error with what the service answered
  */
-export async function listCallerKeys(service: AskedService, { all }: { all: boolean }): Promise<void> {
+export async function listCallerKeys(service: ServiceAt, { all }: { all: boolean }): Promise<void> {
   for (let path: string | undefined = '/caller-keys'; path !== undefined;) {
-    const { answer, next } = await ask(service, path)
-    for (const key of answer['callerKeys'] as ShownKey[]) {
+    const answer = await get(service, path, { maxBytes: ANSWER_BYTES_MAX })
+    const { callerKeys } = jsonOf(answer) as { callerKeys: readonly ShownKey[] }
+    for (const key of callerKeys) {
       if (!all && key.status !== 'IN_EFFECT' && key.status !== 'REFUSED') continue
       const parts = [
         key.callerId,
@@ -55,7 +52,7 @@ export async function listCallerKeys(service: AskedService, { all }: { all: bool
       ]
       console.log(printable(parts.join('  ')))
     }
-    path = next
+    path = answer.next
   }
 }
 
@@ -65,7 +62,7 @@ export async function listCallerKeys(service: AskedService, { all }: { all: bool
  * @throws Error where the last line is no entry, or with what the service answered
  */
 export async function proposeCallerKey(
-  service: AskedService,
+  service: ServiceAt,
   { entry, reason }: { readonly entry: string; readonly reason: string },
 ): Promise<void> {
   const last = readFileSync(entry === '-' ? 0 : entry, 'utf8')
@@ -85,14 +82,15 @@ export async function proposeCallerKey(
 
 /** Proposes to revoke a key, and prints the change. */
 export async function proposeRevocation(
-  service: AskedService,
+  service: ServiceAt,
   revocation: { readonly callerId: string; readonly keyId: string; readonly reason: string },
 ): Promise<void> {
   await propose(service, { action: 'revoke', ...revocation })
 }
 
-async function propose(service: AskedService, body: object): Promise<void> {
-  const { answer } = await ask(service, '/caller-keys/changes', body)
+async function propose(service: ServiceAt, body: object): Promise<void> {
+  const asked = { json: body, accept: [201], maxBytes: ANSWER_BYTES_MAX }
+  const answer = jsonOf(await post(service, '/caller-keys/changes', asked))
   console.log(JSON.stringify(answer))
   const { changeId, warnings } = answer as { changeId: string; warnings: string[] }
   for (const warning of warnings) console.error(`warning: ${printable(warning)}`)
@@ -107,20 +105,4 @@ async function propose(service: AskedService, body: object): Promise<void> {
       `  countersign approver sign-step-up --key step-up.private.pem --change change.json --action approve | curl -sS --fail-with-body ${address} -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d @-`,
     ),
   )
-}
-
-/** @param body undefined: a GET */
-async function ask({ url, key }: AskedService, path: string, body?: object) {
-  const response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-    redirect: 'error',
-  })
-  const answer: unknown = await response.json().catch(() => undefined)
-  if (!response.ok || !isObject(answer)) {
-    const said = isObject(answer) ? String(answer['error']) : 'no answer of this service'
-    throw new Error(printable(`the service answered ${response.status}: ${said}`))
-  }
-  return { answer, next: /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1] }
 }

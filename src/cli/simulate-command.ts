@@ -1,9 +1,6 @@
 // countersign simulate: which past decisions of a running service a policy file, or what a change proposes, would flip, and which executions
 // the end of versions would have refused. Follows POST /sandbox/policies/simulate chunk by chunk (decisions §9); nothing in the service changes.
 import { writeFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
-import { Compile } from 'typebox/compile'
-import type { Static } from 'typebox'
 import { readYaml } from '../core/cel/yaml.ts'
 import {
   addChunk,
@@ -15,14 +12,15 @@ import {
   type ProposedPolicy,
 } from '../core/impact-report.ts'
 import { canonicalize } from '../core/json/canonical.ts'
+import { shapeOf } from '../core/json/shape.ts'
 import { compilePolicy } from '../core/policy/check.ts'
 import { printable } from '../core/printable.ts'
-import { ErrorBody } from '../core/schemas/error.ts'
 import { PolicySimulation } from '../core/schemas/sandbox.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
 import { readChange, type ShownChange } from './approver-command.ts'
+import { post, shapedAnswer, type ServiceAt } from './service.ts'
 
-export interface SimulateRequest {
+export interface SimulateRequest extends ServiceAt {
   /** Path of a policy.yaml; undefined: only versions of `policy` end, or `change` says what is simulated. */
   readonly file?: string | undefined
   /** The policyId whose versions end. */
@@ -32,15 +30,14 @@ export interface SimulateRequest {
   readonly change?: string | undefined
   /** Where the impact report of the change is written; undefined: nowhere. */
   readonly report?: string | undefined
-  /** Base address of the service. */
-  readonly url: string
-  readonly key: string
   readonly since?: string | undefined
   readonly until?: string | undefined
 }
 
-const isChunk = Compile(PolicySimulation)
-type Chunk = Static<typeof PolicySimulation>
+/** The service answers with 4 MiB at most. */
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+
+const simulation = shapeOf(PolicySimulation)
 
 /**
  * Prints a line for each flip to standard output as it is found, then a summary; the progress goes to standard error.
@@ -97,7 +94,9 @@ async function simulate(request: SimulateRequest, simulated: Simulated): Promise
   let found: Found | undefined
   let cursor: string | undefined
   do {
-    const chunk = await post(request, { ...simulated, since, until, cursor })
+    const json = { ...simulated, since, until, cursor }
+    const asked = { json, maxBytes: ANSWER_BYTES_MAX }
+    const chunk = shapedAnswer(simulation, await post(request, '/sandbox/policies/simulate', asked))
     found = addChunk(found, chunk)
     progress.clear()
     for (const flip of chunk.flips) {
@@ -126,31 +125,6 @@ function summaryOf(found: Found, { policy, retires }: Simulated): string {
       `${refusedAsRetired} of ${decided} were approved under ${retires.join(', ')} and would have been refused as retired`,
     )
   return `${parts.join('; ')}; ${skipped} were never decided, ${examined} transactions examined.`
-}
-
-const ATTEMPTS = 10
-
-async function post({ url, key }: SimulateRequest, body: object): Promise<Chunk> {
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/sandbox/policies/simulate`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-      redirect: 'error',
-    })
-    const answer: unknown = await response.json().catch(() => undefined)
-    if (response.status === 200 && isChunk.Check(answer)) return answer
-    // 503: live traffic goes first. 429: the budget of this minute is used up.
-    if (![429, 503].includes(response.status) || attempt === ATTEMPTS)
-      throw new Error(printable(refusal(response.status, answer)))
-    await delay(Math.min(Number(response.headers.get('retry-after') ?? 1), 60) * 1_000)
-  }
-}
-
-const isError = Compile(ErrorBody)
-
-function refusal(status: number, answer: unknown): string {
-  return `the service answered ${status}: ${isError.Check(answer) ? answer.error : 'no answer of this service'}`
 }
 
 const BAR_CHARACTERS = 30

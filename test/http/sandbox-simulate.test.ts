@@ -374,7 +374,7 @@ describe('a range of thousands', () => {
     expect(wrongKey).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('the service answered 401: authentication required'),
+      stderr: expect.stringContaining('the service answers 401: authentication required'),
     })
     writeFileSync(
       file,

@@ -7,7 +7,7 @@ import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
 import { openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
-import { get, type ServiceAt } from './service.ts'
+import { get, jsonOf, type ServiceAt } from '../service.ts'
 
 /** A thousand receipts of one id, and an answer has hardly more than a hundred runs. */
 const ANSWER_MAX_BYTES = 8 * 1024 * 1024
@@ -38,7 +38,7 @@ export async function absentCommand({
     trusted = readLogTrust(readFileSync(trust, 'utf8'), noteCrypto.sha256)
     const log = number === undefined ? '/log' : `/log/${number}`
     const path = `${log}/absence/${kind}/${encodeURIComponent(id)}`
-    answer = JSON.parse((await get(service, path, { maxBytes: ANSWER_MAX_BYTES })).body.toString())
+    answer = jsonOf(await get(service, path, { maxBytes: ANSWER_MAX_BYTES }))
   } catch (error) {
     return sayCannotCheck(error)
   }

@@ -16,7 +16,7 @@ import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { openProgress } from '../fsck/progress.ts'
 import { checkpointOpener } from './fsck.ts'
-import { get, post, type ServiceAt } from './service.ts'
+import { get, post, type ServiceAt } from '../service.ts'
 
 /** The service answers with 300 KB at most. */
 const ANSWER_MAX_BYTES = 1024 * 1024

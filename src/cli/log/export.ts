@@ -11,7 +11,7 @@ import { printable } from '../../core/printable.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { openProgress } from '../fsck/progress.ts'
-import { get, type ServiceAt } from './service.ts'
+import { get, type ServiceAt } from '../service.ts'
 
 /** More would only fill the service's queue. */
 const REQUESTS_AT_ONCE = 8

@@ -11,7 +11,7 @@ import { replaceWholeFile } from '../../core/signing/whole-file.ts'
 import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck, sayCannotCheck } from '../cannot-check.ts'
 import { checkpointOpener } from './fsck.ts'
-import { get, type ServiceAt } from './service.ts'
+import { get, type ServiceAt } from '../service.ts'
 
 const PROOF_MAX_BYTES = 1024 * 1024
 const WAIT_SECONDS = 10

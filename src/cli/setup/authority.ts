@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openChange, stepUpFor } from '../approver-command.ts'
-import { get, post } from '../log/service.ts'
+import { get, jsonOf, post } from '../service.ts'
 import { APPROVER, APPROVER_KEY, type Person } from './people.ts'
 
 const ANSWER_BYTES_MAX = 1024 * 1024
@@ -35,8 +35,8 @@ interface TwoHumans {
 
 /** @throws Error where somebody's signature counts already: then this is no trial that begins */
 export async function requireNobody(url: string, human: Person): Promise<void> {
-  const { body } = await get({ url, key: human.rawKey }, '/approvers', { maxBytes: ANSWER_BYTES_MAX })
-  const { approvers } = JSON.parse(body.toString()) as { approvers: { approverId: string }[] }
+  const answer = await get({ url, key: human.rawKey }, '/approvers', { maxBytes: ANSWER_BYTES_MAX })
+  const { approvers } = jsonOf(answer) as { approvers: { approverId: string }[] }
   if (approvers.length > 0)
     throw new Error(
       `The database has approvers already: ${approvers.map(({ approverId }) => approverId).join(', ')}.`,
@@ -66,10 +66,9 @@ async function decide(
 ): Promise<void> {
   const asked = { accept: [201], maxBytes: ANSWER_BYTES_MAX }
   const proposed = await post({ url, key: proposer.rawKey }, path, { ...asked, json: proposal })
-  const { changeId } = openChange(JSON.parse(proposed.body.toString()))
+  const { changeId } = openChange(jsonOf(proposed))
   const asChecker = { url, key: checker.rawKey }
-  const { body } = await get(asChecker, `${path}/${changeId}`, asked)
-  const change = openChange(JSON.parse(body.toString()))
+  const change = openChange(jsonOf(await get(asChecker, `${path}/${changeId}`, asked)))
   const stepUpAuthorization = stepUpFor(change, { action: 'approve', key: checker.stepUp, now: new Date() })
   await post(asChecker, `${path}/${changeId}/approve`, { ...asked, json: { stepUpAuthorization } })
 }

@@ -1,8 +1,10 @@
 // What commands ask of a running service.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
-import { errorText } from '../../core/error-text.ts'
-import { ErrorBody } from '../../core/schemas/error.ts'
+import { errorText } from '../core/error-text.ts'
+import { MalformedJson, parseJson } from '../core/json/json.ts'
+import { printable } from '../core/printable.ts'
+import { ErrorBody } from '../core/schemas/error.ts'
 
 export interface ServiceAt {
   /** Base address of the service. */
@@ -25,6 +27,8 @@ interface Asked {
 interface Answered {
   readonly status: number
   readonly body: Buffer
+  /** The path of the next page, where a list has one. */
+  readonly next: string | undefined
 }
 
 /**
@@ -63,11 +67,34 @@ async function ask(
     )
     const { status } = response
     const body = await bodyOf(response, maxBytes, path)
-    if (status === 200 || accept.includes(status)) return { status, body }
+    if (status === 200 || accept.includes(status)) {
+      const [, next] = /^<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
+      return { status, body, next }
+    }
     const isBusy = status === 429 || status === 503
     if (!isBusy || attempt === ATTEMPTS) throw new Error(`${path}: ${refusal(status, body)}`)
     await delay(retryAfterMs(response))
   }
+}
+
+/** @throws Error with a sentence where the answer is no JSON */
+export function jsonOf({ body }: Pick<Answered, 'body'>): unknown {
+  try {
+    return parseJson(body)
+  } catch (error) {
+    if (!(error instanceof MalformedJson)) throw error
+    throw new Error(`The service's answer is not JSON: ${error.message}.`, { cause: error })
+  }
+}
+
+/** @throws Error with a sentence where the answer is not of the shape */
+export function shapedAnswer<T>(
+  shape: (value: unknown) => { value: T } | { problem: string },
+  answer: Answered,
+): T {
+  const shaped = shape(jsonOf(answer))
+  if ('problem' in shaped) throw new Error(printable(`The service's answer: ${shaped.problem}`))
+  return shaped.value
 }
 
 /** The error of `fetch` says no more than that it failed. */
@@ -96,7 +123,7 @@ const isError = Compile(ErrorBody)
 function refusal(status: number, body: Buffer): string {
   try {
     const answer: unknown = JSON.parse(body.toString())
-    if (isError.Check(answer)) return `the service answers ${status}: ${answer.error}`
+    if (isError.Check(answer)) return `the service answers ${status}: ${printable(answer.error)}`
   } catch {
     // No JSON.
   }
