@@ -1,18 +1,19 @@
 // A report as one page: its Markdown with plots, no script, nothing loaded from elsewhere.
+import { escapeHtml } from '../src/core/text.ts'
 import { Marked, type Tokens } from 'marked'
 import type { Comparison } from './compare.ts'
 import type { Figures } from './figures.ts'
 import type { OverTime } from './load.ts'
 import { sectionsOf } from './markdown.ts'
-import { barPlot, escaped, linePlot, PLOT_STYLE } from './plot.ts'
+import { barPlot, linePlot, PLOT_STYLE } from './plot.ts'
 import { named, saturation, type Measurement, type Report, type ScenarioReport } from './report.ts'
 
 /** What a deployment or a file is called is text: neither markup nor an address to go to. */
 const toHtml = new Marked({
   renderer: {
-    html: ({ text }) => escaped(text),
-    link: ({ raw }) => escaped(raw),
-    image: ({ raw }) => escaped(raw),
+    html: ({ text }) => escapeHtml(text),
+    link: ({ raw }) => escapeHtml(raw),
+    image: ({ raw }) => escapeHtml(raw),
     table({ header, rows }) {
       const heads = header.map(({ tokens }) => this.parser.parseInline(tokens))
       const cells = (row: readonly Tokens.TableCell[]) =>
@@ -36,7 +37,7 @@ export function page(report: Report, comparison?: Comparison): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Countersign bench, ${escaped(report.startedAt)}</title>
+<title>Countersign bench, ${escapeHtml(report.startedAt)}</title>
 <style>${STYLE}${PLOT_STYLE}</style>
 ${sections.join('\n')}
 </html>

@@ -1,4 +1,5 @@
 // Plots as inline SVG: lines over a number, and bars in parts (docs/design-notes.md "The bench" says why no library draws them).
+import { escapeHtml } from '../src/core/text.ts'
 import { sum, text } from './figures.ts'
 
 interface Line {
@@ -74,7 +75,7 @@ export function barPlot({ title, unit, parts, bars }: BarPlot): string {
       const from = toX(sum(values.slice(0, part)))
       const width = Math.max(0, toX(sum(values.slice(0, part + 1))) - from)
       const what = `${name} ${parts[part] ?? ''}: ${text(value)} ${unit}`
-      return `<rect class="c${part}" x="${from}" y="${y}" width="${width.toFixed(1)}" height="18"><title>${escaped(what)}</title></rect>`
+      return `<rect class="c${part}" x="${from}" y="${y}" width="${width.toFixed(1)}" height="18"><title>${escapeHtml(what)}</title></rect>`
     })
     const end = sum(values)
     return `${label(left - 8, y + 13, name, 'end')}${rects.join('')}${label(toX(end) + 6, y + 13, text(end), 'start')}`
@@ -86,15 +87,17 @@ function figure(
   { title, unit, names, height }: { title: string; unit: string; names: readonly string[]; height: number },
   content: readonly string[],
 ): string {
-  const legend = names.map((name, i) => (name === '' ? '' : `<span class="c${i}">■ ${escaped(name)}</span> `))
+  const legend = names.map((name, i) =>
+    name === '' ? '' : `<span class="c${i}">■ ${escapeHtml(name)}</span> `,
+  )
   return (
-    `<figure><figcaption>${escaped(title)} <small>${escaped(unit)}</small></figcaption>${legend.join('')}` +
-    `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}">${content.join('')}</svg></figure>`
+    `<figure><figcaption>${escapeHtml(title)} <small>${escapeHtml(unit)}</small></figcaption>${legend.join('')}` +
+    `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escapeHtml(title)}">${content.join('')}</svg></figure>`
   )
 }
 
 function label(x: number, y: number, words: string, anchor: 'start' | 'middle' | 'end'): string {
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escaped(words)}</text>`
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}">${escapeHtml(words)}</text>`
 }
 
 function scale([from, to]: readonly [number, number], [start, end]: readonly [number, number]) {
@@ -108,12 +111,4 @@ function ticksTo(max: number): number[] {
   const power = 10 ** Math.floor(Math.log10(max / 4))
   const step = power * ([1, 2, 5].find((factor) => factor * power >= max / 4) ?? 10)
   return Array.from({ length: Math.ceil(max / step - 1e-9) + 1 }, (_, i) => i * step)
-}
-
-export function escaped(raw: string): string {
-  return raw
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -19,7 +19,7 @@ import { policyFilesAt, readPolicyFile, type PolicySource } from '../core/policy
 import { traceRules, type TracedRule } from '../core/policy/trace.ts'
 import { printable } from '../core/printable.ts'
 import { isTimestamp } from '../core/schemas/primitives.ts'
-import { counted } from './counted.ts'
+import { counted } from '../core/text.ts'
 
 /** @returns the exit code: 1 where a policy has a mistake */
 export function checkPolicies(path: string): 0 | 1 {

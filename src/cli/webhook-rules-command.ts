@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { printable } from '../core/printable.ts'
 import { CASES_SUFFIX, runCases } from '../core/webhook-rules/cases.ts'
 import { readWebhookRules } from '../core/webhook-rules/load.ts'
-import { counted } from './counted.ts'
+import { counted } from '../core/text.ts'
 
 /**
  * Compiles a file of rules and runs the cases beside it, `<provider>.cases.yaml`.

@@ -2,7 +2,7 @@
 import { constants, gzipSync } from 'node:zlib'
 import { entryStart, streamNames, streamStart, streamTag, type StreamName } from '../../src/core/log/entry.ts'
 import { appendLeaves, rootOf, type Frontier } from '../../src/core/log/frontier.ts'
-import { toHex } from '../../src/core/log/hex.ts'
+import { toHex } from '../../src/core/bytes.ts'
 import { idText } from '../../src/core/log/ids.ts'
 import { TILE_WIDTH, widthOf } from '../../src/core/log/tiles.ts'
 import { sha256, sha256Joined } from '../../src/core/signing/sha256.ts'

@@ -8,6 +8,7 @@ import {
   type PolicySubject,
 } from '../../src/core/policy/evaluate.ts'
 import type { PastDecision } from '../../src/core/tables/past-decisions.ts'
+import { cut } from '../../src/core/text.ts'
 
 export interface Flip {
   readonly businessTransactionId: string
@@ -138,11 +139,5 @@ function asVerifiedThen(evaluation: Evaluation, { mismatches }: Past): Evaluatio
   return failed.length === 0 ? evaluation : { ...denied(failed), matchedRuleId: evaluation.matchedRuleId }
 }
 
-const REASON_CHARACTERS_MAX = 300
-
 /** A reason may hold a caller's whole text, and an answer hundreds of reasons. */
-function short(reason: string): string {
-  return reason.length <= REASON_CHARACTERS_MAX
-    ? reason
-    : `${reason.slice(0, REASON_CHARACTERS_MAX).toWellFormed()}…`
-}
+const short = (reason: string) => cut(reason, 300)

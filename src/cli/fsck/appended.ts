@@ -1,9 +1,9 @@
 // verifications and receipts: what was appended to records (interface §2.3, §2.4). A verification is not signed; its receipt is.
 import { checkReceipt } from '../../core/verifier/receipt.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
+import { mustHold, type Members } from '../../core/verifier/evidence.ts'
 import { withSharedSignatures } from '../../core/tables/batch-signatures.ts'
 import type { Tools } from './tools.ts'
-import { lazyMembers, mustHold, tableCheck, type Rule } from './check.ts'
+import { lazyMembers, tableCheck, type Rule } from './check.ts'
 
 interface Row {
   readonly id: string

@@ -1,9 +1,9 @@
 // pending_changes (decisions §6, §7): what humans have proposed and resolved, signed twice, and whether it came into effect.
 import { canonicalize } from '../../core/json/canonical.ts'
 import { sealedText } from '../../core/sealed.ts'
-import { list, members, string, type Members } from '../../core/verifier/evidence.ts'
+import { list, members, mustHold, string, type Members } from '../../core/verifier/evidence.ts'
 import { checkGovernanceChange } from '../../core/verifier/governance-change.ts'
-import { lazyMembers, mustHold, sameTime, tableCheck, type Rule } from './check.ts'
+import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 import type { Tools } from './tools.ts'
 
 interface ChangeRow {

@@ -129,13 +129,6 @@ export function lazy<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-/** @throws Error with the problems of a verifier's checks, for a rule that reports what does not verify */
-export function mustHold(checks: readonly { readonly problem: string | undefined }[]): true {
-  const problems = checks.flatMap(({ problem }) => problem ?? [])
-  if (problems.length > 0) throw new Error(problems.join('; '))
-  return true
-}
-
 /** Whether a stored time is the one that was signed: RFC 3339 with milliseconds. PostgreSQL's `infinity` comes as a number. */
 export function sameTime(stored: Date | number, signed: Json | undefined): boolean {
   return stored instanceof Date && stored.toISOString() === signed

@@ -1,7 +1,7 @@
 // provider_confirmations: what providers say of executions, each by one delivery that is kept.
 import { checkProviderConfirmation } from '../../core/verifier/provider-confirmation.ts'
-import type { Members } from '../../core/verifier/evidence.ts'
-import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import { mustHold, type Members } from '../../core/verifier/evidence.ts'
+import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
 
 interface Selected {

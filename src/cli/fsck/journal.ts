@@ -2,9 +2,9 @@
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { readRecordBodies } from '../../core/tables/trust-records.ts'
 import { checkAuditEvent } from '../../core/verifier/audit-event.ts'
-import { members, type Members } from '../../core/verifier/evidence.ts'
+import { members, mustHold, type Members } from '../../core/verifier/evidence.ts'
 import { checkIntentTransition } from '../../core/verifier/intent-transition.ts'
-import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, tableCheck } from './check.ts'
 import type { Tools } from './tools.ts'
 import { missingSubjects } from './subjects.ts'
 

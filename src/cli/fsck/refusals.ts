@@ -1,8 +1,8 @@
 // refusal_records (decisions §4 "Refusal Record"), each with the transaction that it refuses.
-import { canonicalText, members, type Members } from '../../core/verifier/evidence.ts'
+import { canonicalText, members, mustHold, type Members } from '../../core/verifier/evidence.ts'
 import { checkRefusalRecord } from '../../core/verifier/refusal-record.ts'
 import { sealedText } from '../../core/sealed.ts'
-import { lazyMembers, mustHold, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, tableCheck } from './check.ts'
 
 interface Row {
   readonly id: string

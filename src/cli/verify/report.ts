@@ -8,6 +8,7 @@ import { Unusable, type Report, type Verdict } from '../../core/verifier/index.t
 import { notProven } from '../../core/verifier/not-proven.ts'
 import { codeOf } from './inputs.ts'
 import { exitCodeOf, missingLines, type Counts, type Summary } from '../../core/verifier/summary.ts'
+import { escapeHtml } from '../../core/text.ts'
 
 /** Rows that a page holds: of what is not valid, and of what is. */
 const ROWS_MAX = 1_000
@@ -206,17 +207,7 @@ function table(
 <tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join('')}</tr>`).join('\n')}</tbody></table>`
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escaped(text: string): string {
-  return printable(text).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-}
+const escaped = (text: string) => escapeHtml(printable(text))
 
 const STYLE = `
 :root {

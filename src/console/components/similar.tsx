@@ -1,7 +1,8 @@
 // What a caller has executed before that is like what it asks for now.
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { counted } from '../../core/text.ts'
 import { useLoaded } from '../hooks.ts'
-import { counted, jsonText } from '../text.ts'
+import { jsonText } from '../text.ts'
 import { Badge, Panel, Problem, Said, Time } from './basic.tsx'
 
 interface Past {

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { actionCode } from '../../core/approval-requests/action-code.ts'
 import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
+import { counted } from '../../core/text.ts'
 import { get, isAborted, problemText, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
 import { Badge, Copy, Countdown, Empty, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
@@ -12,7 +13,7 @@ import { Similar } from '../components/similar.tsx'
 import { sha256Hex } from '../hashing.ts'
 import { useTitle } from '../hooks.ts'
 import type { PageProps } from '../page.ts'
-import { counted, oneLine } from '../text.ts'
+import { oneLine } from '../text.ts'
 
 /** Holds the request until it changes, for as long as the page is open. */
 function useRequest(id: string) {

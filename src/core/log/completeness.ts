@@ -1,11 +1,11 @@
 // That a list holds every entry of a stream: the head of the stream states how many there are, the tree of heads is the last entry under a
 // checkpoint, and the entries have the numbers from 1 up to that count (docs/handbook/log.md "Prove that a list is complete"). Browser-safe.
+import { equalBytes, toHex } from '../bytes.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { base64 } from '../verifier/base64.ts'
 import type { OpenedCheckpoint } from './checkpoint.ts'
 import { formatEntry, parseEntry, streamNames, streamTag, type LogEntry, type StreamName } from './entry.ts'
 import { headData } from './heads.ts'
-import { toHex } from './hex.ts'
 import type { NoteCrypto } from './note.ts'
 import { openByPolicy, type LogPolicy } from './policy.ts'
 
@@ -155,7 +155,7 @@ function assertInTree(
   const index = integerOf(members, 'index')
   const leaf = leafHash(new TextEncoder().encode(textOf(members, 'entry')), sha256)
   const found = rootOfInclusion({ leafHash: leaf, index, size, path: pathOf(members, which) }, sha256)
-  if (!found.every((byte, i) => byte === root[i]))
+  if (!equalBytes(found, root))
     throw new Error(`${which} is not at index ${index} of the log: its path does not lead to the root`)
   return index
 }

@@ -1,7 +1,7 @@
 // An entry of the evidence log: one line of ASCII without a newline. It names nobody: an artifact stands in it by its hash, and whom it
 // concerns by salted tags. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
-import { toHex } from './hex.ts'
+import { toHex } from '../bytes.ts'
 
 /** The streams of the log, in the order of an entry's text: an entry is counted in each that it names. */
 export const streamNames = ['caller', 'capability', 'policy', 'approver'] as const

@@ -2,7 +2,7 @@
 // [first, end), its leaves are sorted, and the log states the root of their tree (RFC 9162 hashing) by an entry of kind `ids`. Sixteen runs of
 // a level are merged into one of the next. Browser-safe.
 import type { Sha256 } from '../merkle/tree.ts'
-import { toHex } from './hex.ts'
+import { toHex } from '../bytes.ts'
 
 /** What has ids, by the names that proofs have in the API, and the kind of its entries. */
 export const idKinds = {

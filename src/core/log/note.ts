@@ -1,7 +1,7 @@
 // C2SP signed-note v1.0.0: a text, a blank line, and a line for each signature. Browser-safe: hashing and signature checks are arguments.
 import type { Sha256 } from '../merkle/tree.ts'
 import { base64, toBase64 } from '../verifier/base64.ts'
-import { toHex } from './hex.ts'
+import { toHex } from '../bytes.ts'
 
 /** The signature types of signed-note that are known here: the byte that names each, and the lengths of its keys and signatures. */
 const TYPES = {

@@ -1,4 +1,5 @@
 // C2SP tlog-policy: the file in which somebody says which logs and witnesses they trust, and how many of the witnesses are enough.
+import { equalBytes } from '../bytes.ts'
 import type { Sha256 } from '../merkle/tree.ts'
 import { openCheckpoint, parseInteger, type OpenedCheckpoint, type Signer } from './checkpoint.ts'
 import { parseVkey, type NoteCrypto, type SignatureType, type VerifierKey } from './note.ts'
@@ -61,7 +62,7 @@ export function parsePolicy(file: string | Uint8Array, sha256: Sha256): LogPolic
     const key = parseVkey(utf8(vkey), sha256)
     if (!types.includes(key.type))
       throw new Error(`a key of type ${key.type} cannot sign here; one of type ${types.join(' or ')} can`)
-    const same = others.find((other) => equal(other.key.publicKey, key.publicKey))
+    const same = others.find((other) => equalBytes(other.key.publicKey, key.publicKey))
     if (same !== undefined) throw new Error(`the public key is that of '${same.key.name}' already`)
     return key
   }
@@ -145,10 +146,6 @@ function utf8(item: string): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(
     Uint8Array.from(item, (character) => character.charCodeAt(0)),
   )
-}
-
-function equal(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, i) => byte === other[i])
 }
 
 /** A witness of the policy that cosigned. */

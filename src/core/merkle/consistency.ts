@@ -1,5 +1,6 @@
 // Consistency proofs: that a tree holds an earlier one unchanged (RFC 9162 §2.1.4), or any subtree of it
 // (draft-ietf-plants-merkle-tree-certs §4.4). The earlier tree is the subtree that starts at 0, so one algorithm does for both.
+import { equalBytes } from '../bytes.ts'
 import { assertSubtree, type LeafRange } from './subtree.ts'
 import { assertHash, half, nodeHash, odd, type Sha256 } from './tree.ts'
 
@@ -79,8 +80,8 @@ export function assertConsistent(
     goUp(at)
   }
   if (at.treeLast !== 0) throw new Error('the path is too short for the part and the size')
-  if (!equal(ofPart, partRoot)) throw new Error('the path does not lead to the root of the part')
-  if (!equal(ofTree, root)) throw new Error('the path does not lead to the root of the tree')
+  if (!equalBytes(ofPart, partRoot)) throw new Error('the path does not lead to the root of the part')
+  if (!equalBytes(ofTree, root)) throw new Error('the path does not lead to the root of the tree')
 }
 
 function goUp(at: { first: number; last: number; treeLast: number }): void {
@@ -99,8 +100,4 @@ function largestPowerOfTwoBelow(size: number): number {
   let power = 1
   while (power * 2 < size) power *= 2
   return power
-}
-
-function equal(one: Uint8Array, other: Uint8Array): boolean {
-  return one.length === other.length && one.every((byte, i) => byte === other[i])
 }

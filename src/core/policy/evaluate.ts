@@ -3,6 +3,7 @@
 // one waits for its value.
 import { cause } from '../cel/expression.ts'
 import type { SignalVerifier } from '../schemas/policy.ts'
+import { cut } from '../text.ts'
 import type { CompiledPolicy } from './check.ts'
 import { factsOf } from './facts.ts'
 import { memberAt } from './member-at.ts'
@@ -189,6 +190,5 @@ export function describeMismatches(mismatches: readonly Mismatch[]): string {
 const SHOWN_CHARACTERS_MAX = 64
 
 function short(value: Scalar): string {
-  const text = JSON.stringify(value)
-  return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX).toWellFormed()}…` : text
+  return cut(JSON.stringify(value), SHOWN_CHARACTERS_MAX)
 }

@@ -1,6 +1,7 @@
 // What a piece of evidence says in words: who asked for what, how much, who approved, what was done. It is read from evidence of any
 // shape and proves nothing by itself: the verdict stands beside it.
 import type { Json } from '../json/canonical.ts'
+import { cut } from '../text.ts'
 import { isMembers, type Members } from './evidence.ts'
 import { artifactOf, bulkEntries } from './index.ts'
 import type { EvidenceKind } from './not-proven.ts'
@@ -32,7 +33,11 @@ export function accountsOf(file: string): Account[] {
     const artifact = artifactOf(members)
     const { said, ...others } = artifact === undefined ? { said: {} } : ACCOUNTS[artifact](members)
     const texts = Object.entries(said).filter(([, one]) => one !== '')
-    return { approvers: [], ...others, said: texts.map(([about, one]) => [about, cut(one)] as const) }
+    return {
+      approvers: [],
+      ...others,
+      said: texts.map(([about, one]) => [about, cut(one, TEXT_MAX)] as const),
+    }
   })
 }
 
@@ -186,10 +191,6 @@ function membersText(members: Members): string {
 
 function joined(separator: string, ...texts: readonly string[]): string {
   return texts.filter(Boolean).join(separator)
-}
-
-function cut(long: string): string {
-  return long.length > TEXT_MAX ? `${long.slice(0, TEXT_MAX)}…` : long
 }
 
 function at(members: Members, name: string): Members {

@@ -1,4 +1,5 @@
 // The proofs of a bundle: that each part of it is an entry of the log, all under one checkpoint, in the order in which authority is given.
+import { equalBytes } from '../bytes.ts'
 import type { Json } from '../json/canonical.ts'
 import { isEntryOf, type ArtifactEntry } from '../log/artifacts.ts'
 import { parseCheckpoint, type Checkpoint } from '../log/checkpoint.ts'
@@ -162,7 +163,7 @@ function placeOf(part: LoggedPart, proofs: readonly CarriedProof[], { sha256 }: 
   if (logged === undefined) throw new Error(`the proof of ${nameOf(part)} is of another artifact`)
   const { origin, size, root } = checkpoint
   const found = rootOfInclusion({ leafHash: leafHash(extra, sha256), index, size, path }, sha256)
-  if (!found.every((byte, i) => byte === root[i]))
+  if (!equalBytes(found, root))
     throw new Error(`the proof of ${nameOf(part)} does not lead to the root of its checkpoint`)
   return { origin, index, late: logged.late }
 }

@@ -5,7 +5,7 @@ import { artifactEntry } from '../log/artifacts.ts'
 import type { NoteCrypto, VerifierKey } from '../log/note.ts'
 import { readExecution, type Execution } from './bundle-execution.ts'
 import { checkProofs, type DueProofs, type LoggedPart } from './bundle-log.ts'
-import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import { check, checkSigned, isMembers, list, members, mustHold, string } from './evidence.ts'
 import type { Check, Crypto, Members } from './evidence.ts'
 import { checkGovernanceChange, notesOnChange, signedMembersOf } from './governance-change.ts'
 import {
@@ -58,10 +58,7 @@ export function inspectBundle(
     'A governance change is not one that put the policy or the key of an approver into force',
     crypto,
     (checking) => {
-      const problems = list(bundle['changes']).flatMap((change) =>
-        checkGovernanceChange(change, checking).flatMap(({ problem }) => problem ?? []),
-      )
-      if (problems.length > 0) throw new Error(problems.join('; '))
+      mustHold(list(bundle['changes']).flatMap((change) => checkGovernanceChange(change, checking)))
       return areInForce(changes())
     },
   )

@@ -12,6 +12,13 @@ export interface Check {
   readonly missingLog?: string
 }
 
+/** @throws Error with the problems of the checks */
+export function mustHold(checks: readonly Check[]): true {
+  const problems = checks.flatMap(({ problem }) => problem ?? [])
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  return true
+}
+
 /** Whether it can be checked once more keys are given. */
 export function isOpen({ missingKeys, missingLog }: Check): boolean {
   return missingKeys !== undefined || missingLog !== undefined

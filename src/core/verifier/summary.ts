@@ -1,6 +1,7 @@
 // What is said of many pieces of evidence together. The command, the page and clients/python say the same of the same files: one table of
 // test vectors decides for all (test/vectors/countersign/summaries.json).
 import { printable } from '../printable.ts'
+import { counted } from '../text.ts'
 import type { Report, Verdict } from './index.ts'
 
 export type Counts = Readonly<Record<Verdict, number>>
@@ -84,7 +85,7 @@ export function exitCodeOf({ pieces, valid, invalid, cutShort }: Summary): 0 | 1
 export function summaryLines(summary: Summary): string[] {
   const { files, pieces, kinds } = summary
   return [
-    `${counted(pieces, 'piece', 'pieces')} of evidence in ${counted(files, 'file', 'files')}: ${countsText(summary)}`,
+    `${counted(pieces, 'piece')} of evidence in ${counted(files, 'file')}: ${countsText(summary)}`,
     ...Object.entries(kinds).map(([kind, counts]) => `  ${kind}: ${countsText(counts)}`),
     ...missingLines(summary),
   ]
@@ -112,10 +113,6 @@ export function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutS
 
 function countsText({ valid, invalid, unchecked }: Counts): string {
   return `${valid} valid, ${invalid} INVALID, ${unchecked} cannot be checked`
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
 }
 
 function named(names: readonly string[]): string {

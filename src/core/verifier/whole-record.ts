@@ -1,7 +1,7 @@
 // A record as it is answered and saved: its own checks, and those of what was appended to it outside its signature
 // (interface §2.2: verifications and receipts; confirmations of providers).
 import type { Json } from '../json/canonical.ts'
-import { check, checkSigned, isMembers, list, members, string } from './evidence.ts'
+import { check, checkSigned, isMembers, list, members, mustHold, string } from './evidence.ts'
 import type { Check, CheckCrypto, Crypto, Members } from './evidence.ts'
 import { checkProviderConfirmation, notesOnConfirmation } from './provider-confirmation.ts'
 import { checkReceipt, notesOnReceipt } from './receipt.ts'
@@ -77,8 +77,7 @@ function leftOut(record: Members, name: keyof typeof COUNTED): number {
 
 /** Throws with the problems of the receipt itself. */
 function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): boolean {
-  const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? [])
-  if (problems.length > 0) throw new Error(problems.join('; '))
+  mustHold(checkReceipt(receipt, crypto))
   const verificationId = string(receipt['verificationId'])
   const named = list(record['verifications'])
     .map(members)
@@ -90,8 +89,7 @@ function isReceipted(record: Members, receipt: Members, crypto: CheckCrypto): bo
 
 /** Throws with the problems of the confirmation itself. */
 function isConfirmed(record: Members, confirmation: Members, crypto: CheckCrypto): boolean {
-  const problems = checkProviderConfirmation(confirmation, crypto).flatMap(({ problem }) => problem ?? [])
-  if (problems.length > 0) throw new Error(problems.join('; '))
+  mustHold(checkProviderConfirmation(confirmation, crypto))
   const named = members(confirmation['confirmation'])['businessTransactionId']
   return named === string(record['businessTransactionId'])
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Audited } from '../../core/errors.ts'
 import { within } from '../../core/within.ts'
+import { cut } from '../../core/text.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { ownWork } from '../dispatch/own-work.ts'
 import type { Limit, LimitStore } from './limit.ts'
@@ -103,8 +104,8 @@ export function openAudit({
         ...(context.route === undefined ? {} : { route: `${context.route.method} ${context.route.path}` }),
         ...(context.callerId === undefined ? {} : { callerId: context.callerId }),
         reason: audited.reason,
-        ...(audited.capability === undefined ? {} : { capability: cut(audited.capability) }),
-        ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId) }),
+        ...(audited.capability === undefined ? {} : { capability: cut(audited.capability, TEXT_MAX) }),
+        ...(audited.principalId === undefined ? {} : { principalId: cut(audited.principalId, TEXT_MAX) }),
         severity: REFUSALS.test(audited.type) ? 'WARNING' : 'INFO',
         ...(Object.keys(detail).length === 0 ? {} : { detail }),
       }
@@ -124,9 +125,4 @@ export function openAudit({
       if (unwritten > 0) log({ unwritten }, 'audit events only counted')
     },
   }
-}
-
-/** Well formed also where it is cut: half a surrogate pair could not be signed. */
-function cut(text: string): string {
-  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX).toWellFormed()}…`
 }

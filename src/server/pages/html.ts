@@ -1,4 +1,5 @@
 // Our HTML pages and what a browser may do on them: nothing from elsewhere, no inline script, no eval (decisions §11).
+import { escapeHtml } from '../../core/text.ts'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { etagOf } from '../http/etag.ts'
@@ -91,12 +92,4 @@ export function prefersHtml(accept: string | undefined): boolean {
   )
   const json = quality.get('application/json') ?? quality.get('application/*') ?? quality.get('*/*') ?? 0
   return (quality.get('text/html') ?? 0) > json
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
 }

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { Marked, type Parser, type Token, type Tokens } from 'marked'
 import { failures } from '../../core/errors.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
+import { escapeHtml } from '../../core/text.ts'
 import { pageAnswer } from '../openapi/answers.ts'
-import { escapeHtml, htmlAnswer, readStyle } from '../pages/html.ts'
+import { htmlAnswer, readStyle } from '../pages/html.ts'
 import { openGet, type Answer, type Route } from './route.ts'
 
 const CHAPTERS_DIR = join(import.meta.dirname, '..', '..', '..', 'docs', 'handbook')

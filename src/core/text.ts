@@ -1,0 +1,21 @@
+// Text for a reader.
+
+/** `1 rule`, `2 rules`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** At most `max` characters and an ellipsis; well formed also where it is cut, since half a surrogate pair could not be signed. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max).toWellFormed()}…`
+}
+
+/** For the content of an element and for a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;')
+}
