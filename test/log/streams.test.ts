@@ -12,8 +12,7 @@ import {
   unpackIndexes,
 } from '../../src/core/tables/log-stream-blocks.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
-import { parseCheckpoint } from '../../src/core/log/checkpoint.ts'
-import { parseNote } from '../../src/core/log/note.ts'
+import { readCheckpoint } from '../../src/core/log/checkpoint.ts'
 import { latestCheckpoint, type CheckpointRow } from '../../src/core/tables/log-checkpoints.ts'
 import { addCosignatures, cosignerOf, keepToCosign } from '../../src/core/tables/log-cosigned.ts'
 import { answerEach } from '../../workers/answer-each.ts'
@@ -188,7 +187,7 @@ describe('the list of a stream', () => {
     required = { logs: [], witnesses: [named], quorum: { name: 'w', threshold: 1, members: [named] } }
     const cosign = async (row: CheckpointRow) => {
       await keepToCosign(log.pool, row, undefined)
-      const line = witness.line(parseCheckpoint(parseNote(row.note).text))
+      const line = witness.line(readCheckpoint(row.note))
       await addCosignatures(log.pool, row, { [cosignerOf(witness.key)]: line })
     }
     await grow(10)

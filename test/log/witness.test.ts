@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { parseAddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
-import { openCheckpoint, parseCheckpoint, type OpenedCheckpoint } from '../../src/core/log/checkpoint.ts'
-import { formatVkey, parseNote, parseVkey, type VerifierKey } from '../../src/core/log/note.ts'
+import { openCheckpoint, readCheckpoint, type OpenedCheckpoint } from '../../src/core/log/checkpoint.ts'
+import { formatVkey, parseVkey, type VerifierKey } from '../../src/core/log/note.ts'
 import { assertConsistent } from '../../src/core/merkle/consistency.ts'
 import { askWitness } from '../../src/core/outbound/witness.ts'
 import { logVerifierKey, noteCrypto, readLogKeys } from '../../src/core/signing/log-keys.ts'
@@ -185,7 +185,7 @@ describe('the tables', () => {
         noteCrypto,
       )
     const cosignedBy = async (row: { log: number; size: number; note: string }, signers: (typeof a)[]) => {
-      const checkpoint = parseCheckpoint(parseNote(row.note).text)
+      const checkpoint = readCheckpoint(row.note)
       for (const { key, line } of signers)
         await addCosignatures(pool, row, { [cosignerOf(key)]: line(checkpoint) })
     }

@@ -3,9 +3,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorText } from '../../src/core/error-text.ts'
-import { parseCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
+import { readCheckpoint, type Checkpoint } from '../../src/core/log/checkpoint.ts'
 import { DamagedLog, undamaged } from '../../src/core/log/damaged.ts'
-import { parseNote } from '../../src/core/log/note.ts'
 import { subtreeRoots } from '../../src/core/log/tiles.ts'
 import { readIfThere } from '../../src/core/read-if-there.ts'
 import { replaceWholeFile } from '../../src/core/signing/whole-file.ts'
@@ -56,11 +55,6 @@ export function readStored({ size, note }: CheckpointRow, origin: string): Check
   const read = undamaged(what, () => readCheckpoint(note))
   if (read.origin === origin && read.size === size) return read
   throw new DamagedLog(`${what} is one of ${read.origin} with ${read.size} entries.`)
-}
-
-/** What a signed note says of the tree. */
-export function readCheckpoint(note: string): Checkpoint {
-  return parseCheckpoint(parseNote(note).text)
 }
 
 /** A log as the database has it now. */

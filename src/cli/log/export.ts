@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { parseCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
-import { parseNote } from '../../core/log/note.ts'
+import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { consistencyProof, decodeBundle, TILE_WIDTH, tilePath, widthOf } from '../../core/log/tiles.ts'
 import { assertConsistent } from '../../core/merkle/consistency.ts'
 import { printable } from '../../core/printable.ts'
@@ -94,10 +93,6 @@ export async function exportLog(
   replaceWholeFile(checkpointFile, note, 0o644)
   if (before !== undefined) await removePartial(folder, before.size, checkpoint.size)
   return { origin: checkpoint.origin, size: checkpoint.size, fetched, kept }
-}
-
-function readCheckpoint(note: Uint8Array): Checkpoint {
-  return parseCheckpoint(parseNote(note).text)
 }
 
 function refuseOther(folder: string, before: Checkpoint | undefined, now: Checkpoint): void {

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorText } from '../../core/error-text.ts'
-import { parseCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
-import { parseNote } from '../../core/log/note.ts'
+import { readCheckpoint, type Checkpoint } from '../../core/log/checkpoint.ts'
 import { tilePath } from '../../core/log/tiles.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { LogFault, type LogSource } from './source.ts'
@@ -45,7 +44,7 @@ function readCheckpointFile(folder: string): string {
 
 function parsed(note: string): Checkpoint {
   try {
-    return parseCheckpoint(parseNote(note).text)
+    return readCheckpoint(note)
   } catch (error) {
     throw new LogFault('checkpoint', errorText(error))
   }

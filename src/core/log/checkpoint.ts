@@ -35,6 +35,14 @@ export function parseCheckpoint(text: string): Checkpoint {
 }
 
 /**
+ * What a signed note says of the tree; who signed it is not looked at.
+ * @throws Error where it is no checkpoint
+ */
+export function readCheckpoint(note: string | Uint8Array): Checkpoint {
+  return parseCheckpoint(parseNote(note).text)
+}
+
+/**
  * @returns an integer that is written in decimal without leading zeros
  * @throws Error that names it as `what`, also for one above 2^53 - 1, which no number here holds exactly
  */

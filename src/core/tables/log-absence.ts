@@ -1,11 +1,10 @@
 // What GET /log/absence answers, from the stored runs of ids.
 import type { AbsenceStatement, StatedRun } from '../log/absence.ts'
-import { parseCheckpoint } from '../log/checkpoint.ts'
+import { readCheckpoint } from '../log/checkpoint.ts'
 import { DamagedLog } from '../log/damaged.ts'
 import { formatEntry } from '../log/entry.ts'
 import { rootOf } from '../log/frontier.ts'
 import { idKey, idKinds, indexOfLeaf, KEY_BYTES, LEAF_BYTES, runHash, type IdKind } from '../log/ids.ts'
-import { parseNote } from '../log/note.ts'
 import { inclusionProofs, subtreeRoots, TILE_WIDTH } from '../log/tiles.ts'
 import { consistencyRanges } from '../merkle/consistency.ts'
 import { buildTree, leafHash, rootOfInclusion } from '../merkle/tree.ts'
@@ -54,7 +53,7 @@ export async function readAbsence(
     Promise.all(runs.map((run) => leavesAround(sql, run, key))),
   ])
   return {
-    log: parseCheckpoint(parseNote(note).text).origin,
+    log: readCheckpoint(note).origin,
     checkpoint: note,
     kind,
     id,

@@ -2,9 +2,9 @@
 import { equalBytes } from '../bytes.ts'
 import type { Json } from '../json/canonical.ts'
 import { isEntryOf, type ArtifactEntry } from '../log/artifacts.ts'
-import { parseCheckpoint, type Checkpoint } from '../log/checkpoint.ts'
+import { readCheckpoint, type Checkpoint } from '../log/checkpoint.ts'
 import { parseEntry } from '../log/entry.ts'
-import { parseNote, type NoteCrypto, type VerifierKey } from '../log/note.ts'
+import { type NoteCrypto, type VerifierKey } from '../log/note.ts'
 import { parseProof, type LogProof } from '../log/proof.ts'
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { check, isMembers, list, string, type Check } from './evidence.ts'
@@ -117,8 +117,7 @@ function readProofs(carried: readonly Json[]): CarriedProof[] {
     const { kind, id, proof: file } = isMembers(one) ? one : {}
     try {
       const proof = parseProof(string(file))
-      const checkpoint =
-        checkpoints.get(proof.checkpoint) ?? parseCheckpoint(parseNote(proof.checkpoint).text)
+      const checkpoint = checkpoints.get(proof.checkpoint) ?? readCheckpoint(proof.checkpoint)
       checkpoints.set(proof.checkpoint, checkpoint)
       return { kind, id, read: { proof, checkpoint } }
     } catch (error) {

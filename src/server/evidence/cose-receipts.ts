@@ -1,7 +1,6 @@
 // Issues COSE receipts (RFC 9942): the log's key signs the root of a checkpoint that it has signed before, and nothing else.
-import { openCheckpoint, parseCheckpoint } from '../../core/log/checkpoint.ts'
+import { openCheckpoint, readCheckpoint } from '../../core/log/checkpoint.ts'
 import { formatReceipt, receiptMessage, receiptProtected } from '../../core/log/cose-receipt.ts'
-import { parseNote } from '../../core/log/note.ts'
 import {
   logVerifierKey,
   noteCrypto,
@@ -27,7 +26,7 @@ export function openCoseReceipts(signingKeyDir: string, publicKeys: PublishedLog
   let newest: SignedRoot | undefined
 
   async function sign(checkpoint: string): Promise<SignedRoot> {
-    const { origin } = parseCheckpoint(parseNote(checkpoint).text)
+    const { origin } = readCheckpoint(checkpoint)
     const logs = publicKeys()
       .filter(({ algorithm }) => algorithm === 'ed25519')
       .map((key) => logVerifierKey(origin, key))

@@ -1,9 +1,8 @@
 // Proofs that artifacts are in the evidence log: where they are, and their `.tlog-proof` texts under one checkpoint.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from 'pg'
-import { parseCheckpoint } from '../../core/log/checkpoint.ts'
+import { readCheckpoint } from '../../core/log/checkpoint.ts'
 import { DamagedLog } from '../../core/log/damaged.ts'
-import { parseNote } from '../../core/log/note.ts'
 import type { LogPolicy } from '../../core/log/policy.ts'
 import { formatProof } from '../../core/log/proof.ts'
 import { openLogTiles, type LogTiles } from '../../core/log/tile-memo.ts'
@@ -162,7 +161,7 @@ async function proveAll(
   const proofs = new Map<string, EntryProof>()
   for (const [log, ofLog] of Map.groupBy(places, (place) => place.log)) {
     const { note } = ofLog[0]!.checkpoint
-    const { size, root } = parseCheckpoint(parseNote(note).text)
+    const { size, root } = readCheckpoint(note)
     for (let at = 0; at < ofLog.length; at += PROVEN_AT_ONCE) {
       const some = ofLog.slice(at, at + PROVEN_AT_ONCE)
       const bundles = openBundles(some)
