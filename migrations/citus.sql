@@ -68,6 +68,7 @@ SELECT citus_add_local_table_to_metadata('log_queue');
 -- local log_lost                primary key batch, which executions of every shard share
 -- local log_id_tail             primary key (log, start)
 -- local log_runs                primary key (log, level, first_index)
+-- local log_merged_runs         primary key (log, level, first_index)
 -- local log_run_tiles           primary key (log, level, first_index, height, n)
 -- local log_witnesses           primary key url: one round of requests for the whole system
 -- local log_cosigned            primary key (log, size)

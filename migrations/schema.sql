@@ -310,6 +310,15 @@ CREATE TABLE log_lost (
   CONSTRAINT log_lost_pkey PRIMARY KEY (batch)
 );
 
+CREATE TABLE log_merged_runs (
+  log integer NOT NULL,
+  level smallint NOT NULL,
+  first_index bigint NOT NULL,
+  end_index bigint NOT NULL,
+  entry_index bigint NOT NULL,
+  CONSTRAINT log_merged_runs_pkey PRIMARY KEY (log, level, first_index)
+);
+
 CREATE TABLE log_queue (
   seq bigint NOT NULL,
   batch uuid NOT NULL,

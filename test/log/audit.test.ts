@@ -9,12 +9,14 @@ import { audit } from '../../src/cli/log/audit.ts'
 import { Coverage } from '../../src/cli/log/coverage.ts'
 import { trusting } from '../../src/cli/log/fsck.ts'
 import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/log-keys.ts'
+import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { openLogWork } from '../../workers/log/index.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
 import { keepTables, published, startMixed, type Mix } from '../fsck/mix.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { startService, until } from '../service.ts'
+import { anEntry, queue } from './log.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
@@ -332,5 +334,23 @@ describe('the command', () => {
       .map((line) => JSON.parse(line)) as [object, { summary: object }]
     expect(finding).toMatchObject({ table: 'log', problem: expect.stringMatching(/^is of kind refusal/) })
     expect(summary).toMatchObject({ problems: 1, unreadable: 0, logs: expect.any(Array) })
+  })
+
+  test('finds an entry that claims to state the ids of some entries, and does not', async () => {
+    const keys = readLogKeys(signingKeyDir)
+    const work = openLogWork({ pool: small.pool, keys, dataDir: signingKeyDir, nowMs: Date.now })
+    const claim = { ...anEntry({}), kind: 'ids' } as unknown as QueuedEntry
+    await queue(small.pool, [claim])
+    await until(async () => {
+      expect(await work.tick()).toMatchObject({ frozen: null, problem: null })
+      const status = await readLogStatus(small.pool)
+      return !status?.queued && status?.size === status?.publishedSize
+    }, 'a checkpoint')
+    expect(run(given)).toMatchObject({
+      status: 1,
+      stdout: expect.stringMatching(
+        /^log \S+\/log\/2 \d+: is of kind ids, and states no run that is stored$/m,
+      ),
+    })
   })
 })

@@ -20,7 +20,7 @@ import { baseEnvironment } from '../run/environment.ts'
 import { bundlePrograms } from '../run/programs.ts'
 import type { RunSizes } from '../../workers/log/runs.ts'
 import type { Work } from './crash/child.ts'
-import { aLog, anEntry, expectWhole, NAME, queue, settle, type TestLog } from './log.ts'
+import { aLog, anEntry, expectWhole, NAME, queue, readEntries, settle, type TestLog } from './log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CHILD = join(import.meta.dirname, 'crash', 'child.ts')
@@ -185,7 +185,15 @@ async function run(one: Case, env: Record<string, string>, what: string): Promis
   expect(await back.work.tick(), what).toMatchObject({ frozen: null, problem: null })
   await expectWhole({ pool: next.pool, keys }, batches)
   const checkpoint = (await latestCheckpoint(next.pool))!
-  expect(await Array.fromAsync(checkRuns(next.pool, checkpoint)), what).toEqual([])
+  const stated: number[] = []
+  const account = (entryIndex: number) => void stated.push(entryIndex)
+  expect(await Array.fromAsync(checkRuns(next.pool, { ...checkpoint, account })), what).toEqual([])
+  const entries = await readEntries(next.pool, checkpoint.size)
+  const ids = entries.flatMap((entry, i) => (entry.toString('latin1').split(' ')[1] === 'ids' ? [i] : []))
+  expect(
+    stated.toSorted((a, b) => a - b),
+    what,
+  ).toEqual(ids)
   await Promise.all([next.pool.end(), back.pool.end()])
   await copy.drop()
   return signal

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { checkRuns, idsNotInRuns } from '../../src/cli/log/check-runs.ts'
 import { verifyAbsence, type AbsenceStatement } from '../../src/core/log/absence.ts'
+import { parseEntry } from '../../src/core/log/entry.ts'
 import { idKey, idKinds, runHash, runText, type IdKind } from '../../src/core/log/ids.ts'
 import { policyOfKeys } from '../../src/core/log/policy.ts'
 import { logVerifierKey } from '../../src/core/signing/log-keys.ts'
@@ -14,7 +15,7 @@ import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { inSnapshot } from '../../src/core/postgres/transaction.ts'
 import { addLeaves, sortedLeaves } from '../../workers/log/leaves.ts'
 import type { RunSizes } from '../../workers/log/runs.ts'
-import { aLog, anEntry, expectWhole, ORIGIN, queue, type TestLog } from './log.ts'
+import { aLog, anEntry, expectWhole, ORIGIN, queue, readEntries, type TestLog } from './log.ts'
 import { cryptos, random, sha256 } from './signers.ts'
 
 let log: TestLog
@@ -69,9 +70,17 @@ async function find(kind: IdKind, id: string) {
   return { indexes, coveredTo }
 }
 
+/** What an audit says of the runs, and of entries that state none of them. */
 const problems = async (): Promise<string[]> => {
   const { size } = (await latestCheckpoint(log.pool))!
-  return inSnapshot(log.pool, (sql) => Array.fromAsync(checkRuns(sql, { log: 1, size })))
+  const accounted = new Set<number>()
+  const account = (index: number) => void accounted.add(index)
+  const found = await inSnapshot(log.pool, (sql) =>
+    Array.fromAsync(checkRuns(sql, { log: 1, size, account })),
+  )
+  const entries = (await readEntries(log.pool, size)).map((entry) => parseEntry(entry.toString('latin1')))
+  const others = entries.flatMap(({ kind }, i) => (kind === 'ids' && !accounted.has(i) ? [i] : []))
+  return [...found, ...others.map((i) => `Entry ${i} states no run.`)]
 }
 
 /** The indexes of all entries with ids, by kind and id. */
@@ -110,7 +119,8 @@ async function expectFound(samples: number): Promise<void> {
     const [kind, id] = name.split(' ') as [string, string]
     return places.get(name)!.map((index) => ({ log: 1, index, kind, id }))
   })
-  expect(await idsNotInRuns(log.pool, items)).toEqual([])
+  const { size } = (await latestCheckpoint(log.pool))!
+  expect(await idsNotInRuns(log.pool, items, () => size)).toEqual([])
 }
 
 const node = (left: Uint8Array, right: Uint8Array) => sha256(Buffer.concat([Buffer.from([1]), left, right]))
@@ -233,6 +243,30 @@ describe('runs of one level', () => {
     )
     expect(Number((tail[0] as { keys: string }).keys)).toBeLessThan(16)
     await expectFound(100)
+
+    // Each of the merged ones, of three levels, is derived again.
+    const { rows: merged } = await log.pool.query<Record<'level' | 'first' | 'entry', string>>(
+      'SELECT level, first_index AS first, entry_index AS entry FROM log_merged_runs ORDER BY level DESC, first_index',
+    )
+    expect(new Set(merged.map(({ level }) => Number(level)))).toEqual(new Set([0, 1, 2]))
+    for (const { level, first, entry } of [merged[0]!, merged.at(-1)!]) {
+      await log.pool.query(
+        'UPDATE log_merged_runs SET end_index = end_index - 1 WHERE level = $1 AND first_index = $2',
+        [level, first],
+      )
+      expect(await problems()).toContainEqual(
+        expect.stringMatching(
+          new RegExp(
+            `^The run of the ids of the entries from ${first} to .*: entry ${entry} of the log does not`,
+          ),
+        ),
+      )
+      await log.pool.query('DELETE FROM log_merged_runs WHERE level = $1 AND first_index = $2', [
+        level,
+        first,
+      ])
+      expect(await problems()).toContain(`Entry ${entry} states no run.`)
+    }
   })
 
   test('of many chunks are merged in several transactions, each by another instance', async () => {
@@ -352,6 +386,17 @@ describe('whatever fails', () => {
       /: (entry \d+ of the log does not state it|leaf \d+ is not in its order)\.$/,
     ],
     ['no leaves', 'DELETE FROM log_run_tiles', /: it has 0 leaves, and was stored with 8\.$/],
+    [
+      'no leaves, of which nobody says how many they were',
+      `WITH run AS (DELETE FROM log_runs RETURNING log, level, first_index, end_index, entry_index)
+       INSERT INTO log_merged_runs SELECT * FROM run`,
+      /: its leaves are not stored, and no run that it was merged into is\.$/,
+    ],
+    [
+      'a range without end',
+      'UPDATE log_runs SET end_index = 9e15',
+      /: it does not end between its first entry and its own, \d+\.$/,
+    ],
     ['another range', 'UPDATE log_runs SET end_index = end_index - 1', /: it has a leaf of entry 7\.$/],
   ])('an audit finds a run with %s', async (_what, statement, problem) => {
     await start({ entriesMax: 8 })
@@ -367,7 +412,8 @@ describe('whatever fails', () => {
     await grow(several(8))
     await rest()
     const item = { log: 1, index: 3, kind: 'receipt', id: randomUUID() }
-    expect(await idsNotInRuns(log.pool, [item, { ...item, index: 5_000 }])).toEqual([item])
+    expect(await idsNotInRuns(log.pool, [item, { ...item, index: 5_000 }], () => 5_000)).toEqual([item])
+    expect(await idsNotInRuns(log.pool, [item], () => undefined)).toEqual([])
   })
 })
 

@@ -17,7 +17,7 @@ import {
   readNextChunks,
   type LeafChunk,
 } from '../../src/core/tables/log-run-tiles.ts'
-import { deleteRun, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
+import { moveToMerged, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Statement } from '../../src/core/postgres/statement-batch.ts'
 import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './leaves.ts'
@@ -137,7 +137,7 @@ function dueMerge(
   return begun({ log, level, first: merged[0]!.first, end: merged.at(-1)!.end })
 }
 
-/** Deletes what was merged, once every checkpoint that is served has the entry that states the merged run. */
+/** Deletes the leaves of what was merged, once every checkpoint that is served has the entry that states the merged run. */
 async function forgettingPiece(
   sql: Sql,
   { log, nowMs }: Log,
@@ -153,7 +153,7 @@ async function forgettingPiece(
   const count = await deleteRunTiles(sql, run, TILES_DELETED_AT_ONCE)
   return {
     completedRun: undefined,
-    statements: () => (count < TILES_DELETED_AT_ONCE ? deleteRun(run) : []),
+    statements: () => (count < TILES_DELETED_AT_ONCE ? moveToMerged(run) : []),
   }
 }
 

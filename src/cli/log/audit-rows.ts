@@ -114,7 +114,8 @@ async function unfindable(
       return []
     }
   })
-  return (await idsNotInRuns(sql, items)).map(({ key, ...place }) => ({
+  const denied = await idsNotInRuns(sql, items, (log) => audited.coverages.get(log)?.size)
+  return denied.map(({ key, ...place }) => ({
     table: table.table,
     key,
     problem: `has an id that the log denies: it is not in the run of ids that covers ${named(place, audited.logs)}`,

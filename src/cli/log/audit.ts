@@ -70,7 +70,7 @@ export async function audit({
       coverages.set(one.log, coverage)
       const checked = await checkStored(one, { run, coverage, proposals, open: opener, onProgress })
       if (checked !== undefined) logs.push(checked)
-      for (const problem of await runProblems(run, one, size))
+      for (const problem of await runProblems(run, one, coverage))
         run.tally.tell([{ table: 'log', key: one.origin, problem }])
     }
     const { places: authority, unlogged } = await readAuthority(sql)
@@ -138,12 +138,14 @@ async function checkStored(
 async function runProblems(
   { tools: { sql }, ask }: Run,
   { log, origin }: OpenedLog,
-  size: number,
+  coverage: Coverage,
 ): Promise<readonly string[]> {
   const problems: string[] = []
   await ask(`the runs of ids of ${origin}`, async () => {
     try {
-      for await (const sentence of checkRuns(sql, { log, size })) problems.push(sentence)
+      const { size } = coverage
+      const account = (entryIndex: number) => coverage.account(entryIndex)
+      for await (const sentence of checkRuns(sql, { log, size, account })) problems.push(sentence)
     } catch (error) {
       if (!(error instanceof DamagedLog)) throw error
       problems.push(error.message)
@@ -169,7 +171,7 @@ function signedSizeIn(previous: string | null): number {
   }
 }
 
-/** Entries that no stored artifact is behind. */
+/** Entries that nothing stored is behind. */
 async function unaccounted(
   coverage: Coverage | undefined,
   {
@@ -181,7 +183,10 @@ async function unaccounted(
   const findings: Finding[] = []
   for (const index of coverage?.unaccounted(UNACCOUNTED_MAX) ?? []) {
     const problem = await readEntry({ log, index }).then(
-      ({ kind }) => `is of kind ${kind}, and no such artifact is stored`,
+      ({ kind }) =>
+        kind === 'ids'
+          ? 'is of kind ids, and states no run that is stored'
+          : `is of kind ${kind}, and no such artifact is stored`,
       errorText,
     )
     findings.push({ table: 'log', key: `${origin} ${index}`, problem })

@@ -1,5 +1,5 @@
-// What an audit that has the database checks of the runs of ids: that they are sorted and complete, as the log states them, and hold the ids of
-// the artifacts. A proof of absence rests on it (src/core/log/absence.ts).
+// What an audit that has the database checks of the runs of ids: that they are sorted and complete, that the log states them and no others, and
+// that they hold the ids of the artifacts. A proof of absence rests on it (src/core/log/absence.ts).
 import { DamagedLog, undamaged } from '../../core/log/damaged.ts'
 import { formatEntry, parseEntry } from '../../core/log/entry.ts'
 import { appendLeaves, EMPTY, rootOf } from '../../core/log/frontier.ts'
@@ -7,86 +7,155 @@ import { hasId, idKey, idLeaf, indexOfLeaf, runHash } from '../../core/log/ids.t
 import { decodeBundle, TILE_WIDTH } from '../../core/log/tiles.ts'
 import { sha256 } from '../../core/signing/sha256.ts'
 import { readEntry, readFullBundles } from '../../core/tables/log-bundles.ts'
-import { chunkRoot, findLeaves, readChunks, splitLeaves } from '../../core/tables/log-run-tiles.ts'
-import { readRuns, type RunRow } from '../../core/tables/log-runs.ts'
+import { findLeaves, hashesOfLeaves, readChunks, splitLeaves } from '../../core/tables/log-run-tiles.ts'
+import { readStatedRuns, type StatedRunRow } from '../../core/tables/log-runs.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
 
 /** 16,384 leaves or entries. */
 const AT_ONCE = 64
 
 /**
- * Checks every run of a log that is under a checkpoint: its leaves are sorted and lead to the root that its entry states, and each of its entries
- * has one leaf, but for those of the log's own. Of the ids themselves it knows nothing: for them there is `idsNotInRuns`.
+ * Checks every run that a log states before its checkpoint. The leaves of the largest ones are sorted, and each of their entries has one
+ * leaf, but for those of the log's own. From these leaves every run is derived again, those that were merged included: the entry of each
+ * must state exactly that. Of the ids themselves it knows nothing: for them there is `idsNotInRuns`.
+ *
  * @param sql a snapshot: runs are merged meanwhile
  * @param size of the checkpoint
+ * @param account called with the index of each entry that a stored run stands behind
  * @yields a sentence for each thing that is wrong
  */
 export async function* checkRuns(
   sql: Sql,
-  { log, size }: { readonly log: number; readonly size: number },
+  {
+    log,
+    size,
+    account,
+  }: { readonly log: number; readonly size: number; readonly account: (entryIndex: number) => void },
 ): AsyncGenerator<string> {
-  const runs = await readRuns(sql, log)
+  const runs = await readStatedRuns(sql, { log, size })
+  for (const { entryIndex } of runs) account(entryIndex)
   let covered = 0
-  for (const run of runs) {
-    // Of the same entries there may be runs that are merged already.
-    if (run.entryIndex === null || run.entryIndex >= size) continue
-    if (run.first > covered) yield `No run of ids covers the entries from ${covered} to ${run.first}.`
-    covered = Math.max(covered, run.end)
-    const problem = await checkRun(sql, { ...run, entryIndex: run.entryIndex }).catch(asProblem)
-    if (problem !== undefined)
-      yield `The run of the ids of the entries from ${run.first} to ${run.end}, level ${run.level}: ${problem}.`
-  }
-}
-
-/** What cannot be read of a run is a problem of its own. */
-function asProblem(error: unknown): string {
-  if (error instanceof DamagedLog) return error.message.replace(/\.$/, '')
-  throw error
-}
-
-async function checkRun(sql: Sql, run: RunRow & { entryIndex: number }): Promise<string | undefined> {
-  const { log, level, first, end, entryIndex } = run
-  const seen = new Uint8Array(end - first)
-  let chunks = EMPTY
-  let size = 0
-  let last: Uint8Array = new Uint8Array(0)
-  for (let n = 0; n * TILE_WIDTH < run.size; n += AT_ONCE) {
-    for (const { leaves } of await readChunks(sql, run, { n, count: AT_ONCE })) {
-      for (const leaf of splitLeaves(leaves)) {
-        const index = indexOfLeaf(leaf)
-        if (Buffer.compare(leaf, last) <= 0) return `leaf ${size} is not in its order`
-        if (index < first || index >= end) return `it has a leaf of entry ${index}`
-        if (seen[index - first] !== 0) return `it has two leaves of entry ${index}`
-        seen[index - first] = 1
-        last = leaf
-        size++
+  for (const merged of groupsOf(runs)) {
+    const [whole] = merged
+    if (whole.first > covered) yield `No run of ids covers the entries from ${covered} to ${whole.first}.`
+    covered = whole.end
+    try {
+      for (const [run, hash] of await derive(sql, merged)) {
+        const text = await readEntry(sql, { log, index: run.entryIndex })
+        if (text?.toString('latin1') !== formatEntry({ kind: 'ids', hash, streams: [] }))
+          yield inRun(run, `entry ${run.entryIndex} of the log does not state it`)
       }
-      chunks = appendLeaves(chunks, [chunkRoot(leaves)], sha256)
+    } catch (error) {
+      if (!(error instanceof DamagedLog)) throw error
+      yield inRun(whole, error.message.replace(/\.$/, ''))
     }
   }
-  if (size !== run.size) return `it has ${size} leaves, and was stored with ${run.size}`
-  const hash = runHash({ level, first, end, size, root: rootOf(chunks, sha256) }, sha256)
-  const entry = await readEntry(sql, { log, index: entryIndex })
-  if (entry?.toString('latin1') !== formatEntry({ kind: 'ids', hash, streams: [] }))
-    return `entry ${entryIndex} of the log does not state it`
-  return checkCovered(sql, run, seen)
+}
+
+function inRun({ first, end, level }: StatedRunRow, problem: string): string {
+  return `The run of the ids of the entries from ${first} to ${end}, level ${level}: ${problem}.`
+}
+
+/** A run that was merged into no other one, then those that were merged into it. */
+type Group = [StatedRunRow, ...StatedRunRow[]]
+
+/** @param runs as `readStatedRuns` sorts them */
+function groupsOf(runs: readonly StatedRunRow[]): Group[] {
+  const groups: Group[] = []
+  for (const run of runs) {
+    const group = groups.at(-1)
+    if (group === undefined || run.end > group[0].end) groups.push([run])
+    else group.push(run)
+  }
+  return groups
+}
+
+/**
+ * Derives runs again from the leaves of the first one.
+ *
+ * @returns what the entry of each must state
+ * @throws DamagedLog where the leaves are not those of its entries
+ */
+async function derive(sql: Sql, runs: Group): Promise<Map<StatedRunRow, string>> {
+  const [whole] = runs
+  const { first, end, entryIndex } = whole
+  if (end <= first || end > entryIndex)
+    throw new DamagedLog(`it does not end between its first entry and its own, ${entryIndex}`)
+  const seen = new Uint8Array(end - first)
+  const trees = new Map(runs.map((run) => [run, EMPTY]))
+  const append = (run: StatedRunRow, leaves: readonly Leaf[]) => {
+    const hashes = leaves.map(({ hash }) => hash)
+    trees.set(run, appendLeaves(trees.get(run)!, hashes, sha256))
+  }
+  const levels = [...Map.groupBy(runs, ({ level }) => level).values()]
+  for await (const leaves of leavesOf(sql, whole)) {
+    for (const { index } of leaves) {
+      if (index < first || index >= end) throw new DamagedLog(`it has a leaf of entry ${index}`)
+      if (seen[index - first] !== 0) throw new DamagedLog(`it has two leaves of entry ${index}`)
+      seen[index - first] = 1
+    }
+    for (const ofLevel of levels)
+      for (const [run, own] of Map.groupBy(leaves, ({ index }) => runThatCovers(index, ofLevel)))
+        if (run !== undefined) append(run, own)
+  }
+  await requireCovered(sql, whole, seen)
+  return new Map(
+    [...trees].map(([run, tree]) => [
+      run,
+      runHash({ ...run, size: tree.size, root: rootOf(tree, sha256) }, sha256),
+    ]),
+  )
+}
+
+/** @param runs of one level, in their order */
+function runThatCovers(index: number, runs: readonly StatedRunRow[]): StatedRunRow | undefined {
+  let [low, high] = [0, runs.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (runs[middle]!.end <= index) low = middle + 1
+    else high = middle
+  }
+  const run = runs[low]
+  return run !== undefined && run.first <= index ? run : undefined
+}
+
+interface Leaf {
+  readonly index: number
+  readonly hash: Uint8Array
+}
+
+/** The leaves of a run in their order, some thousands at once. */
+async function* leavesOf(sql: Sql, run: StatedRunRow): AsyncGenerator<Leaf[]> {
+  if (run.size === undefined)
+    throw new DamagedLog('its leaves are not stored, and no run that it was merged into is')
+  let count = 0
+  let last: Uint8Array = new Uint8Array(0)
+  for (let n = 0; n * TILE_WIDTH < run.size; n += AT_ONCE) {
+    const found: Leaf[] = []
+    for (const { leaves } of await readChunks(sql, run, { n, count: AT_ONCE })) {
+      const hashes = hashesOfLeaves(leaves)
+      for (const [i, leaf] of splitLeaves(leaves).entries()) {
+        if (Buffer.compare(leaf, last) <= 0) throw new DamagedLog(`leaf ${count} is not in its order`)
+        found.push({ index: indexOfLeaf(leaf), hash: hashes[i]! })
+        last = leaf
+        count++
+      }
+    }
+    yield found
+  }
+  if (count !== run.size) throw new DamagedLog(`it has ${count} leaves, and was stored with ${run.size}`)
 }
 
 /** Each entry with an id has its leaf, and no other entry has one. */
-async function checkCovered(
-  sql: Sql,
-  { log, first, end }: RunRow,
-  seen: Uint8Array,
-): Promise<string | undefined> {
+async function requireCovered(sql: Sql, { log, first, end }: StatedRunRow, seen: Uint8Array): Promise<void> {
   for (let n = Math.floor(first / TILE_WIDTH); n * TILE_WIDTH < end; n += AT_ONCE) {
     for await (const { index, entry } of entriesOf(sql, { log, n })) {
       if (index < first || index >= end) continue
       const { kind } = undamaged(`Entry ${index} of the log`, () => parseEntry(entry))
       if (hasId(kind) !== (seen[index - first] === 1))
-        return `entry ${index}, of kind ${kind}, has ${hasId(kind) ? 'no leaf' : 'a leaf'}`
+        throw new DamagedLog(`entry ${index}, of kind ${kind}, has ${hasId(kind) ? 'no leaf' : 'a leaf'}`)
     }
   }
-  return undefined
 }
 
 /** The entries of some bundles from the nth on. */
@@ -121,14 +190,20 @@ interface LoggedId {
 
 /**
  * @param items of artifacts, some thousands
+ * @param sizeOf of a log, its newest checkpoint; undefined where there is none
  * @returns those whose entry a run covers without holding its id: nobody would find them
  */
-export async function idsNotInRuns<Item extends LoggedId>(sql: Sql, items: readonly Item[]): Promise<Item[]> {
+export async function idsNotInRuns<Item extends LoggedId>(
+  sql: Sql,
+  items: readonly Item[],
+  sizeOf: (log: number) => number | undefined,
+): Promise<Item[]> {
   const missing: Item[] = []
   for (const [log, ofLog] of Map.groupBy(items, (item) => item.log)) {
-    const runs = (await readRuns(sql, log)).filter(({ entryIndex }) => entryIndex !== null)
+    const stated = await readStatedRuns(sql, { log, size: sizeOf(log) ?? 0 })
+    const runs = groupsOf(stated).map(([whole]) => whole)
     const wanted = ofLog.flatMap((item) => {
-      const run = runs.find(({ first, end }) => first <= item.index && item.index < end)
+      const run = runThatCovers(item.index, runs)
       return run === undefined ? [] : [{ item, run, leaf: idLeaf(idKey(item, sha256), item.index) }]
     })
     const found = await findLeaves(sql, wanted)

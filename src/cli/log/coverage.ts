@@ -1,13 +1,13 @@
 // Which entries of a log are accounted for, and when checkpoints covered them. One bit for each entry, and two numbers for each checkpoint.
 import type { Signer } from '../../core/log/checkpoint.ts'
 
-/** The entries that a log adds itself: no artifact is behind them. */
-const OWN: ReadonlySet<string> = new Set(['heads', 'ids', 'previous'])
+/** Entries that `checkLog` derives again: no artifact is behind them. */
+const DERIVED: ReadonlySet<string> = new Set(['heads', 'previous'])
 
 export class Coverage {
   /** How many entries there are, under the newest checkpoint. */
   readonly size: number
-  /** An artifact must be behind each of so many, from the first. */
+  /** Something must be stored for each of so many, from the first. */
   private readonly artifacts: number
   private readonly bits: Uint8Array
   private readonly sizes: number[] = []
@@ -19,12 +19,11 @@ export class Coverage {
     this.bits = new Uint8Array(Math.ceil(size / 8))
   }
 
-  /** Of its entries in order: those of the log itself are accounted for. */
   add({ kind }: { readonly kind: string }, index: number): void {
-    if (OWN.has(kind)) this.account(index)
+    if (DERIVED.has(kind)) this.account(index)
   }
 
-  /** An artifact is stored for the entry. */
+  /** An artifact is stored for the entry, or the run of ids that it states. */
   account(index: number): void {
     if (index < this.size) this.bits[index >> 3]! |= 1 << (index & 7)
   }

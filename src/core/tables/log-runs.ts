@@ -1,4 +1,4 @@
-// log_runs: the runs of ids, and how far one has come that is being made.
+// log_runs: the runs of ids, and how far one has come that is being made; log_merged_runs: those whose leaves are in a larger one only.
 import { joinHashes, splitHashes, type Frontier } from '../log/frontier.ts'
 import { TILE_WIDTH } from '../log/tiles.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
@@ -78,13 +78,60 @@ export function upsertRun({
   ]
 }
 
-/** Deletes runs that were merged and have no tiles any more. */
-export function deleteRun({ log, level, first }: RunName): Statement[] {
+/** Moves a run whose leaves are in a larger one, and are no longer stored for itself, to those that only an audit asks for. */
+export function moveToMerged({ log, level, first }: RunName): Statement[] {
   return [
     {
-      name: 'log_runs_delete',
-      text: 'DELETE FROM log_runs WHERE log = $1::integer AND level = $2::smallint AND first_index = $3::bigint',
+      name: 'log_runs_move_to_merged',
+      text: `
+        WITH merged AS (
+          DELETE FROM log_runs WHERE log = $1::integer AND level = $2::smallint AND first_index = $3::bigint
+          RETURNING log, level, first_index, end_index, entry_index)
+        INSERT INTO log_merged_runs (log, level, first_index, end_index, entry_index) SELECT * FROM merged`,
       rows: [[log, level, first]],
     },
   ]
+}
+
+/** A run that the log states. */
+export interface StatedRunRow extends RunName {
+  readonly end: number
+  readonly entryIndex: number
+  /** How many leaves it has; undefined where they are stored for a larger run only. */
+  readonly size: number | undefined
+}
+
+/**
+ * All runs that entries of a log state, merged or not, from the oldest on, of the entries at one index the greatest first.
+ *
+ * @param size of the log, its entries before which are meant
+ */
+export async function readStatedRuns(
+  sql: Sql,
+  { log, size }: { readonly log: number; readonly size: number },
+): Promise<StatedRunRow[]> {
+  const { rows } = await sql.query<{
+    level: number
+    first: string
+    end: string
+    entry: string
+    size: string | null
+  }>({
+    name: 'log_runs_stated',
+    text: `
+      SELECT level, first_index AS first, end_index AS end, entry_index AS entry, size FROM (
+        SELECT level, first_index, end_index, entry_index, size FROM log_runs WHERE log = $1::integer
+        UNION ALL
+        SELECT level, first_index, end_index, entry_index, NULL FROM log_merged_runs WHERE log = $1::integer) AS run
+      WHERE entry_index < $2::bigint ORDER BY first_index, level DESC`,
+    values: [log, size],
+  })
+  return rows.map(({ level, first, end, entry, size: leaves }) => ({
+    log,
+    level,
+    first: Number(first),
+    end: Number(end),
+    entryIndex: Number(entry),
+    size: leaves === null ? undefined : Number(leaves),
+  }))
 }
