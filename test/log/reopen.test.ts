@@ -174,6 +174,20 @@ describe('a frozen log', () => {
     })
   })
 
+  test('keeps no entry as signed where its stored tree begins with none of its checkpoints', async () => {
+    await grow(300)
+    // The last checkpoint of each minute stays.
+    log.clock.nowMs += 120_000
+    await grow(10)
+    await freeze()
+    await log.pool.query('UPDATE log_tiles SET root = set_byte(root, 0, get_byte(root, 0) # 1)')
+    const { status, stdout } = await reopen()
+    expect(status).toBe(0)
+    expect(stdout).toContain('of which the first 0 stay as they are signed.\n')
+    const { rows } = await log.pool.query('SELECT size FROM log_checkpoints WHERE log = 1')
+    expect(rows.length).toBeGreaterThan(1)
+  })
+
   test('is not frozen again by an instance that finds its damage late', async () => {
     await grow(3)
     await freeze()

@@ -91,8 +91,10 @@ function openNext(pool: Pool, { keys, checkpoints, kept }: Known): Promise<Previ
     const contradictions = []
     for (const one of known) if (await contradicts(sql, one, last)) contradictions.push(one)
     const least = contradictions.at(-1)
-    // Nothing from there on is certainly of the one history.
-    const signed = least === undefined ? stored : await newestStored(sql, { ...signers, below: least.size })
+    // Nothing from there on is certainly of the one history, nor from another one that the stored tree does not begin with.
+    let signed = least === undefined ? stored : await newestStored(sql, { ...signers, below: least.size })
+    while (signed !== undefined && (await contradicts(sql, signed, last)))
+      signed = await newestStored(sql, { ...signers, below: signed.size })
     const signedSize = signed?.size ?? 0
     // The database may have gone back to before a log that others have seen: its number is used up.
     const next = Math.max(log, newest?.log ?? 0) + 1
