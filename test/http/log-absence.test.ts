@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyAbsence } from '../../src/core/log/absence.ts'
+import type { IdKind } from '../../src/core/log/ids.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
 import { readLogTrust } from '../../src/core/verifier/log-trust.ts'
 import { createDatabase, type TestDatabase } from '../database.ts'
@@ -71,7 +72,8 @@ async function found(kind: string, id: string, key = service.key) {
     (await service.get('/.well-known/countersign-log', { key: null })).text,
     noteCrypto.sha256,
   )
-  return verifyAbsence(JSON.parse(text), { policy }, noteCrypto)
+  const asked = { kind: kind as IdKind, id: kind === 'approval' ? id : id.toLowerCase() }
+  return verifyAbsence(JSON.parse(text), { ...asked, policy }, noteCrypto)
 }
 
 describe('GET /log/absence/{kind}/{id} 200', () => {
@@ -191,8 +193,8 @@ describe('countersign log absent', () => {
     writeFileSync(policy, 'quorum none\n')
     const unsigned = await absent('authorization', randomUUID(), ['--log', policy])
     expect(unsigned).toMatchObject({
-      status: 1,
-      stdout: `The answer proves nothing: the checkpoint is not signed by a trusted key of the log '${origin}'.\n`,
+      status: 2,
+      stderr: `countersign: no key of the log "${origin}" that signed its checkpoint is given.\n`,
     })
   })
 })

@@ -65,8 +65,7 @@ async function statementOf(kind: IdKind, id: string): Promise<AbsenceStatement> 
 /** What the statement about an id proves, as it reaches a reader: by JSON. */
 async function find(kind: IdKind, id: string) {
   const statement: unknown = JSON.parse(JSON.stringify(await statementOf(kind, id)))
-  const { indexes, coveredTo, ...found } = verifyAbsence(statement, { policy: policy() }, cryptos[0][1])
-  expect([found.kind, found.id]).toEqual([kind, id])
+  const { indexes, coveredTo } = verifyAbsence(statement, { policy: policy(), kind, id }, cryptos[0][1])
   return { indexes, coveredTo }
 }
 
@@ -472,13 +471,14 @@ describe('a statement', () => {
   test.each(cryptos)('holds with %s, and by its policy alone', async (_name, crypto) => {
     const one = await fill()
     const statement = await statementOf('receipt', one.id)
-    expect(verifyAbsence(statement, { policy: policy() }, crypto)).toMatchObject({
+    const asked = { kind: 'receipt', id: one.id } as const
+    expect(verifyAbsence(statement, { policy: policy(), ...asked }, crypto)).toMatchObject({
       indexes: [200],
       coveredTo: statement.coveredTo,
       checkpoint: { origin: ORIGIN },
     })
     const others = policyOfKeys([])
-    expect(() => verifyAbsence(statement, { policy: others }, crypto)).toThrow(
+    expect(() => verifyAbsence(statement, { policy: others, ...asked }, crypto)).toThrow(
       `the checkpoint is not signed by a trusted key of the log '${ORIGIN}'`,
     )
   })
@@ -491,17 +491,17 @@ describe('a statement', () => {
     ]
     let tried = 0
     for (const statement of statements) {
+      const asked = { policy: policy(), kind: statement.kind, id: statement.id }
       for (const [what, mutation] of mutations(statement)) {
-        expect(() => verifyAbsence(mutation, { policy: policy() }, cryptos[0][1]), what).toThrow()
+        // As if what it says were what was asked for: the proof itself must not hold.
+        const { kind, id } = mutation as AbsenceStatement
+        const request = { policy: policy(), kind, id }
+        expect(() => verifyAbsence(mutation, request, cryptos[0][1]), what).toThrow()
         tried++
       }
       const [first] = statement.runs
       expect(() =>
-        verifyAbsence(
-          { ...statement, runs: [first, ...statement.runs] },
-          { policy: policy() },
-          cryptos[0][1],
-        ),
+        verifyAbsence({ ...statement, runs: [first, ...statement.runs] }, asked, cryptos[0][1]),
       ).toThrow(/^run 1: it begins at 0, and the runs before it end at \d+$/)
     }
     expect(tried).toBeGreaterThan(300)
@@ -511,8 +511,17 @@ describe('a statement', () => {
     await fill()
     const id = randomUUID().toUpperCase()
     const statement = await statementOf('receipt', id)
-    expect(() => verifyAbsence(statement, { policy: policy() }, cryptos[0][1])).toThrow(
-      'id is not a UUID in lower case',
+    const asked = { policy: policy(), kind: 'receipt', id } as const
+    expect(() => verifyAbsence(statement, asked, cryptos[0][1])).toThrow('id is not a UUID in lower case')
+  })
+
+  test('about another id than was asked for is refused', async () => {
+    await fill()
+    const [asked, answered] = [randomUUID(), randomUUID()]
+    const statement = await statementOf('receipt', answered)
+    const request = { policy: policy(), kind: 'receipt', id: asked } as const
+    expect(() => verifyAbsence(statement, request, cryptos[0][1])).toThrow(
+      `the statement is about the receipt ${answered}`,
     )
   })
 })

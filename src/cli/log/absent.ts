@@ -5,7 +5,7 @@ import { verifyAbsence, type IdFindings } from '../../core/log/absence.ts'
 import type { IdKind } from '../../core/log/ids.ts'
 import { printable } from '../../core/printable.ts'
 import { noteCrypto } from '../../core/signing/log-keys.ts'
-import { openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
+import { LogKeyNotGiven, openTrusted, readLogTrust, type LogTrust } from '../../core/verifier/log-trust.ts'
 import { sayCannotCheck } from '../cannot-check.ts'
 import { get, jsonOf, type ServiceAt } from '../service.ts'
 
@@ -43,33 +43,28 @@ export async function absentCommand({
     return sayCannotCheck(error)
   }
   try {
-    const found = verified(answer, { kind, id, trust: trusted })
+    const asked = { kind, id: kind === 'approval' ? id : id.toLowerCase() }
+    const policy = (note: string) => openTrusted(note, trusted, noteCrypto)
+    const found = verifyAbsence(answer, { ...asked, policy }, noteCrypto)
     if (found.coveredTo === 0) {
       console.error(
         `countersign: No run of ids covers an entry of ${printable(found.checkpoint.origin)} yet: an id can be asked for an hour after its entry.`,
       )
       return 2
     }
-    for (const line of described(found)) console.log(printable(line))
+    for (const line of described(asked, found)) console.log(printable(line))
     return found.indexes.length === 0 ? 0 : 1
   } catch (error) {
+    if (error instanceof LogKeyNotGiven) return sayCannotCheck(error)
     console.log(printable(`The answer proves nothing: ${errorText(error)}.`))
     return 1
   }
 }
 
-function verified(
-  answer: unknown,
-  { kind, id, trust }: { readonly kind: IdKind; readonly id: string; readonly trust: LogTrust },
-): IdFindings {
-  const found = verifyAbsence(answer, { policy: trust.policy }, noteCrypto)
-  // A description asks for more than a policy does.
-  openTrusted((answer as { checkpoint: string }).checkpoint, trust, noteCrypto)
-  if (found.kind === kind && found.id === (kind === 'approval' ? id : id.toLowerCase())) return found
-  throw new Error(`it is about the ${found.kind} ${found.id}`)
-}
-
-function described({ checkpoint: { origin, size }, kind, id, indexes, coveredTo }: IdFindings): string[] {
+function described(
+  { kind, id }: Pick<AbsentRequest, 'kind' | 'id'>,
+  { checkpoint: { origin, size }, indexes, coveredTo }: IdFindings,
+): string[] {
   const times = indexes.length === 1 ? 'once' : `${indexes.length} times`
   return [
     indexes.length === 0

@@ -2,10 +2,11 @@
 // with the one before and the one after. Browser-safe.
 import { leafHash, rootOfInclusion } from '../merkle/tree.ts'
 import { base64 } from '../verifier/base64.ts'
+import type { OpenedCheckpoint } from './checkpoint.ts'
 import { parseEntry } from './entry.ts'
 import { idKey, idKinds, idLeaf, isIdKind, KEY_BYTES, runHash, type IdKind } from './ids.ts'
 import type { NoteCrypto } from './note.ts'
-import { openByPolicy, type LogPolicy, type TrustedCheckpoint } from './policy.ts'
+import { openByPolicy, type LogPolicy } from './policy.ts'
 
 /** All bytes are in base64, all paths from the leaf up. */
 export interface AbsenceStatement {
@@ -49,9 +50,7 @@ interface StatedLeaf {
 }
 
 export interface IdFindings {
-  readonly checkpoint: TrustedCheckpoint
-  readonly kind: IdKind
-  readonly id: string
+  readonly checkpoint: OpenedCheckpoint
   /** The indexes of the entries with the id, below `coveredTo`; none: there is no such entry. */
   readonly indexes: readonly number[]
   readonly coveredTo: number
@@ -61,16 +60,27 @@ export interface IdFindings {
  * Checks a statement: its runs cover the log from the first entry to `coveredTo`, each is stated by the log, and each shows all leaves of
  * the id. That the runs are sorted, and have an entry's own id as its leaf, only an audit of the whole log checks (`countersign log audit`).
  *
- * @param statement the answer, parsed. It says itself which kind and id it is about: compare them with those that were asked for
+ * @param statement the answer, parsed
+ * @param request.policy whose checkpoints are trusted; or what opens a checkpoint, and throws where nobody who is trusted signed it
+ * @param request.kind of the id that was asked for
+ * @param request.id a UUID in lower case, but for approvals
  * @throws Error that names the run, from 0, and what is wrong with it
  */
 export function verifyAbsence(
   statement: unknown,
-  { policy }: { policy: LogPolicy },
+  {
+    policy,
+    ...asked
+  }: {
+    readonly policy: LogPolicy | ((note: string) => OpenedCheckpoint)
+    readonly kind: IdKind
+    readonly id: string
+  },
   crypto: NoteCrypto,
 ): IdFindings {
   const { log, checkpoint: note, kind, id, runs, coveredTo } = readStatement(statement)
-  const checkpoint = openByPolicy(note, policy, crypto)
+  if (kind !== asked.kind || id !== asked.id) throw new Error(`the statement is about the ${kind} ${id}`)
+  const checkpoint = typeof policy === 'function' ? policy(note) : openByPolicy(note, policy, crypto)
   if (checkpoint.origin !== log)
     throw new Error(`the checkpoint is of the log '${checkpoint.origin}', not of '${log}'`)
   const key = idKey({ kind: idKinds[kind], id }, crypto.sha256)
@@ -88,7 +98,7 @@ export function verifyAbsence(
     covered = run.end
   }
   if (covered !== coveredTo) throw new Error(`the runs end at ${covered}, and not at coveredTo, ${coveredTo}`)
-  return { checkpoint, kind, id, indexes, coveredTo }
+  return { checkpoint, indexes, coveredTo }
 }
 
 interface ReadRun extends Omit<StatedRun, 'path' | 'leaves'> {
@@ -102,7 +112,7 @@ interface ReadLeaf extends Omit<StatedLeaf, 'hash' | 'path'> {
 }
 
 /** The leaves lead to one root, the entry is the hash of what they say of the run, and it is in the log. */
-function assertStated(run: ReadRun, checkpoint: TrustedCheckpoint, { sha256 }: NoteCrypto): void {
+function assertStated(run: ReadRun, checkpoint: OpenedCheckpoint, { sha256 }: NoteCrypto): void {
   const { level, first, end, size, entry, index, path, leaves } = run
   if (end <= first) throw new Error(`it ends at ${end}, where it begins or before`)
   // Whoever states a run has its entries.
