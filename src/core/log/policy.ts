@@ -81,13 +81,13 @@ export function parsePolicy(file: string | Uint8Array, sha256: Sha256): LogPolic
 
   const keywords: Readonly<Record<string, (items: readonly string[]) => void>> = {
     log([vkey, url, ...others]) {
-      if (vkey === undefined || others.length > 0) throw new Error('a log has a key and at most an URL')
+      if (vkey === undefined || others.length > 0) throw new Error('a log has a key and at most a URL')
       if (logs.length >= MAX_OF_A_KIND) throw new Error('there are too many logs')
       logs.push({ key: keyOf(vkey, LOG_TYPES, logs), ...urlOf(url) })
     },
     witness([name, vkey, url, ...others]) {
       if (name === undefined || vkey === undefined || others.length > 0)
-        throw new Error('a witness has a name, a key and at most an URL')
+        throw new Error('a witness has a name, a key and at most a URL')
       const key = keyOf(vkey, WITNESS_TYPES, witnesses)
       witnesses.push(define(name, { name: utf8(name), key, ...urlOf(url) }))
     },
@@ -116,7 +116,7 @@ export function parsePolicy(file: string | Uint8Array, sha256: Sha256): LogPolic
       if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) throw new Error('it holds a control character')
       const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== '')
       if (keyword === undefined || keyword.startsWith('#')) continue
-      if (!Object.hasOwn(keywords, keyword)) throw new Error(`'${utf8(keyword)}' is none of its keywords`)
+      if (!Object.hasOwn(keywords, keyword)) throw new Error(`'${utf8(keyword)}' is not one of its keywords`)
       keywords[keyword]!(items)
     } catch (error) {
       throw new Error(`line ${i + 1} of the policy: ${(error as Error).message}`, { cause: error })

@@ -129,7 +129,7 @@ async function chunkPaths(
   return (i) => [...tree.path(i), ...above]
 }
 
-/** What is damaged in the database must not become a proof that convinces nobody. */
+/** A damaged page of the database must become an error here, not a proof that fails wherever it is checked. */
 function assertLeads(
   leaf: Parameters<typeof rootOfInclusion>[0],
   { root, run }: { root: Uint8Array; run: RunRow },

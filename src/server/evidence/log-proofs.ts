@@ -186,7 +186,7 @@ async function proveAll(
   return proofs
 }
 
-/** A page of the database that is damaged must not become a proof that convinces nobody. */
+/** A damaged page of the database must become an error here, not a proof that fails wherever it is checked. */
 function leadsTo(root: Uint8Array, { entry, index, path }: EntryWithPath, size: number): boolean {
   const found = rootOfInclusion({ leafHash: leafHash(entry, sha256), index, size, path }, sha256)
   return Buffer.compare(found, root) === 0

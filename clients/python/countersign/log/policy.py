@@ -114,19 +114,19 @@ class _Reader:
         if keyword.startswith("#"):
             return
         if keyword not in self._keywords:
-            raise LogError(f"'{_utf8(keyword)}' is none of its keywords")
+            raise LogError(f"'{_utf8(keyword)}' is not one of its keywords")
         self._keywords[keyword](items)
 
     def _log(self, items: List[str]) -> None:
         if not 1 <= len(items) <= 2:
-            raise LogError("a log has a key and at most an URL")
+            raise LogError("a log has a key and at most a URL")
         if len(self.logs) >= _MAX_OF_A_KIND:
             raise LogError("there are too many logs")
         self.logs.append(PolicyLog(_key_of(items[0], LOG_TYPES, self.logs), _url_of(items[1:])))
 
     def _witness(self, items: List[str]) -> None:
         if not 2 <= len(items) <= 3:
-            raise LogError("a witness has a name, a key and at most an URL")
+            raise LogError("a witness has a name, a key and at most a URL")
         key = _key_of(items[1], _WITNESS_TYPES, self.witnesses)
         witness = PolicyWitness(_utf8(items[0]), key, _url_of(items[2:]))
         self._define(items[0], witness)
