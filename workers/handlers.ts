@@ -38,7 +38,7 @@ import type { Boot, Operation } from '../src/core/thread-messages.ts'
 import type { Stopwatch } from './stopwatch.ts'
 import type { Thread } from './open-thread.ts'
 
-type Handler = (batch: readonly InFlight[], watch: Stopwatch) => Promise<Finished[]>
+type Handler = (batch: readonly InFlight[], stopwatch: Stopwatch) => Promise<Finished[]>
 
 interface Parts {
   readonly boot: Boot
@@ -95,8 +95,8 @@ export function openHandlers({
         }
       : undefined
   return {
-    async execute(batch, watch) {
-      const done = await execute(batch, thread, watch)
+    async execute(batch, stopwatch) {
+      const done = await execute(batch, thread, stopwatch)
       deferred.add(done.deferred)
       return done.answered
     },

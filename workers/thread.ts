@@ -48,10 +48,10 @@ function boot(given: Boot) {
   parentPort?.postMessage({ authorityPort } satisfies ThreadReady, [authorityPort])
   if (reportChannel !== undefined) answerReports(reportChannel, lane, thread.pool)
   const deferred = openDeferred(
-    (performed, watch) => finish(performed, thread, watch),
-    (answered, watch) => {
+    (performed, stopwatch) => finish(performed, thread, stopwatch),
+    (answered, stopwatch) => {
       // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port between threads, not between windows
-      parentPort?.postMessage(repliesOf(answered, answered.length, watch))
+      parentPort?.postMessage(repliesOf(answered, answered.length, stopwatch))
     },
   )
   const callerIds = () => Array.from(callers.values(), ({ callerId }) => callerId)
@@ -62,7 +62,7 @@ function boot(given: Boot) {
     if (task.requests.length === 0) return { replies: [] }
     const takenMs = performance.now()
     await inEffect(task.authorityEpoch)
-    const watch = openStopwatch()
+    const stopwatch = openStopwatch()
     const batch: InFlight[] = []
     const unknown: InFlight[] = []
     for (const { ticket, callerIndex, body, params = {} } of unpackTask(task)) {
@@ -79,19 +79,19 @@ function boot(given: Boot) {
       }
       ;(caller === undefined ? unknown : batch).push({ request })
     }
-    const answered = batch.length === 0 ? [] : await answers(task.operation, batch, watch)
+    const answered = batch.length === 0 ? [] : await answers(task.operation, batch, stopwatch)
     // Their key was revoked while they waited for their turn.
     for (const { request } of unknown) answered.push(new Finished(request, failures.authenticationRequired()))
-    return repliesOf(answered, batch.length, watch)
+    return repliesOf(answered, batch.length, stopwatch)
   }
 
   async function answers(
     operation: Operation,
     batch: readonly InFlight[],
-    watch: Stopwatch,
+    stopwatch: Stopwatch,
   ): Promise<Finished[]> {
     try {
-      return await handlers[operation](batch, watch)
+      return await handlers[operation](batch, stopwatch)
     } catch (error) {
       // Reaching this catch means a bug. How far the batch got is not known, so every execution in it is answered 502.
       return batch.map(({ request }) => new Finished(request, lost(operation, error)))
@@ -99,8 +99,8 @@ function boot(given: Boot) {
   }
 
   /** Every reply of this thread, of a batch and of deferred executions alike. */
-  function repliesOf(answered: readonly Finished[], batchSize: number, watch: Stopwatch): ThreadReplies {
-    return packReplies(blameLateThread(answered, lateness), batchSize, reportOf(watch))
+  function repliesOf(answered: readonly Finished[], batchSize: number, stopwatch: Stopwatch): ThreadReplies {
+    return packReplies(blameLateThread(answered, lateness), batchSize, reportOf(stopwatch))
   }
 
   /** A batch without stages has no report. */

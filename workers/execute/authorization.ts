@@ -37,7 +37,7 @@ interface AuthorizedAction {
 }
 
 /**
- * Binds an authorization to a transaction and its decision. Its `authorizationId` is the service's own; `authority.authorizationId` of a
+ * Binds an authorization to a transaction and its decision. Its `authorizationId` is the service's own; `authorization.authorizationId` of a
  * transaction is the caller's reference to something else.
  */
 export function draftAuthorization(

@@ -59,7 +59,7 @@ interface DecideWith {
   readonly now: Date
 }
 
-/** Decides one transaction. Pure but for fresh ids and a nonce. */
+/** Decides one transaction. Pure but for fresh ids and a nonce: what is approved is signed by `authorize`, a refusal here. */
 export function decide(accepted: Accepted, tools: DecideWith): Concluded | StateUnverified {
   const { policy } = accepted.transaction
   const version = tools.policies.find(policy)

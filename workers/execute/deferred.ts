@@ -12,8 +12,8 @@ interface Deferred {
 }
 
 export function openDeferred(
-  finish: (performed: readonly (Performed | Finished)[], watch: Stopwatch) => Promise<Finished[]>,
-  deliver: (answered: readonly Finished[], watch: Stopwatch) => void,
+  finish: (performed: readonly (Performed | Finished)[], stopwatch: Stopwatch) => Promise<Finished[]>,
+  deliver: (answered: readonly Finished[], stopwatch: Stopwatch) => void,
 ): Deferred {
   let waiting: (Performed | Finished)[] = []
   let busy = false
@@ -24,17 +24,17 @@ export function openDeferred(
     while (waiting.length > 0) {
       const batch = waiting.slice(0, BATCH_MAX)
       waiting = waiting.slice(BATCH_MAX)
-      const watch = openStopwatch()
+      const stopwatch = openStopwatch()
       let answered: readonly Finished[]
       try {
-        answered = await finish(batch, watch)
+        answered = await finish(batch, stopwatch)
       } catch (error) {
         // A bug. Uncaught it would end the thread and lose what the thread's other executions have done.
         answered = batch.map((item) =>
           item instanceof Finished ? item : new Finished(item.request, failures.outcomeUnknown(error)),
         )
       }
-      deliver(answered, watch)
+      deliver(answered, stopwatch)
     }
     busy = false
   }

@@ -27,19 +27,22 @@ export interface ExecutionContext extends ThreadContext {
 /**
  * Runs a batch through the pipeline. Items are independent: each ends with its own answer, in any order.
  *
+ * A stage adds to what the one before it returned: Accepted → (decide) Concluded → (authorize, gate) Claimable → (admit) Authorized →
+ * Performed → SealedExecution → VerifiedExecution → ReceiptedExecution. Where an item ends, it is a Finished from there on.
+ *
  * @returns those that have ended, and the deferred ones, which wait for verified state or for their connector: `finish` ends each
  */
 export async function execute(
   batch: readonly InFlight[],
   thread: ExecutionContext,
-  watch: Stopwatch = openStopwatch(),
+  stopwatch: Stopwatch = openStopwatch(),
 ): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
-  const { lap } = watch
+  const { lap } = stopwatch
   const now = new Date()
   const tools = { ...thread, now, verifiedSignatures: openVerifiedSignatures() }
   const accepted = runStage(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
-  const decided = runStage(accepted, (item) => decide(item, tools)) // computes 404, refusals, approvals
+  const decided = runStage(accepted, (item) => decide(item, tools)) // 404, signed refusals, and authorizations to sign
   // Policies that verify state: each of their executions is decided, claimed and performed by itself.
   const stateUnverified = decided.filter(isStateUnverified)
   const ready = decided.filter((item): item is Concluded | Finished => !isStateUnverified(item))
@@ -55,7 +58,7 @@ export async function execute(
   // They share nothing with the rest of the batch, so they do not wait until its evidence is stored.
   const proving = stateUnverified.map((item) => proveAdmitAndPerform(item, thread))
   return {
-    answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, watch))],
+    answered: [...finishedOf(admitted), ...(await finish(atOnce, thread, stopwatch))],
     deferred: [...deferred, ...proving],
   }
 }

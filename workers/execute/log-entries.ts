@@ -24,12 +24,6 @@ export function refusalEntry(item: Refused, existing: ExistingStreams): QueuedEn
   }
 }
 
-/** What names a receipt: one record can have several. */
-export interface ReceiptIdentity {
-  readonly receiptId: string
-  readonly receiptHash: string
-}
-
 /**
  * @param receipt.id the businessTransactionId: what was never receipted is asked for by it, and a record can have several receipts
  * @param streams of the execution that it is a receipt of, whoever has asked for it

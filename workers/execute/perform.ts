@@ -17,7 +17,8 @@ export interface Performed extends Authorized {
 
 /**
  * Calls the connectors of a batch.
- * @returns `atOnce` those that answered before the event loop turned, `deferred` the others: a slow connector delays only its own execution
+ * @returns `atOnce` those that answered before the event loop turned, as a connector does that waits for nothing outside; `deferred` the
+ *   others, so that each of them delays only its own execution
  */
 export async function perform(
   authorized: readonly Authorized[],

@@ -8,8 +8,13 @@ import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { sign, signTogether, type Signature, type SignTogether } from '../../src/core/signing/signature.ts'
 import type { Verification } from '../../src/core/verification.ts'
 import { runStage, runTogether, type Finished } from '../in-flight.ts'
-import type { ReceiptIdentity } from './log-entries.ts'
 import type { VerifiedExecution } from './verify.ts'
+
+/** What names a receipt: one record can have several. */
+interface ReceiptIdentity {
+  readonly receiptId: string
+  readonly receiptHash: string
+}
 
 export interface ReceiptedExecution extends VerifiedExecution, ReceiptIdentity {
   /** Canonical text of the Receipt. */

@@ -20,7 +20,7 @@ interface StreamNumber {
 export const MAXIMUM_DELAY_SECONDS = 60
 
 export interface LogEntry {
-  /** What was hashed: `receipt`, or `heads` for the entries that the log adds itself. */
+  /** What was hashed: `receipt`, or `heads`, `ids` or `previous` for the entries that the log adds itself. */
   readonly kind: string
   /** SHA-256, 64 lowercase hex digits. */
   readonly hash: string

@@ -19,7 +19,7 @@ export type LoggedKind =
   | 'approval-request'
   | 'approval-request-close'
 
-/** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads`. */
+/** An artifact that is logged after the fact; `previous` is what a reopened log begins with. The sequencer adds `heads` and `ids`. */
 type QueuedKind = LoggedKind | `late-${LoggedKind}` | 'previous'
 
 export interface QueuedEntry {
@@ -40,7 +40,7 @@ export interface QueuedEntry {
 
 /** What a row of evidence keeps, to be found in the log: both null where it is not logged. */
 export interface LogPosition {
-  /** UUID. */
+  /** UUID of the row of log_queue, one for each commit: no batch of executions and none of signatures. */
   readonly logBatch: string | null
   /** From 0. */
   readonly logOrdinal: number | null

@@ -77,8 +77,8 @@ export function openFrontEnd(parts: FrontEndParts): OnRequest {
   const limitOf = configuredLimits(config)
 
   /**
-   * Decisions §3: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413 → 429 → 401 for a session that was ended → 403 by who
-   * the caller is → 503 → the route's handler → 401 for a key or session that ended meanwhile.
+   * Decisions §3: 404 or 405 → 401 → 400 or 403 by what the head alone says → 413 → 429 → 403 by who the caller is → 401 for a session
+   * that was ended → 503 → the route's handler → 401 for a key or session that ended meanwhile.
    */
   async function handle(request: HttpRequest): Promise<Reply | undefined> {
     const exchange = openExchange(request, observers.spans)
