@@ -4,7 +4,7 @@ import type { Pool } from 'pg'
 import { canonicalize, type Json } from '../src/core/json/canonical.ts'
 import type { PublicKey } from '../src/core/signing/keys.ts'
 import type { BatchPosition } from '../src/core/merkle/batch-head.ts'
-import { verifySignature, type Signature, type VerifiedSignatures } from '../src/core/signing/signature.ts'
+import { verifySignature, type Signature, type SignatureMemo } from '../src/core/signing/signature.ts'
 import { releaseIntents } from '../src/core/tables/execution-intents.ts'
 import { unlogged } from '../src/core/tables/log-queue.ts'
 import { isTaken } from '../src/core/postgres/sql-errors.ts'
@@ -53,7 +53,7 @@ export interface CheckWith {
   readonly findKey: (keyId: string) => PublicKey | undefined
   readonly now: Date
   /** Shared by a batch of authorizations: the one signature of its Merkle tree's head is verified once. */
-  readonly verifiedSignatures?: VerifiedSignatures
+  readonly signatureMemo?: SignatureMemo
 }
 
 /**
@@ -63,14 +63,14 @@ export interface CheckWith {
  */
 export function checkAuthorization(
   { payload, signature, ...by }: SignedAuthorization,
-  { transaction, parameters, findKey, now, verifiedSignatures }: CheckWith,
+  { transaction, parameters, findKey, now, signatureMemo }: CheckWith,
 ): GatewayRefusal | undefined {
   if (payload.version !== 1) return 'AUTHORIZATION_VERSION_UNSUPPORTED'
   // Authorizations are always Ed25519 (decisions §4): another published key signs something else.
   const key = findKey(by.keyId)
   if (key?.algorithm !== 'ed25519') return 'AUTHORIZATION_SIGNATURE_INVALID'
   const signed = { ...by, value: signature }
-  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, verifiedSignatures))
+  if (!verifySignature('execution-authorization', canonicalize(payload), signed, key, signatureMemo))
     return 'AUTHORIZATION_SIGNATURE_INVALID'
   const authorizedAt = instantMs(payload.authorizedAt)
   const expiresAt = instantMs(payload.expiresAt)

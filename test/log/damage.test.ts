@@ -197,9 +197,9 @@ describe('a database that went back', () => {
     const waiting = openSequencer({ pool, guard: openGuard(join(log.dataDir, 'waiting')), nowMs })
     const meanwhile = openSequencer({ pool: other.pool, guard: openGuard(join(log.dataDir, 'other')), nowMs })
     await queue(log.pool, several(3))
-    expect(await waiting.sequence()).toEqual({ more: false, hasHeads: false })
+    expect(await waiting.sequence()).toEqual({ more: false, checkpointDue: false })
     await queue(other.pool, several(3))
-    expect(await meanwhile.sequence()).toEqual({ more: false, hasHeads: false })
+    expect(await meanwhile.sequence()).toEqual({ more: false, checkpointDue: false })
     expect((await readLogStatus(other.pool))?.size).toBe((await readLogStatus(log.pool))?.size)
     server = other.pool
     await queue(other.pool, several(2))

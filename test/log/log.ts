@@ -19,7 +19,7 @@ import {
   type LogKeys,
 } from '../../src/core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
-import { readBundle } from '../../src/core/tables/log-bundles.ts'
+import { readEntryBundle } from '../../src/core/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { startLogBatch, type QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { openNewestLog, readLogStatus } from '../../src/core/tables/log-state.ts'
@@ -148,7 +148,7 @@ export async function readEntries(pool: Pool, size: number, log = 1): Promise<Bu
   const entries: Buffer[] = []
   for (let n = 0; n * TILE_WIDTH < size; n++) {
     const width = Math.min(TILE_WIDTH, size - n * TILE_WIDTH)
-    const bundle = (await readBundle(pool, { log, n, width }))!
+    const bundle = (await readEntryBundle(pool, { log, n, width }))!
     const bytes = bundle.encoding === 'gzip' ? gunzipSync(bundle.bytes) : bundle.bytes
     entries.push(...decodeBundle(bytes).map((entry) => Buffer.from(entry)))
   }

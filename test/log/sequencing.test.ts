@@ -5,7 +5,7 @@ import { decodeBundle, parseTilePath, tilePath, TILE_WIDTH, widthOf } from '../.
 import { assertConsistent } from '../../src/core/merkle/consistency.ts'
 import { leafHash, rootOfInclusion } from '../../src/core/merkle/tree.ts'
 import { sha256 } from '../../src/core/signing/sha256.ts'
-import { readBundle, readEntry } from '../../src/core/tables/log-bundles.ts'
+import { readEntryBundle, readEntry } from '../../src/core/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { startLogBatch } from '../../src/core/tables/log-queue.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
@@ -125,7 +125,7 @@ describe('what is committed', () => {
     }
     const sequencer = openSequencer({ pool: log.pool, guard: openGuard(log.dataDir), nowMs: Date.now })
     // The fourth batch is above the bytes of one transaction.
-    expect(await sequencer.sequence()).toEqual({ more: true, hasHeads: true })
+    expect(await sequencer.sequence()).toEqual({ more: true, checkpointDue: true })
     expect((await readLogStatus(log.pool))?.size).toBe(3 + 20_000 + 1)
     await settle(log)
     await expectWhole(log, batches)
@@ -268,12 +268,12 @@ describe('a checkpoint', () => {
       guard: openGuard(log.dataDir),
       nowMs: () => log.clock.nowMs,
     })
-    expect(await dead.sequence()).toEqual({ more: false, hasHeads: true })
+    expect(await dead.sequence()).toEqual({ more: false, checkpointDue: true })
     expect(await latestCheckpoint(log.pool)).toBeUndefined()
     // Nor does anything that is appended first change of what it is.
     const more = several(1)
     const second = await queue(log.pool, more)
-    expect(await dead.sequence()).toEqual({ more: false, hasHeads: false })
+    expect(await dead.sequence()).toEqual({ more: false, checkpointDue: false })
     await log.work.tick()
     expect((await signedCheckpoint(log)).size).toBe(3)
     await settle(log)
@@ -330,12 +330,12 @@ test('tiles, bundles and proofs of every size hold under its checkpoint, up to f
     )
     const n = Math.floor((size - 1) / TILE_WIDTH)
     const width = size - n * TILE_WIDTH
-    const bundle = (await readBundle(log.pool, { log: 1, n, width }))!
+    const bundle = (await readEntryBundle(log.pool, { log: 1, n, width }))!
     expect(bundle.encoding).toBe(width === TILE_WIDTH ? 'gzip' : 'identity')
     const bytes = bundle.encoding === 'gzip' ? gunzipSync(bundle.bytes) : bundle.bytes
     expect(decodeBundle(bytes).map(hex)).toEqual(entries.slice(n * TILE_WIDTH, size).map(hex))
   }
   expect(await readTiles(log.pool, 1, [{ level: 0, n: 999, width: 1 }])).toEqual([undefined])
-  expect(await readBundle(log.pool, { log: 1, n: 999, width: 1 })).toBeUndefined()
+  expect(await readEntryBundle(log.pool, { log: 1, n: 999, width: 1 })).toBeUndefined()
   expect(await readEntry(log.pool, { log: 1, index: last })).toBeUndefined()
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { parseTilePath } from '../../src/core/log/tiles.ts'
 import { logVkeys } from '../../src/core/signing/log-keys.ts'
-import { readBundle } from '../../src/core/tables/log-bundles.ts'
+import { readEntryBundle } from '../../src/core/tables/log-bundles.ts'
 import { latestCheckpoint } from '../../src/core/tables/log-checkpoints.ts'
 import { readTiles } from '../../src/core/tables/log-tiles.ts'
 import { ORIGIN, type TestLog } from './log.ts'
@@ -74,6 +74,6 @@ async function fileOf(
   const tile = parseTilePath(path.replace(/^\/log\/tile\//, ''))
   if (tile === undefined) return undefined
   const { level, n, width } = tile
-  if (level === 'entries') return readBundle(pool, { log: 1, n, width })
+  if (level === 'entries') return readEntryBundle(pool, { log: 1, n, width })
   return plain((await readTiles(pool, 1, [{ level, n, width }]))[0])
 }

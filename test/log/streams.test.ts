@@ -216,7 +216,7 @@ describe('the list of a stream', () => {
     await queue(log.pool, [anEntry({ caller: 'a' })])
     const { pool, clock } = log
     const sequencer = openSequencer({ pool, guard: openGuard(log.dataDir), nowMs: () => clock.nowMs })
-    expect(await sequencer.sequence()).toMatchObject({ hasHeads: true })
+    expect(await sequencer.sequence()).toMatchObject({ checkpointDue: true })
     expect(await asked({ stream: { caller: 'a' } })).toMatchObject({
       status: 503,
       body: { error: 'Service overloaded. Try again later.' },

@@ -1,7 +1,7 @@
 // What the verify step takes over from earlier steps: signatures that were verified, for the very same bytes and key.
 import { expect, test } from 'vitest'
 import type { PublicKey } from '../../src/core/signing/keys.ts'
-import { openVerifiedSignatures, type VerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { openSignatureMemo, type SignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Authorized } from '../../workers/execute/authorize.ts'
 import { decide, type Concluded } from '../../workers/execute/decide.ts'
 import { gate } from '../../workers/execute/gate.ts'
@@ -37,23 +37,23 @@ function counting() {
 /** Executions of one batch, sealed together. */
 async function sealed(
   count: number,
-  { findKey = steps.findKey, together = openVerifiedSignatures() } = {},
-): Promise<{ executions: SealedExecution[]; verified: VerifiedSignatures }> {
+  { findKey = steps.findKey, together = openSignatureMemo() } = {},
+): Promise<{ executions: SealedExecution[]; verified: SignatureMemo }> {
   const now = new Date()
   const accepted = Array.from(
     { length: count },
     () => validate(aRequest(aTransaction()), now.toISOString()) as Accepted,
   )
   const concluded = accepted.map((item) => decide(item, { ...steps, now }) as Concluded)
-  const authorized = await authorize(concluded, { ...steps, verifiedSignatures: openVerifiedSignatures() })
+  const authorized = await authorize(concluded, { ...steps, signatureMemo: openSignatureMemo() })
   const gated = authorized.map((item) => gate(item, { findKey, now }) as Authorized)
   const performed = await Promise.all(gated.map(performOne))
-  const executions = stillGoing(await seal(performed, { ...steps, verifiedSignatures: together }))
+  const executions = stillGoing(await seal(performed, { ...steps, signatureMemo: together }))
   return { executions, verified: together }
 }
 
-function statusOf(execution: SealedExecution, verified: VerifiedSignatures, findKey = steps.findKey) {
-  const { text } = verify(execution, { ...steps, findKey, verifiedSignatures: verified }).verification
+function statusOf(execution: SealedExecution, verified: SignatureMemo, findKey = steps.findKey) {
+  const { text } = verify(execution, { ...steps, findKey, signatureMemo: verified }).verification
   return JSON.parse(text) as { status: string; message: string }
 }
 
@@ -78,8 +78,8 @@ test('an execution whose signatures nobody has verified is verified whole', asyn
   const { counted, findKey } = counting()
   const { executions } = await sealed(3)
   const [execution] = executions as [SealedExecution]
-  const unknown = { ...execution, verifiedSignatures: openVerifiedSignatures() }
-  expect(statusOf(unknown, openVerifiedSignatures(), findKey)).toMatchObject({ status: 'VERIFIED' })
+  const unknown = { ...execution, signatureMemo: openSignatureMemo() }
+  expect(statusOf(unknown, openSignatureMemo(), findKey)).toMatchObject({ status: 'VERIFIED' })
   expect(counted).toHaveLength(2)
 })
 

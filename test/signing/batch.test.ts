@@ -5,7 +5,7 @@ import type { BatchPosition } from '../../src/core/merkle/batch-head.ts'
 import type { SigningKey } from '../../src/core/signing/keys.ts'
 import { publicKeyJson } from '../../src/core/signing/published.ts'
 import {
-  openVerifiedSignatures,
+  openSignatureMemo,
   signTogether,
   verifySignature,
   type Signature,
@@ -30,7 +30,7 @@ function together(
   return signTogether(artifact, texts, keys, {
     batchSignatures,
     originName: 'countersign.example',
-    verifiedSignatures: openVerifiedSignatures(),
+    signatureMemo: openSignatureMemo(),
   })
 }
 

@@ -4,12 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { preAuthEncoding, type SignedKind } from '../../src/core/signing/dsse.ts'
 import { generateKeys, readSigningKeys, type PublicKey } from '../../src/core/signing/keys.ts'
-import {
-  openVerifiedSignatures,
-  sign,
-  signEd25519,
-  verifySignature,
-} from '../../src/core/signing/signature.ts'
+import { openSignatureMemo, sign, signEd25519, verifySignature } from '../../src/core/signing/signature.ts'
 
 const artifacts: SignedKind[] = [
   'trust-record',
@@ -136,7 +131,7 @@ test('what is verified is known for the same bytes, signature and key, and for n
       return key.public.verifies(...signed)
     },
   }
-  const verified = openVerifiedSignatures()
+  const verified = openSignatureMemo()
   const verifies = (changed: object) =>
     verified.verifies({ message, signature: value, publicKey, ...changed })
   expect([verifies({}), verifies({}), verifies({ message: Buffer.from(message) })]).toEqual([

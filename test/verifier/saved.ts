@@ -5,7 +5,7 @@ import { sealedText, trustRecordText } from '../../src/core/sealed.ts'
 import type { Algorithm, SigningKeys } from '../../src/core/signing/keys.ts'
 import { publicKeyJson, type PublicKeyJson } from '../../src/core/signing/published.ts'
 import { signEd25519 } from '../../src/core/signing/signature.ts'
-import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { openSignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Authorized } from '../../workers/execute/authorize.ts'
 import { decide, type Concluded, type Refused } from '../../workers/execute/decide.ts'
 import { performOne } from '../../workers/execute/perform.ts'
@@ -62,7 +62,7 @@ export async function aRecord(steps: Steps, transaction: object = aTransaction()
 
 /** Records of one batch, in the order of their transactions. */
 export async function recordsOf(steps: Steps, transactions: readonly object[]): Promise<string[]> {
-  const tools = { ...steps, verifiedSignatures: openVerifiedSignatures() }
+  const tools = { ...steps, signatureMemo: openSignatureMemo() }
   const concluded = transactions.map((transaction) => decided(steps, transaction))
   const authorized = (await authorize(concluded, tools)) as Authorized[]
   const sealed = stillGoing(await seal(await Promise.all(authorized.map(performOne)), tools))

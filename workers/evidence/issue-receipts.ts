@@ -1,6 +1,6 @@
 // POST /receipt (interface §4.3): a new receipt for a record whose latest verification is VERIFIED.
 import { failures } from '../../src/core/errors.ts'
-import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { openSignatureMemo } from '../../src/core/signing/signature.ts'
 import { inTransaction, type Transaction } from '../../src/core/postgres/transaction.ts'
 import {
   appendReceipts,
@@ -57,7 +57,7 @@ async function receiptLocked(
     return { ...item, ...draftReceipt(item.id, latest, thread) }
   })
   const receipted = await runTogether(unsigned, async (items) => {
-    const texts = await signReceipts(items, { ...thread, verifiedSignatures: openVerifiedSignatures() })
+    const texts = await signReceipts(items, { ...thread, signatureMemo: openSignatureMemo() })
     return items.map((item, i) => ({ ...item, text: texts[i] as string }))
   })
   const numbered = runStage(receipted, numbering('receipts', receipts)) // 409

@@ -1,10 +1,6 @@
 // Ends the second stage: the authorizations of all that were approved, signed by one signature (decisions §4, §12).
 import type { SigningKey } from '../../src/core/signing/keys.ts'
-import {
-  openVerifiedSignatures,
-  type SignTogether,
-  type VerifiedSignatures,
-} from '../../src/core/signing/signature.ts'
+import { openSignatureMemo, type SignTogether, type SignatureMemo } from '../../src/core/signing/signature.ts'
 import { signAuthorization, signAuthorizations, type Authorization } from './authorization.ts'
 import type { Approved, Concluded, Refused, Unexecutable } from './decide.ts'
 
@@ -13,7 +9,7 @@ export interface Authorized extends Omit<Approved, 'outcome' | 'authorization'> 
   readonly outcome: 'authorized'
   readonly authorization: Authorization
   /** Knows the signature of the authorization once the gate has verified it. */
-  readonly verifiedSignatures: VerifiedSignatures
+  readonly signatureMemo: SignatureMemo
 }
 
 /** What the gate and the claim take: refused and unexecutable executions are claimed too. */
@@ -24,7 +20,7 @@ export async function authorize(
   concluded: readonly Concluded[],
   tools: SignTogether & { readonly key: SigningKey },
 ): Promise<Claimable[]> {
-  const { verifiedSignatures } = tools
+  const { signatureMemo } = tools
   const approved = concluded.filter((item) => item.outcome === 'approved')
   const signed = await signAuthorizations(
     approved.map(({ authorization }) => authorization),
@@ -33,7 +29,7 @@ export async function authorize(
   const authorizations = new Map(approved.map((item, i) => [item, signed[i] as Authorization]))
   return concluded.map((item) =>
     item.outcome === 'approved'
-      ? authorized(item, authorizations.get(item) as Authorization, verifiedSignatures)
+      ? authorized(item, authorizations.get(item) as Authorization, signatureMemo)
       : item,
   )
 }
@@ -41,13 +37,9 @@ export async function authorize(
 /** Signs the authorization of an execution that is in no batch. */
 export function authorizeAlone(concluded: Concluded, key: SigningKey): Claimable {
   if (concluded.outcome !== 'approved') return concluded
-  return authorized(concluded, signAuthorization(concluded.authorization, key), openVerifiedSignatures())
+  return authorized(concluded, signAuthorization(concluded.authorization, key), openSignatureMemo())
 }
 
-function authorized(
-  item: Approved,
-  authorization: Authorization,
-  verifiedSignatures: VerifiedSignatures,
-): Authorized {
-  return { ...item, outcome: 'authorized', authorization, verifiedSignatures }
+function authorized(item: Approved, authorization: Authorization, signatureMemo: SignatureMemo): Authorized {
+  return { ...item, outcome: 'authorized', authorization, signatureMemo }
 }

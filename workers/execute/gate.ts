@@ -20,7 +20,7 @@ export function gate(
     parameters: claimable.canonical.parameters,
     findKey,
     now,
-    verifiedSignatures: claimable.verifiedSignatures,
+    signatureMemo: claimable.signatureMemo,
   })
   return checked === undefined ? claimable : failures.internal(checked)
 }

@@ -5,7 +5,7 @@ import { openStopwatch, type Stopwatch } from '../stopwatch.ts'
 import { Finished, runStage, runTogether, finishedOf, stillGoing, type InFlight } from '../in-flight.ts'
 import { admit } from './admit.ts'
 import { proveAndAdmit, type Semaphores } from './prove-and-admit.ts'
-import { openVerifiedSignatures } from '../../src/core/signing/signature.ts'
+import { openSignatureMemo } from '../../src/core/signing/signature.ts'
 import { authorize, type Claimable } from './authorize.ts'
 import { decide, type Concluded, type StateUnverified } from './decide.ts'
 import { putInDoubt } from './in-doubt.ts'
@@ -39,7 +39,7 @@ export async function execute(
 ): Promise<{ answered: Finished[]; deferred: Promise<Performed | Finished>[] }> {
   const { lap } = stopwatch
   const now = new Date()
-  const tools = { ...thread, now, verifiedSignatures: openVerifiedSignatures() }
+  const tools = { ...thread, now, signatureMemo: openSignatureMemo() }
   const accepted = runStage(batch, (item) => validate(item, now.toISOString())) // 400 403 500
   lap('validate')
   const decided = runStage(accepted, (item) => decide(item, tools)) // 404, signed refusals, and authorizations to sign
@@ -99,7 +99,7 @@ export async function finish(
   if (performed.length === 0) return []
   const { pool } = thread
   const { outcomeUnknown } = failures
-  const tools = { ...thread, verifiedSignatures: openVerifiedSignatures() }
+  const tools = { ...thread, signatureMemo: openSignatureMemo() }
   const sealed = await seal(performed, tools) // record
   lap('seal')
   const verified = runStage(sealed, (item) => verify(item, tools), outcomeUnknown) // verification

@@ -1,6 +1,6 @@
 // Seventh stage: recomputes from the record's text what the record claims, as anyone who reads it later would (decisions §4).
 import { openCrypto } from '../../src/core/signing/crypto.ts'
-import type { VerifiedSignatures } from '../../src/core/signing/signature.ts'
+import type { SignatureMemo } from '../../src/core/signing/signature.ts'
 import { verifySealed, type Verification } from '../../src/core/verification.ts'
 import type { ThreadContext } from '../context.ts'
 import type { SealedExecution } from './seal.ts'
@@ -12,19 +12,19 @@ export interface VerifiedExecution extends SealedExecution {
 /**
  * Starts from the bytes that will be stored. What it takes from earlier stages is which signatures hold: the gate has verified the
  * authorization's, and sealing the head of the records' batch. They count only for the same bytes, signature and key.
- * @param tools.verifiedSignatures of the group that was sealed together
+ * @param tools.signatureMemo of the group that was sealed together
  */
 export function verify(
   execution: SealedExecution,
   {
     findKey,
     approvers,
-    verifiedSignatures,
-  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { verifiedSignatures: VerifiedSignatures },
+    signatureMemo,
+  }: Pick<ThreadContext, 'findKey' | 'approvers'> & { signatureMemo: SignatureMemo },
 ): VerifiedExecution {
   const { businessTransactionId } = execution.transaction
   const crypto = openCrypto({ findKey, findApproverKey: approvers.find }, (artifact) =>
-    artifact === 'execution-authorization' ? execution.verifiedSignatures : verifiedSignatures,
+    artifact === 'execution-authorization' ? execution.signatureMemo : signatureMemo,
   )
   return { ...execution, verification: verifySealed(execution.record, businessTransactionId, crypto) }
 }

@@ -67,9 +67,9 @@ export function openLogWork({
   async function sequenceAndPublish(): Promise<boolean> {
     const startedMs = performance.now()
     for (;;) {
-      const { more, hasHeads } = await sequencer.sequence()
-      if (hasHeads) await publish({ pool, keys, guard, nowMs })
-      if (!more || performance.now() - startedMs > TICK_MAX_MS) return hasHeads && !more
+      const { more, checkpointDue } = await sequencer.sequence()
+      if (checkpointDue) await publish({ pool, keys, guard, nowMs })
+      if (!more || performance.now() - startedMs > TICK_MAX_MS) return checkpointDue && !more
       await workOnRuns()
     }
   }
@@ -137,12 +137,24 @@ export async function sequenceLog(batch: readonly InFlight[], log: LogWork | und
 }
 
 /** Heads are due: as `isDue` of the sequencer, without its lock. */
-function isGrown({ size, headedSize, publishedSize, publishedAtMs }: LogStatus, nowMs: number): boolean {
-  return size > headedSize && headedSize === publishedSize && nowMs - publishedAtMs >= CHECKPOINT_EVERY_MS
+function isGrown(
+  { size, checkpointTreeSize, publishedSize, publishedAtMs }: LogStatus,
+  nowMs: number,
+): boolean {
+  return (
+    size > checkpointTreeSize &&
+    checkpointTreeSize === publishedSize &&
+    nowMs - publishedAtMs >= CHECKPOINT_EVERY_MS
+  )
 }
 
-function isUnpublished({ headedSize, publishedSize, publishedAtMs }: LogStatus, nowMs: number): boolean {
-  return headedSize > publishedSize || (publishedSize > 0 && nowMs - publishedAtMs >= REPUBLISH_EVERY_MS)
+function isUnpublished(
+  { checkpointTreeSize, publishedSize, publishedAtMs }: LogStatus,
+  nowMs: number,
+): boolean {
+  return (
+    checkpointTreeSize > publishedSize || (publishedSize > 0 && nowMs - publishedAtMs >= REPUBLISH_EVERY_MS)
+  )
 }
 
 function clockProblem({ publishedAtMs }: LogStatus, nowMs: number): string | null {
@@ -168,9 +180,9 @@ function queueProblem({ queuedSeconds, queuedAbout }: LogStatus): string | null 
  */
 async function followCheckpoints(pool: Pool, guard: Guard, status: LogStatus): Promise<void> {
   const seen = guard.seen()
-  const { log, origin, size, headedSize, publishedSize } = status
+  const { log, origin, size, checkpointTreeSize, publishedSize } = status
   if (seen?.origin === origin && seen.size === publishedSize) return
-  const behind = whyBehind({ log, origin, checkpointSize: headedSize }, seen)
+  const behind = whyBehind({ log, origin, checkpointSize: checkpointTreeSize }, seen)
   if (behind !== undefined) throw new DamagedLog(behind)
   const last = publishedSize === 0 ? undefined : await latestCheckpoint(pool, log)
   // Signed and kept here, and never committed: the next checkpoint is of the same tree.

@@ -31,8 +31,8 @@ export async function publish({ pool, keys, guard, nowMs }: PublishWith): Promis
   async function sign(sql: Transaction): Promise<void> {
     const state = await lockOpenLog(sql)
     if (state === undefined) return
-    const { log, origin, headed, frontier } = state
-    const { size, root } = headed
+    const { log, origin, checkpointTree, frontier } = state
+    const { size, root } = checkpointTree
     const last = await latestCheckpoint(sql, log)
     const publishedAtMs = nowMs()
     const isNew = size > (last?.size ?? 0)

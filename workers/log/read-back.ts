@@ -31,11 +31,11 @@ interface CompletedTile {
  * @throws DamagedLog with a sentence, where something is missing or another than what was computed when it was appended
  */
 export async function readBack(sql: Sql, state: LogState, last: Checkpoint | undefined): Promise<void> {
-  const { log, headed } = state
-  const heads = [...(last === undefined ? [] : [last]), { ...headed, root: headed.root! }]
+  const { log, checkpointTree } = state
+  const heads = [...(last === undefined ? [] : [last]), { ...checkpointTree, root: checkpointTree.root! }]
   const from = last?.size ?? 0
   let frontier = await storedFrontier(sql, log, from - (from % TILE_WIDTH))
-  while (frontier.size < headed.size) {
+  while (frontier.size < checkpointTree.size) {
     const completed: CompletedTile[] = []
     for (const entries of await readEntries(sql, state, frontier.size / TILE_WIDTH))
       frontier = append(frontier, entries, heads, completed)

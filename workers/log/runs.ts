@@ -20,7 +20,7 @@ import {
 import { moveToMerged, readRuns, upsertRun, type RunRow } from '../../src/core/tables/log-runs.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
 import type { Statement } from '../../src/core/postgres/statement-batch.ts'
-import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './leaves.ts'
+import { addLeaves, assertChunk, leavesBetween, leavesOfKeys, sortedLeaves } from './run-leaves.ts'
 
 export interface RunSizes {
   /** The most entries that a run of level 0 covers. */

@@ -26,10 +26,10 @@ interface Sequenced {
   /** Whether the queue may hold more. */
   readonly more: boolean
   /** Whether the heads were appended: a checkpoint can be published. */
-  readonly hasHeads: boolean
+  readonly checkpointDue: boolean
 }
 
-const NOTHING: Sequenced = { more: false, hasHeads: false }
+const NOTHING: Sequenced = { more: false, checkpointDue: false }
 
 interface Sequencer {
   /**
@@ -76,15 +76,15 @@ export function openSequencer({
     edge = await edgeAt(sql, state)
     const appended = edge.append(batches, { withHeads, nowMs: nowMs() })
     const { log, frontier } = edge
-    const headed = withHeads ? { size: frontier.size, root: edge.root() } : state.headed
-    sql.runLast([...remove(), ...appended, ...updateLogState({ log, frontier, headed })])
-    return { more, hasHeads: withHeads }
+    const checkpointTree = withHeads ? { size: frontier.size, root: edge.root() } : state.checkpointTree
+    sql.runLast([...remove(), ...appended, ...updateLogState({ log, frontier, checkpointTree })])
+    return { more, checkpointDue: withHeads }
   }
 
   async function addToRuns(sql: Transaction): Promise<boolean> {
     const state = await lockOpenLog(sql)
     if (state === undefined) return false
-    const { log, headed } = state
+    const { log, checkpointTree } = state
     const piece = await nextPiece(sql, { log, size: state.frontier.size, nowMs: nowMs(), sizes: runSizes })
     if (piece === undefined) return false
     const { completedRun, statements } = piece
@@ -99,13 +99,13 @@ export function openSequencer({
     sql.runLast([
       ...statements(state.frontier.size),
       ...appended,
-      ...updateLogState({ log, frontier, headed }),
+      ...updateLogState({ log, frontier, checkpointTree }),
     ])
     return true
   }
 
   function assertNotBehind(state: LogState): void {
-    const behind = whyBehind({ ...state, checkpointSize: state.headed.size }, guard.seen())
+    const behind = whyBehind({ ...state, checkpointSize: state.checkpointTree.size }, guard.seen())
     if (behind !== undefined) throw new DamagedLog(behind)
   }
 
@@ -149,10 +149,10 @@ function beginningOf({ origin, previous }: LogState): QueuedBatch[] {
 
 /** The log has grown, the last heads are published, and it is time. A first checkpoint waits for nothing. */
 function isDue(
-  { frontier, headed }: LogState,
+  { frontier, checkpointTree }: LogState,
   { appends, last, nowMs }: { appends: boolean; last: CheckpointRow | undefined; nowMs: number },
 ): boolean {
-  const grown = appends || frontier.size > headed.size
-  const published = headed.size === (last?.size ?? 0)
+  const grown = appends || frontier.size > checkpointTree.size
+  const published = checkpointTree.size === (last?.size ?? 0)
   return grown && published && nowMs - (last?.publishedAtMs ?? 0) >= CHECKPOINT_EVERY_MS
 }

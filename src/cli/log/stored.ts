@@ -4,7 +4,7 @@ import { errorText } from '../../core/error-text.ts'
 import { DamagedLog, undamaged } from '../../core/log/damaged.ts'
 import { parseEntry, type LogEntry } from '../../core/log/entry.ts'
 import { decodeBundle, TILE_WIDTH, tilePath } from '../../core/log/tiles.ts'
-import { readBundle, readFullBundles } from '../../core/tables/log-bundles.ts'
+import { readEntryBundle, readFullBundles } from '../../core/tables/log-bundles.ts'
 import { checkpointsFrom } from '../../core/tables/log-checkpoints.ts'
 import { readFullTiles, readTiles } from '../../core/tables/log-tiles.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
@@ -66,7 +66,7 @@ async function readFirst(
   sql: Sql,
   wanted: { readonly log: number; readonly n: number; readonly width: number },
 ): Promise<Uint8Array | undefined> {
-  const bundle = await readBundle(sql, wanted)
+  const bundle = await readEntryBundle(sql, wanted)
   return bundle?.encoding === 'gzip'
     ? undamaged(`Bundle ${wanted.n} of the log`, () => gunzipSync(bundle.bytes))
     : bundle?.bytes

@@ -4,7 +4,7 @@ import type { ApproverKey } from './approver-keys.ts'
 import type { PublicKey } from './keys.ts'
 import { humanSignatureProblem } from './human-key.ts'
 import { sha256Hex } from './sha256.ts'
-import { verifySignature, type Signature, type VerifiedSignatures } from './signature.ts'
+import { verifySignature, type Signature, type SignatureMemo } from './signature.ts'
 
 interface KnownKeys {
   /** A key of the service. */
@@ -16,7 +16,7 @@ interface KnownKeys {
 /** @param verifiedOf what is known of signatures already, for each kind of artifact; by default nothing */
 export function openCrypto(
   { findKey, findApproverKey }: KnownKeys,
-  verifiedOf: (artifact: SignedArtifact) => VerifiedSignatures | undefined = () => undefined,
+  verifiedOf: (artifact: SignedArtifact) => SignatureMemo | undefined = () => undefined,
 ): CheckCrypto {
   return {
     sha256Hex,

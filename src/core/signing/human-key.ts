@@ -12,7 +12,7 @@ import { preAuthEncoding, type SignedKind } from './dsse.ts'
 import { ed25519PublicKey, ONE_PUBLIC_KEY, type PublicKey } from './keys.ts'
 import { publicKeyJson, type PublicKeyJson } from './published.ts'
 import { sha256 } from './sha256.ts'
-import { verifySignature, type VerifiedSignatures } from './signature.ts'
+import { verifySignature, type SignatureMemo } from './signature.ts'
 
 /** A raw key, or a passkey; never both: no signature of one reading passes in the other. */
 export type HumanKey =
@@ -90,7 +90,7 @@ export function humanSignatureProblem(
   canonicalText: string,
   { algorithm, value, webauthn }: HumanSignature,
   key: HumanKey,
-  verified?: VerifiedSignatures,
+  verified?: SignatureMemo,
 ): string | undefined {
   if ('raw' in key) {
     if (algorithm !== 'ed25519' || webauthn !== undefined) return 'the key is no passkey'

@@ -39,7 +39,7 @@ export interface SignTogether {
   /** Stands before `/batch/` in the origin of a head. */
   readonly originName: string
   /** Knows the heads that were verified after signing, so that whoever checks the artifacts need not verify them again. */
-  readonly verifiedSignatures: VerifiedSignatures
+  readonly signatureMemo: SignatureMemo
 }
 
 /**
@@ -51,7 +51,7 @@ export async function signTogether(
   artifact: SignedKind,
   canonicalTexts: readonly string[],
   keys: readonly SigningKey[],
-  { batchSignatures, originName, verifiedSignatures }: SignTogether,
+  { batchSignatures, originName, signatureMemo }: SignTogether,
 ): Promise<Signature[][]> {
   if (!batchSignatures || canonicalTexts.length < 2)
     return Promise.all(canonicalTexts.map((text) => sign(artifact, text, keys)))
@@ -62,16 +62,16 @@ export async function signTogether(
   const { size } = tree
   const origin = `${originName}/batch/${randomUUID()}`
   const head = Buffer.from(headText({ origin, size, root: toBase64(tree.root) }))
-  const heads = await Promise.all(keys.map((key) => signHead(head, key, verifiedSignatures)))
+  const heads = await Promise.all(keys.map((key) => signHead(head, key, signatureMemo)))
   return canonicalTexts.map((_, index) => {
     const batch = { origin, size, index, path: tree.path(index).map(toBase64) }
     return heads.map((one): Signature => ({ ...one, algorithm: `${one.algorithm}-batch`, batch }))
   })
 }
 
-async function signHead(head: Buffer, key: SigningKey, verifiedSignatures: VerifiedSignatures) {
+async function signHead(head: Buffer, key: SigningKey, signatureMemo: SignatureMemo) {
   const signature = signatureBy(key, await key.sign(head))
-  if (!verifiedSignatures.verifies({ message: head, signature: signature.value, publicKey: key.public }))
+  if (!signatureMemo.verifies({ message: head, signature: signature.value, publicKey: key.public }))
     throw new Error(`a signature by ${key.public.keyId} does not verify`)
   return signature
 }
@@ -80,14 +80,14 @@ async function signHead(head: Buffer, key: SigningKey, verifiedSignatures: Verif
  * Whether a signature is this key's for this text as this artifact, by itself or in its batch. Never throws, whatever was posted.
  * Strict: the algorithm and key it names must be the key's, and only one base64 text stands for its bytes,
  * so that a signature cannot be rewritten and still pass.
- * @param verifiedSignatures of the batch that the text belongs to: what it knows is not verified again
+ * @param signatureMemo of the batch that the text belongs to: what it knows is not verified again
  */
 export function verifySignature(
   artifact: SignedKind,
   canonicalText: string,
   signature: Signature,
   publicKey: PublicKey,
-  verifiedSignatures: VerifiedSignatures = openVerifiedSignatures(),
+  signatureMemo: SignatureMemo = openSignatureMemo(),
 ): boolean {
   const { algorithm, keyId, value } = signature
   if (typeof algorithm !== 'string' || familyOf(algorithm) !== publicKey.algorithm) return false
@@ -99,7 +99,7 @@ export function verifySignature(
   } catch {
     return false
   }
-  return verifiedSignatures.verifies({
+  return signatureMemo.verifies({
     message: Buffer.from(message.buffer, message.byteOffset, message.length),
     signature: value,
     publicKey,
@@ -114,12 +114,12 @@ interface Verification {
 }
 
 /** The signatures that one batch of executions has verified: no more than it makes. */
-export interface VerifiedSignatures {
+export interface SignatureMemo {
   /** Whether the signature is one of exactly these bytes by this key. Verified once: by its bytes, not by who asks. */
   readonly verifies: (asked: Verification) => boolean
 }
 
-export function openVerifiedSignatures(): VerifiedSignatures {
+export function openSignatureMemo(): SignatureMemo {
   const known = new Map<string, Omit<Verification, 'signature'>>()
   return {
     verifies({ message, signature, publicKey }) {

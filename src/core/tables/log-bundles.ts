@@ -30,7 +30,7 @@ export interface Bundle {
  * @param width 1 to 256
  * @returns undefined where there are not so many
  */
-export async function readBundle(
+export async function readEntryBundle(
   sql: Sql,
   { log, n, width }: { readonly log: number; readonly n: number; readonly width: number },
 ): Promise<Bundle | undefined> {

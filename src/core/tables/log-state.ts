@@ -12,7 +12,7 @@ export interface LogState {
   readonly salt: Uint8Array
   readonly frontier: Frontier
   /** The tree that ends with the newest heads entry, which the next checkpoint signs. */
-  readonly headed: TreeHead
+  readonly checkpointTree: TreeHead
   /** The statement that its first entry will be of: undefined once it has one, and for the first log. */
   readonly previous: string | undefined
 }
@@ -38,7 +38,7 @@ export interface LogStatus {
   /** It was reopened, and has no entry yet. */
   readonly begins: boolean
   /** The size of the tree that ends with the newest heads entry; 0 where there is none. Its checkpoint may not be published yet. */
-  readonly headedSize: number
+  readonly checkpointTreeSize: number
   /** That of the newest checkpoint; 0 where there is none. */
   readonly publishedSize: number
   /** Milliseconds since 1970; 0 where there is none. */
@@ -55,13 +55,13 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
     begins: boolean
     seconds: number | null
     about: string | null
-    headed: string
+    checkpointTree: string
     published: string | null
     at: Date | null
   }>({
     name: 'log_status',
     text: `
-      SELECT s.log, s.origin, s.size, s.frozen, s.checkpoint_size AS headed, s.size = 0 AND s.previous IS NOT NULL AS begins,
+      SELECT s.log, s.origin, s.size, s.frozen, s.checkpoint_size AS "checkpointTree", s.size = 0 AND s.previous IS NOT NULL AS begins,
         extract(epoch FROM clock_timestamp() - oldest.queued_at)::float8 AS seconds, newest.seq - oldest.seq + 1 AS about,
         c.size AS published, c.published_at AS at
       FROM (SELECT log, origin, size, frozen, checkpoint_size, previous FROM log_state ORDER BY log DESC LIMIT 1) AS s
@@ -71,7 +71,7 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
   })
   const [row] = rows
   if (row === undefined) return undefined
-  const { log, origin, size, frozen, begins, seconds, about, headed, published, at } = row
+  const { log, origin, size, frozen, begins, seconds, about, checkpointTree, published, at } = row
   return {
     log,
     origin,
@@ -81,7 +81,7 @@ export async function readLogStatus(sql: Sql): Promise<LogStatus | undefined> {
     queuedSeconds: Math.max(seconds ?? 0, 0),
     queuedAbout: Number(about ?? 0),
     begins,
-    headedSize: Number(headed),
+    checkpointTreeSize: Number(checkpointTree),
     publishedSize: Number(published ?? 0),
     publishedAtMs: at?.getTime() ?? 0,
   }
@@ -154,25 +154,25 @@ export async function lockOpenLog(sql: Sql): Promise<LogState | undefined> {
     salt: Buffer
     size: string
     peaks: Buffer
-    headed: string
+    checkpointTree: string
     root: Buffer | null
     previous: string | null
   }>({
     name: 'log_state_lock',
     text: `
-      SELECT log, origin, salt, size, peaks, checkpoint_size AS headed, checkpoint_root AS root,
+      SELECT log, origin, salt, size, peaks, checkpoint_size AS "checkpointTree", checkpoint_root AS root,
         CASE WHEN size = 0 THEN previous END AS previous
       FROM log_state WHERE frozen IS NULL FOR UPDATE SKIP LOCKED`,
   })
   const [row] = rows
   if (row === undefined) return undefined
-  const { log, origin, salt, size, peaks, headed, root, previous } = row
+  const { log, origin, salt, size, peaks, checkpointTree, root, previous } = row
   return {
     log,
     origin,
     salt,
     frontier: { size: Number(size), peaks: splitHashes(peaks) },
-    headed: { size: Number(headed), root: root ?? undefined },
+    checkpointTree: { size: Number(checkpointTree), root: root ?? undefined },
     previous: previous ?? undefined,
   }
 }
@@ -181,8 +181,8 @@ export async function lockOpenLog(sql: Sql): Promise<LogState | undefined> {
 export function updateLogState({
   log,
   frontier,
-  headed: head,
-}: Pick<LogState, 'log' | 'frontier' | 'headed'>): Statement[] {
+  checkpointTree: head,
+}: Pick<LogState, 'log' | 'frontier' | 'checkpointTree'>): Statement[] {
   const { root } = head
   return [
     {

@@ -11,7 +11,7 @@ import { parseTilePath, widthOf } from '../../core/log/tiles.ts'
 import { NonEmptyText } from '../../core/schemas/primitives.ts'
 import { LogConsistency, LogDescription } from '../../core/schemas/log.ts'
 import { logVkeys } from '../../core/signing/log-keys.ts'
-import { readBundle } from '../../core/tables/log-bundles.ts'
+import { readEntryBundle } from '../../core/tables/log-bundles.ts'
 import type { CheckpointRow } from '../../core/tables/log-checkpoints.ts'
 import { readLogs } from '../../core/tables/log-state.ts'
 import { tileReader } from '../../core/tables/log-tiles.ts'
@@ -273,7 +273,7 @@ async function tile(request: RouteRequest, service: Service): Promise<Answer | F
 async function entries(request: RouteRequest, service: Service): Promise<Answer | Failure> {
   const found = await readTile(request, service, `entries/${request.params['bundle'] ?? ''}`)
   if (found instanceof Failure) return found
-  const bundle = await readBundle(service.pool, found)
+  const bundle = await readEntryBundle(service.pool, found)
   if (bundle === undefined) throw new DamagedLog(`Bundle ${found.n} of log ${found.log} is missing.`)
   const { bytes, encoding } = bundle
   const answer = { status: 200, cache: cacheOf(request, service) }
