@@ -590,6 +590,22 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
     find: { change: `SELECT revoked_by_change AS key FROM approvers WHERE key_id = 'old'` },
     lines: (_, { change }) => [`pending_changes ${change}: is APPROVED, but nothing took effect`],
   },
+  'a key of an approver that is revoked by nobody': {
+    sql: `UPDATE approvers SET revoked_at = now() WHERE key_id = 'k1'`,
+    lines: () => ['approvers alice:k1: revocation differs from what the changes say'],
+  },
+  'a key of an approver that is revoked by the change that enrolled it': {
+    sql: `UPDATE approvers SET revoked_at = now(), revoked_by_change = enrolled_by_change WHERE key_id = 'k1'`,
+    lines: () => ['approvers alice:k1: revocation differs from what the changes say'],
+  },
+  'a key of an approver that is revoked by the change of another': {
+    sql: `UPDATE approvers SET revoked_by_change = :enrolment WHERE key_id = 'old'`,
+    find: { change: `SELECT revoked_by_change AS key FROM approvers WHERE key_id = 'old'` },
+    lines: (_, { change }) => [
+      'approvers alice:old: revocation differs from what the changes say (change is about something else, or was not approved)',
+      `pending_changes ${change}: is APPROVED, but nothing took effect`,
+    ],
+  },
   'a missing history entry': {
     sql: `DELETE FROM history_entries WHERE business_transaction_id = :limited`,
     lines: ({ limited }) => [

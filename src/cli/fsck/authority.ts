@@ -5,9 +5,39 @@ import { canonicalize, type Json } from '../../core/json/canonical.ts'
 import { sha256Hex } from '../../core/signing/sha256.ts'
 import { isMembers, type Members } from '../../core/verifier/evidence.ts'
 import { approvedChange } from './approved-change.ts'
-import { lazyMembers, sameTime, tableCheck } from './check.ts'
+import { lazyMembers, sameTime, tableCheck, type Rule } from './check.ts'
 
-interface ApproverRow {
+/** What humans put in effect, and may end. */
+interface Revocable {
+  readonly revokedAt: Date | null
+  readonly revokedByChange: string | null
+  /** The resolved change that this names. */
+  readonly revocation: string | null
+}
+
+/**
+ * Nothing is revoked but by an approved change that says so of it.
+ * @param said the target of the change and, beside the action, the members of what it proposes
+ */
+const revocationRule = <Row extends Revocable>(
+  kind: string,
+  said: (row: Row) => readonly [target: string, members: Members],
+): Rule<Row> => [
+  'revocation differs from what the changes say',
+  (row) => {
+    const { revokedAt, revokedByChange, revocation } = row
+    if (revokedAt === null || revokedByChange === null) return revokedAt === null && revokedByChange === null
+    const [target, members] = said(row)
+    const { proposed, resolvedAt } = approvedChange(revocation, kind, target)
+    const isSaid = Object.entries({ ...members, action: 'revoke' }).every(
+      ([name, value]) => (proposed as Members)[name] === value,
+    )
+    // A key of an approver is revoked at the database's time: after every execution that has rested on it.
+    return isSaid && (kind === 'approver' || sameTime(revokedAt, resolvedAt))
+  },
+]
+
+interface ApproverRow extends Revocable {
   readonly key: string
   readonly approverId: string
   readonly keyId: string
@@ -16,10 +46,7 @@ interface ApproverRow {
   readonly passkey: string | null
   readonly fingerprint: string
   readonly enrolledAt: Date
-  readonly revokedAt: Date | null
-  readonly revokedByChange: string | null
   readonly enrolment: string | null
-  readonly revocation: string | null
 }
 
 export const approvers = tableCheck<ApproverRow, ApproverRow>({
@@ -53,21 +80,13 @@ export const approvers = tableCheck<ApproverRow, ApproverRow>({
             return canonicalize(withoutProof(proposed as Members)) === due && sameTime(enrolledAt, resolvedAt)
           },
         ],
-        [
-          'revocation differs from what the changes say',
-          ({ key, approverId, keyId, revokedAt, revokedByChange, revocation }) => {
-            if (revokedAt === null || revokedByChange === null)
-              return revokedAt === null && revokedByChange === null
-            const { proposed } = approvedChange(revocation, 'approver', key)
-            return canonicalize(proposed as Json) === canonicalize({ action: 'revoke', approverId, keyId })
-          },
-        ],
+        revocationRule('approver', ({ key, approverId, keyId }) => [key, { approverId, keyId }]),
       ],
     },
   ],
 })
 
-interface ConnectorRow {
+interface ConnectorRow extends Revocable {
   readonly key: string
   readonly capability: string
   readonly registration: { readonly endpointUrl: string; readonly policy: string; readonly timeoutMs: number }
@@ -75,10 +94,7 @@ interface ConnectorRow {
   /** JSON. */
   readonly allowedParameters: string
   readonly registeredAt: Date
-  readonly revokedAt: Date | null
-  readonly revokedByChange: string | null
   readonly change: string | null
-  readonly revocation: string | null
 }
 
 export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
@@ -110,22 +126,13 @@ export const externalConnectors = tableCheck<ConnectorRow, ConnectorRow>({
             return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
           },
         ],
-        [
-          'revocation differs from what the changes say',
-          ({ capability, revokedAt, revokedByChange, revocation }) => {
-            if (revokedAt === null || revokedByChange === null)
-              return revokedAt === null && revokedByChange === null
-            const { proposed, resolvedAt } = approvedChange(revocation, 'external-connector', capability)
-            const isSame = canonicalize(proposed as Json) === canonicalize({ action: 'revoke', capability })
-            return isSame && sameTime(revokedAt, resolvedAt)
-          },
-        ],
+        revocationRule('external-connector', ({ capability }) => [capability, { capability }]),
       ],
     },
   ],
 })
 
-interface EndpointRow {
+interface EndpointRow extends Revocable {
   readonly key: string
   readonly url: string
   /** JSON, as `callerIds`. */
@@ -133,10 +140,7 @@ interface EndpointRow {
   readonly withParameters: boolean
   readonly callerIds: string | null
   readonly registeredAt: Date
-  readonly revokedAt: Date | null
-  readonly revokedByChange: string | null
   readonly change: string | null
-  readonly revocation: string | null
 }
 
 export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
@@ -165,22 +169,13 @@ export const eventEndpoints = tableCheck<EndpointRow, EndpointRow>({
             return canonicalize(proposed as Json) === canonicalize(due) && sameTime(registeredAt, resolvedAt)
           },
         ],
-        [
-          'revocation differs from what the changes say',
-          ({ url, revokedAt, revokedByChange, revocation }) => {
-            if (revokedAt === null || revokedByChange === null)
-              return revokedAt === null && revokedByChange === null
-            const { proposed, resolvedAt } = approvedChange(revocation, 'event-endpoint', url)
-            const isSame = canonicalize(proposed as Json) === canonicalize({ action: 'revoke', url })
-            return isSame && sameTime(revokedAt, resolvedAt)
-          },
-        ],
+        revocationRule('event-endpoint', ({ url }) => [url, { url }]),
       ],
     },
   ],
 })
 
-interface CallerKeyRow {
+interface CallerKeyRow extends Revocable {
   readonly key: string
   readonly callerId: string
   readonly keyHash: string
@@ -189,10 +184,7 @@ interface CallerKeyRow {
   readonly expiresAt: Date | null
   readonly issuedAt: Date | null
   readonly issuedByChange: string | null
-  readonly revokedAt: Date | null
-  readonly revokedByChange: string | null
   readonly change: string | null
-  readonly revocation: string | null
 }
 
 export const callerKeys = tableCheck<CallerKeyRow, CallerKeyRow>({
@@ -224,18 +216,7 @@ export const callerKeys = tableCheck<CallerKeyRow, CallerKeyRow>({
             return canonicalize(proposed as Json) === canonicalize(due) && sameTime(issuedAt, resolvedAt)
           },
         ],
-        [
-          'revocation differs from what the changes say',
-          ({ key, callerId, keyHash, revokedAt, revokedByChange, revocation }) => {
-            if (revokedAt === null || revokedByChange === null)
-              return revokedAt === null && revokedByChange === null
-            const { proposed, resolvedAt } = approvedChange(revocation, 'caller-key', key)
-            const said = proposed as Members
-            const isSame =
-              said['action'] === 'revoke' && said['callerId'] === callerId && said['keyHash'] === keyHash
-            return isSame && sameTime(revokedAt, resolvedAt)
-          },
-        ],
+        revocationRule('caller-key', ({ key, callerId, keyHash }) => [key, { callerId, keyHash }]),
       ],
     },
   ],
