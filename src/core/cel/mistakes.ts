@@ -1,8 +1,10 @@
 // What is wrong with documents that hold expressions (policies, webhook rules): every mistake of every file at once, so that an author
 // fixes them in one go (decisions §6).
+import type { Static, TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
 import { failures, type Failure } from '../errors.ts'
 import { isObject } from '../json/fields.ts'
-import { sentenceOf, type Path, type ShapeMistake } from './shape.ts'
+import { sentenceOf, shapeMistakes, type Path } from './shape.ts'
 
 export interface DocumentMistake {
   readonly file: string
@@ -73,17 +75,23 @@ export function placed(
   })
 }
 
-/** What is wrong with a document's shape; a member of a rule is named without the rule. */
-export function shapeError(
-  mistakes: readonly ShapeMistake[],
-  given: { file: string; document: unknown; positionOf: PositionOf },
-): DocumentError {
-  const found = mistakes.map((mistake) => {
-    const inRule = ruleAt(given.document, mistake.path) !== undefined
-    const path = mistake.key === undefined ? mistake.path : [...mistake.path, mistake.key]
-    return { path, message: inRule ? sentenceOf(mistake, 2, 'the rule') : sentenceOf(mistake) }
-  })
-  return new DocumentError(placed(found, given))
+/**
+ * @returns the function that knows a document to be of the schema's type, or throws DocumentError with every mistake in its shape; a member
+ *   of a rule is named without the rule
+ */
+export function documentOf<Schema extends TSchema>(
+  schema: Schema,
+): (document: unknown, where: { file: string; positionOf: PositionOf }) => Static<Schema> {
+  const validator = Compile(schema)
+  return (document, where) => {
+    if (validator.Check(document)) return document
+    const found = shapeMistakes(schema, document).map((mistake) => {
+      const inRule = ruleAt(document, mistake.path) !== undefined
+      const path = mistake.key === undefined ? mistake.path : [...mistake.path, mistake.key]
+      return { path, message: inRule ? sentenceOf(mistake, 2, 'the rule') : sentenceOf(mistake) }
+    })
+    throw new DocumentError(placed(found, { ...where, document }))
+  }
 }
 
 /** The id of the rule that a path leads into, or else its number. */

@@ -1,16 +1,10 @@
 // A document held against its schema: what is wrong with it, one sentence for each place.
-import { Compile } from 'typebox/compile'
 import type { TSchema } from 'typebox'
+import { Errors } from 'typebox/value'
 import { isObject, type Fields } from '../json/fields.ts'
 import { didYouMean, nearest } from './nearest.ts'
 
-interface SchemaError {
-  readonly keyword: string
-  readonly schemaPath: string
-  readonly instancePath: string
-  readonly params: object
-  readonly message: string
-}
+type SchemaError = ReturnType<typeof Errors>[number]
 
 /** Keys and indexes that lead to a value. */
 export type Path = readonly (string | number)[]
@@ -26,15 +20,11 @@ export interface ShapeMistake {
 /**
  * Says what is wrong with a value that its schema refuses, so that each mistake of its author is one: a misspelt key is not a missing one
  * too, and of a union only the variant that was meant is held against the value.
- * @param errors TypeBox's errors
  */
-export function shapeMistakes(
-  errors: readonly SchemaError[],
-  { schema, value }: { readonly schema: TSchema; readonly value: unknown },
-): ShapeMistake[] {
+export function shapeMistakes(schema: TSchema, value: unknown): ShapeMistake[] {
   const mistakes: ShapeMistake[] = []
   const unions = new Set<string>()
-  for (const error of errors) {
+  for (const error of Errors(schema, value)) {
     const { keyword, schemaPath, instancePath } = error
     // `boolean` repeats additionalProperties at the place of the unknown key.
     if (keyword === 'boolean') continue
@@ -85,7 +75,7 @@ function mistakesOf(
   const names = Object.keys(properties ?? {})
   const present = isObject(value) ? value : {}
   if ('additionalProperties' in params)
-    return (params.additionalProperties as string[]).map((key) => ({
+    return params.additionalProperties.map((key) => ({
       path,
       key,
       says:
@@ -98,13 +88,13 @@ function mistakesOf(
     }))
   if ('requiredProperties' in params) {
     const unknown = Object.keys(present).filter((key) => !names.includes(key))
-    const missing = (params.requiredProperties as string[]).filter(
+    const missing = params.requiredProperties.filter(
       (name) => !unknown.some((key) => nearest(key, [name]) !== undefined),
     )
     return missing.length === 0 ? [] : [{ path, says: `must have ${missing.join(', ')}` }]
   }
   if ('allowedValues' in params) {
-    const allowed = (params.allowedValues as unknown[]).map(String)
+    const allowed = params.allowedValues.map(String)
     return [{ path, says: `must be one of ${allowed.join(', ')}${didYouMean(String(value), allowed)}` }]
   }
   if (keyword === 'type') {
@@ -131,7 +121,7 @@ function ofVariant(variants: readonly TSchema[], value: unknown): ShapeMistake[]
   const tags = members.map((one) => String(one[tag]?.const))
   if (!isObject(value)) return [{ path: [], says: `must be an object with ${tag}: ${tags.join(' or ')}` }]
   const variant = variants[tags.indexOf(String(value[tag]))]
-  if (variant !== undefined) return shapeMistakes(Compile(variant).Errors(value), { schema: variant, value })
+  if (variant !== undefined) return shapeMistakes(variant, value)
   if (value[tag] === undefined) return [{ path: [], says: `must have ${tag}: ${tags.join(' or ')}` }]
   const meant = typeof value[tag] === 'string' ? didYouMean(value[tag], tags) : ''
   return [{ path: [tag], says: `must be one of ${tags.join(', ')}${meant}` }]

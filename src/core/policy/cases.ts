@@ -14,9 +14,7 @@
 //       rule: unverified-vendor                # null: no rule decided
 //       reason: The vendor is not verified.    # optional
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { lineOf, shapeError, type DocumentMistake } from '../cel/mistakes.ts'
-import { shapeMistakes } from '../cel/shape.ts'
+import { lineOf, documentOf, type DocumentMistake } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
 import type { CompiledPolicy } from './check.ts'
 import { evaluate, type Evaluation } from './evaluate.ts'
@@ -55,7 +53,7 @@ const Given = Type.Object(
 type Given = Type.Static<typeof Given>
 
 const CasesFile = Type.Object({ given: Given, cases: Type.Array(Case, { minItems: 1 }) }, closed)
-const validator = Compile(CasesFile)
+const casesOf = documentOf(CasesFile)
 
 interface CasesRun {
   readonly count: number
@@ -72,22 +70,17 @@ interface CasesRun {
  */
 export function runCases(policy: CompiledPolicy, file: string): CasesRun {
   const { value, positionOf } = readYaml(file)
-  if (!validator.Check(value))
-    throw shapeError(shapeMistakes(validator.Errors(value), { schema: CasesFile, value }), {
-      file,
-      document: value,
-      positionOf,
-    })
+  const { given, cases } = casesOf(value, { file, positionOf })
   const failures: DocumentMistake[] = []
   const decidedBy = new Map(policy.rules.map(({ id }) => [id, 0]))
-  for (const [i, expected] of value.cases.entries()) {
-    const ended = endOf(policy, value.given, expected)
+  for (const [i, expected] of cases.entries()) {
+    const ended = endOf(policy, given, expected)
     const { matchedRuleId: rule } = ended
     if (rule !== null) decidedBy.set(rule, (decidedBy.get(rule) ?? 0) + 1)
     const message = failureOf(expected, ended)
     if (message !== undefined) failures.push({ file, ...positionOf(['cases', i]), message })
   }
-  return { count: value.cases.length, failures: failures.map(lineOf), decidedBy }
+  return { count: cases.length, failures: failures.map(lineOf), decidedBy }
 }
 
 function endOf(policy: CompiledPolicy, given: Given, expected: Case): Evaluation {

@@ -1,18 +1,15 @@
 // Compiles a policy document, and refuses at load what would surprise at run time (decisions §6).
 import type { ASTNode } from '@marcbachmann/cel-js'
 import { compileExpression, type Inspection } from '../cel/expression.ts'
-import { DocumentError, shapeError, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
+import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
 import { didYouMean } from '../cel/nearest.ts'
 import { reachOf } from '../cel/reach.ts'
-import {
-  PARAMETER_PATH,
-  parsePolicyDocument,
-  type PolicyDocument,
-  type SignalVerifier,
-} from '../schemas/policy.ts'
+import { PARAMETER_PATH, PolicyDocument, type SignalVerifier } from '../schemas/policy.ts'
 import { compileGrouping, type Grouping } from './counting.ts'
 import { PLACE } from './display.ts'
 import { ruleEnvironment, ruleVocabulary, type Facts, type Reads, type Source } from './facts.ts'
+
+const policyDocument = documentOf(PolicyDocument)
 
 type SignalType = 'boolean' | 'number'
 
@@ -74,8 +71,7 @@ export function compilePolicy(
   { isStored = false, positionOf = () => undefined }: { isStored?: boolean; positionOf?: PositionOf } = {},
 ): Compiled {
   const given = { file, document: parsed, positionOf }
-  const document = parsePolicyDocument(parsed)
-  if (Array.isArray(document)) throw shapeError(document, given)
+  const document = policyDocument(parsed, given)
 
   const signals = new Map(byName(document.signals))
   const bindings = byName(document.bindings ?? {}).map(([signal, path]) => ({

@@ -1,7 +1,5 @@
 // policy.yaml as a risk team writes it (decisions §6). Unknown keys are refused: a misspelt binding would silently bind nothing.
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { shapeMistakes, type ShapeMistake } from '../cel/shape.ts'
 
 const closed = <T extends Type.TProperties>(properties: T): Type.TObject<T> =>
   Type.Object(properties, { additionalProperties: false })
@@ -117,12 +115,4 @@ export function isPolicyName(value: unknown): value is string {
 
 export function isPolicyVersion(value: unknown): value is string {
   return typeof value === 'string' && policyVersion.test(value)
-}
-
-const validator = Compile(PolicyDocument)
-
-/** The document, or what is wrong with it. */
-export function parsePolicyDocument(value: unknown): PolicyDocument | ShapeMistake[] {
-  if (validator.Check(value)) return value
-  return shapeMistakes(validator.Errors(value), { schema: PolicyDocument, value })
 }

@@ -1,8 +1,6 @@
 // Rules for the deliveries of providers, as a file, a proposal and GET /webhook-rules hold them. Unknown keys are refused: a misspelt
 // `compare` would silently compare nothing.
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { shapeMistakes, type ShapeMistake } from '../cel/shape.ts'
 import { closed } from './approval.ts'
 import { Reason } from './governance.ts'
 import { Instant, Sha256, Uuid } from './primitives.ts'
@@ -30,16 +28,8 @@ export const WebhookRule = closed({
 
 const WebhookRuleList = Type.Array(WebhookRule, { maxItems: 50 })
 
-const WebhookRulesDocument = closed({ provider: Provider, rules: WebhookRuleList })
+export const WebhookRulesDocument = closed({ provider: Provider, rules: WebhookRuleList })
 export type WebhookRulesDocument = Type.Static<typeof WebhookRulesDocument>
-
-const validator = Compile(WebhookRulesDocument)
-
-/** The document, or what is wrong with it. */
-export function parseWebhookRules(value: unknown): WebhookRulesDocument | ShapeMistake[] {
-  if (validator.Check(value)) return value
-  return shapeMistakes(validator.Errors(value), { schema: WebhookRulesDocument, value })
-}
 
 const version = {
   provider: Provider,

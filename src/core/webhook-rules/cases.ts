@@ -14,9 +14,7 @@
 //       transactionId: 7d9f…      # optional
 //       holds: [false]            # its comparisons in order: true, false, or null where it fails; left out: all true
 import { Type } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { shapeError } from '../cel/mistakes.ts'
-import { shapeMistakes } from '../cel/shape.ts'
+import { documentOf } from '../cel/mistakes.ts'
 import { readYaml } from '../cel/yaml.ts'
 import { isObject, type Fields } from '../json/fields.ts'
 import { closed } from '../schemas/approval.ts'
@@ -51,7 +49,7 @@ const CasesFile = closed({
 })
 type Given = Type.Static<typeof CasesFile>['given']
 
-const validator = Compile(CasesFile)
+const casesOf = documentOf(CasesFile)
 
 /**
  * Runs the cases of a provider's rules.
@@ -65,21 +63,16 @@ export function runCases(
   file: string,
 ): { readonly count: number; readonly failures: readonly string[] } {
   const { value, positionOf } = readYaml(file)
-  if (!validator.Check(value))
-    throw shapeError(shapeMistakes(validator.Errors(value), { schema: CasesFile, value }), {
-      file,
-      document: value,
-      positionOf,
-    })
-  const failures = value.cases.flatMap((expected, i) => {
-    const problem = problemOf(rules, value.given, expected)
+  const { given, cases } = casesOf(value, { file, positionOf })
+  const failures = cases.flatMap((expected, i) => {
+    const problem = problemOf(rules, given, expected)
     return problem === undefined
       ? []
       : [`line ${positionOf(['cases', i])?.line}: ${expected.case} ${problem}`]
   })
-  const expected = new Set(value.cases.map(({ rule }) => rule))
+  const expected = new Set(cases.map(({ rule }) => rule))
   const untried = rules.filter(({ id }) => !expected.has(id)).map(({ id }) => `No case expects rule ${id}.`)
-  return { count: value.cases.length, failures: [...failures, ...untried] }
+  return { count: cases.length, failures: [...failures, ...untried] }
 }
 
 function problemOf(rules: readonly WebhookRule[], given: Given, expected: Case): string | undefined {

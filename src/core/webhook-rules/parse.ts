@@ -8,11 +8,13 @@ import {
   type Paths,
   type Vocabulary,
 } from '../cel/expression.ts'
-import { DocumentError, shapeError, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
+import { DocumentError, documentOf, placed, type Found, type PositionOf } from '../cel/mistakes.ts'
 import { reachOf } from '../cel/reach.ts'
 import { canonicalize } from '../json/canonical.ts'
-import { parseWebhookRules, type WebhookRulesDocument } from '../schemas/webhook-rules.ts'
+import { WebhookRulesDocument } from '../schemas/webhook-rules.ts'
 import { sha256Hex } from '../signing/sha256.ts'
+
+const rulesDocument = documentOf(WebhookRulesDocument)
 
 export type RuleSource = 'payload' | 'headers' | 'transaction'
 
@@ -54,8 +56,7 @@ export function compileWebhookRules(
   positionOf: PositionOf = () => undefined,
 ): CompiledWebhookRules {
   const where = { file, document: parsed, positionOf }
-  const document = parseWebhookRules(parsed)
-  if (Array.isArray(document)) throw shapeError(document, where)
+  const document = rulesDocument(parsed, where)
   const rules: WebhookRule[] = []
   const mistakes: Found[] = []
   const warnings: string[] = []

@@ -1,10 +1,10 @@
 // NOTIFICATIONS: a YAML file that says how approvers are told of approval requests (docs/handbook/approving.md "Be told").
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { Type, type Static, type TObject } from 'typebox'
-import { Compile } from 'typebox/compile'
-import { DocumentError, shapeError, type DocumentMistake } from '../../core/cel/mistakes.ts'
-import { sentenceOf, shapeMistakes, type ShapeMistake } from '../../core/cel/shape.ts'
+import { Type, type Static, type TSchema } from 'typebox'
+import { Check } from 'typebox/value'
+import { DocumentError, documentOf, type DocumentMistake } from '../../core/cel/mistakes.ts'
+import { sentenceOf, shapeMistakes } from '../../core/cel/shape.ts'
 import { readYaml } from '../../core/cel/yaml.ts'
 import type { NotificationWay } from '../../core/notification-queue.ts'
 import { isLoopbackLiteral } from '../../core/outbound/address.ts'
@@ -70,13 +70,10 @@ const shapes = {
 type Kind = keyof typeof shapes
 type Given<K extends Kind> = Static<(typeof shapes)[K]>
 
-const documentSchema = Type.Object(
-  { send: Type.Array(Type.Object({}), { minItems: 1, maxItems: WAYS_MAX }) },
-  strict,
+const sendDocument = documentOf(
+  Type.Object({ send: Type.Array(Type.Object({}), { minItems: 1, maxItems: WAYS_MAX }) }, strict),
 )
-const documentShape = Compile(documentSchema)
-const kindSchema = Type.Object({ kind: common.kind })
-const ofKind = Compile(kindSchema)
+const ofAnyKind = Type.Object({ kind: common.kind })
 
 interface Reading {
   readonly folder: string
@@ -95,15 +92,10 @@ export function readNotifications(
   { production }: { readonly production: boolean },
 ): ConfiguredWay[] {
   const { value, positionOf } = readYaml(file)
-  if (!documentShape.Check(value))
-    throw shapeError(shapeMistakes(documentShape.Errors(value), { schema: documentSchema, value }), {
-      file,
-      document: value,
-      positionOf,
-    })
+  const { send } = sendDocument(value, { file, positionOf })
   const mistakes: DocumentMistake[] = []
   const names = new Set<string>()
-  const ways = value.send.flatMap((given, index) => {
+  const ways = send.flatMap((given, index) => {
     const reading = { folder: dirname(file), production, place: `send.${index}`, problems: [] as string[] }
     const way = wayOf(given, reading)
     if (way !== undefined && names.has(way.name))
@@ -120,30 +112,29 @@ export function readNotifications(
 }
 
 function wayOf(given: unknown, reading: Reading): ConfiguredWay | undefined {
-  if (!ofKind.Check(given))
-    return misshapen(shapeMistakes(ofKind.Errors(given), { schema: kindSchema, value: given }), reading)
-  const { kind } = given
+  const kind = shaped(ofAnyKind, given, reading)?.kind
+  if (kind === undefined) return undefined
   if (kind === 'email') {
-    const way = shaped(kind, given, reading)
+    const way = shaped(shapes[kind], given, reading)
     return way && emailOf(way, reading)
   }
   if (kind === 'webhook') {
-    const way = shaped(kind, given, reading)
+    const way = shaped(shapes[kind], given, reading)
     return way && { ...commonOf(way), kind, url: urlOf(way, reading), secret: secretOf(way, reading) }
   }
-  const way = shaped<'slack' | 'teams'>(kind, given, reading)
+  const way = shaped(shapes[kind], given, reading)
   return way && { ...commonOf(way), kind, url: urlOf(way, reading) }
 }
 
-function shaped<K extends Kind>(kind: K, given: unknown, reading: Reading): Given<K> | undefined {
-  const schema = shapes[kind] as TObject
-  const shape = Compile(schema)
-  if (shape.Check(given)) return given as Given<K>
-  return misshapen(shapeMistakes(shape.Errors(given), { schema, value: given }), reading)
-}
-
-function misshapen(mistakes: readonly ShapeMistake[], { place, problems }: Reading): undefined {
+function shaped<Schema extends TSchema>(
+  schema: Schema,
+  given: unknown,
+  { place, problems }: Reading,
+): Static<Schema> | undefined {
+  if (Check(schema, given)) return given
+  const mistakes = shapeMistakes(schema, given)
   problems.push(...mistakes.map((mistake) => `${place}: ${sentenceOf(mistake, 0, 'it')}`))
+  return undefined
 }
 
 function commonOf({ name, capabilities, details = false }: Given<'slack'>) {
