@@ -1,11 +1,10 @@
 // The keys of approvers, and changes of them (decisions §7). Anyone reads a single key at GET /keys/{keyId}.
-import { Failure } from '../../core/errors.ts'
 import { ApproverList, ApproverProposal } from '../../core/schemas/approver.ts'
 import { readApprovers, type ApproverRow } from '../../core/tables/approvers.ts'
 import change from '../openapi/examples/approver-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { readEntries } from './paging.ts'
+import { answerList } from './paging.ts'
 import type { Route } from './route.ts'
 
 const { approverId, keyId, publicKeyPem } = change.pending.proposed
@@ -39,10 +38,7 @@ export const approvers = [
         key: `${row.approverId} ${row.keyId}`,
         text: JSON.stringify(approverJson(row)),
       }))
-      const page = readEntries('/approvers', query, entries)
-      if (page instanceof Failure) return page
-      const { texts, ...headers } = page
-      return { status: 200, ...headers, body: `{"approvers":[${texts.join(',')}]}` }
+      return answerList(query, { path: '/approvers', member: 'approvers', entries })
     },
   },
   ...changeRoutes({

@@ -1,13 +1,12 @@
 // Callers' keys, and changes of them (docs/handbook/callers.md). No raw key is ever here; the list shows the first 16 characters of a hash.
 import { keyIdOf, type Caller } from '../../core/callers.ts'
-import { Failure } from '../../core/errors.ts'
 import { CallerKeyList, CallerKeyProposal } from '../../core/schemas/caller-key.ts'
 import { readCallerKeys, type CallerKeyRow } from '../../core/tables/caller-keys.ts'
 import change from '../openapi/examples/caller-key-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import type { Callers } from '../http/authenticate.ts'
 import { changeRoutes } from './changes.ts'
-import { readEntries } from './paging.ts'
+import { answerList } from './paging.ts'
 import type { Route } from './route.ts'
 
 const { action: _, keyHash, ...scope } = change.pending.proposed
@@ -52,10 +51,7 @@ export const callerKeys = [
         key: keyOf(key),
         text: JSON.stringify(key),
       }))
-      const page = readEntries('/caller-keys', query, entries)
-      if (page instanceof Failure) return page
-      const { texts, ...headers } = page
-      return { status: 200, ...headers, body: `{"callerKeys":[${texts.join(',')}]}` }
+      return answerList(query, { path: '/caller-keys', member: 'callerKeys', entries })
     },
   },
   ...changeRoutes({

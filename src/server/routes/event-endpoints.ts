@@ -1,6 +1,5 @@
 // The endpoints that events are pushed to, and changes of them (docs/handbook/events.md).
 import { Type } from 'typebox'
-import { Failure } from '../../core/errors.ts'
 import {
   EventEndpointList,
   EventEndpointProposal,
@@ -13,7 +12,7 @@ import { readEventEndpoints } from '../../core/tables/event-deliveries.ts'
 import change from '../openapi/examples/event-endpoint-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { readEntries } from './paging.ts'
+import { answerList } from './paging.ts'
 import { humanPost, type Handler, type Route } from './route.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -62,19 +61,17 @@ export const eventEndpoints = [
         key: row.url,
         text: JSON.stringify(row, (_name, value: unknown) => (value === null ? undefined : value)),
       }))
-      const page = readEntries('/event-endpoints', query, entries)
-      if (page instanceof Failure) return page
-      const { texts, ...headers } = page
       const publicKeys = keys
         .jwks()
         .keys.flatMap(({ algorithm, jwk: { x = '' } }) =>
           algorithm === 'ed25519' ? [`whpk_${Buffer.from(x, 'base64url').toString('base64')}`] : [],
         )
-      return {
-        status: 200,
-        ...headers,
-        body: `{"publicKeys":${JSON.stringify(publicKeys)},"eventEndpoints":[${texts.join(',')}]}`,
-      }
+      return answerList(query, {
+        path: '/event-endpoints',
+        member: 'eventEndpoints',
+        entries,
+        beside: { publicKeys },
+      })
     },
   },
   ...changeRoutes({

@@ -1,11 +1,10 @@
 // The external connectors in effect, and changes of them (decisions §7, §8).
-import { Failure } from '../../core/errors.ts'
 import { ExternalConnectorList, ExternalConnectorProposal } from '../../core/schemas/external-connector.ts'
 import { readExternalConnectors } from '../../core/tables/external-connectors.ts'
 import change from '../openapi/examples/external-connector-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { readEntries } from './paging.ts'
+import { answerList } from './paging.ts'
 import type { Route } from './route.ts'
 
 const { action: _, ...registration } = change.pending.proposed
@@ -45,10 +44,7 @@ export const externalConnectors = [
         key: row.capability,
         text: JSON.stringify(row),
       }))
-      const page = readEntries('/external-connectors', query, entries)
-      if (page instanceof Failure) return page
-      const { texts, ...headers } = page
-      return { status: 200, ...headers, body: `{"externalConnectors":[${texts.join(',')}]}` }
+      return answerList(query, { path: '/external-connectors', member: 'externalConnectors', entries })
     },
   },
   ...changeRoutes({

@@ -5,6 +5,7 @@ import { Failure, failures } from '../../core/errors.ts'
 import { isTimestamp, storedInstant } from '../../core/schemas/primitives.ts'
 import { PAGE_BYTES_MAX, type PageRange } from '../../core/tables/page.ts'
 import { cursorText, readCursor, type Position } from '../../core/tables/position.ts'
+import type { Answer } from './route.ts'
 
 const PAGE_MAX = 1_000_000
 const PAGE_SIZE_MAX = 100
@@ -72,16 +73,20 @@ interface Entry {
   readonly text: string
 }
 
-/**
- * Selects the entries of a list that is answered whole up to 4 MiB.
- *
- * @returns the texts from the cursor on, with a `Link` where the page ended early; or the 400 of an unknown cursor
- */
-export function readEntries(
-  path: string,
+interface List {
+  readonly path: string
+  /** Of the body. */
+  readonly member: string
+  readonly entries: readonly Entry[]
+  /** Further members of the body, which come first. */
+  readonly beside?: Readonly<Record<string, unknown>>
+}
+
+/** Answers a list from the cursor on, whole up to 4 MiB, with a `Link` where it goes on; or the 400 of an unknown cursor. */
+export function answerList(
   query: URLSearchParams,
-  entries: readonly Entry[],
-): { readonly texts: readonly string[]; readonly headers?: { readonly Link: string } } | Failure {
+  { path, member, entries, beside = {} }: List,
+): Answer | Failure {
   const after = readKey(query.get('cursor'))
   if (after instanceof Failure) return after
   const rest = entries.toSorted(byKey).filter(({ key }) => after === null || key > after)
@@ -89,11 +94,13 @@ export function readEntries(
   const end = rest.findIndex(({ text }, i) => (bytes += Buffer.byteLength(text)) > PAGE_BYTES_MAX && i > 0)
   const shown = end === -1 ? rest : rest.slice(0, end)
   const last = shown.at(-1)
+  const before = Object.entries(beside).map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
   return {
-    texts: shown.map(({ text }) => text),
+    status: 200,
     ...(last === undefined || shown.length === rest.length
       ? {}
       : { headers: { Link: nextLink(path, query, Buffer.from(`key ${last.key}`).toString('base64url')) } }),
+    body: `{${before.join('')}"${member}":[${shown.map(({ text }) => text).join(',')}]}`,
   }
 }
 

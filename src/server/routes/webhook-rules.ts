@@ -1,5 +1,4 @@
 // The rules for the deliveries of providers, and changes of them.
-import { Failure } from '../../core/errors.ts'
 import {
   WebhookRulesPage,
   WebhookRulesProposal,
@@ -9,7 +8,7 @@ import { readWebhookRules, type StoredWebhookRules } from '../../core/tables/web
 import change from '../openapi/examples/webhook-rules-change.json' with { type: 'json' }
 import { cursor } from '../openapi/parameters.ts'
 import { changeRoutes } from './changes.ts'
-import { readEntries } from './paging.ts'
+import { answerList } from './paging.ts'
 import type { Route } from './route.ts'
 
 const { changeId, proposed, resolvedBy, resolvedAt } = change.approved
@@ -52,10 +51,7 @@ export const webhookRules = [
         key: keyOf(row),
         text: JSON.stringify(rulesJson(row, rows[i - 1])),
       }))
-      const page = readEntries('/webhook-rules', query, entries)
-      if (page instanceof Failure) return page
-      const { texts, ...headers } = page
-      return { status: 200, ...headers, body: `{"webhookRules":[${texts.join(',')}]}` }
+      return answerList(query, { path: '/webhook-rules', member: 'webhookRules', entries })
     },
   },
   ...changeRoutes({
