@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { verifyCommand } from '../src/cli/verify-command.ts'
 import { readTrusted, verifyEvidence } from '../src/core/verifier/index.ts'
-import { summaryOf } from '../src/core/verifier/many.ts'
-import { exitCodeOf, summaryLines } from '../src/core/verifier/summary.ts'
+import { reportsIn } from '../src/core/verifier/many.ts'
+import { exitCodeOf, openSummary, summaryLines } from '../src/core/verifier/summary.ts'
 import { noPython, pythonAnswers, pythonEnv, typescriptAnswers } from './vectors/answers.ts'
 import type { Answer, Asked } from './vectors/answers.ts'
 import type { Case } from './vectors/case.ts'
@@ -133,7 +133,10 @@ test('every case has its own id, and fails a check exactly where it is not valid
 // proves abuse: An export that was cut, at any line
 // proves abuse: A line of garbage, of another
 test.each(summaries)('$id: the summary is that of the table', ({ sources, summary, lines, exitCode }) => {
-  const said = summaryOf(sources, readTrusted(KEY_SET, { log: LOG }))
+  const summing = openSummary()
+  const trusted = readTrusted(KEY_SET, { log: LOG })
+  for (const source of sources) for (const _ of reportsIn(source, trusted, summing));
+  const said = summing.summary()
   expect(said).toEqual(summary)
   expect(summaryLines(said)).toEqual(lines)
   expect(exitCodeOf(said)).toBe(exitCode)

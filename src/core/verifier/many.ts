@@ -1,10 +1,10 @@
-// Many texts at once: a report on each piece of evidence in them, and what is said of all together.
+// Many texts at once: a report on each piece of evidence in them.
 import { noEvidence, verifyFileBy, type Report, type Trusted } from './index.ts'
 import { countLines, isLines } from './lines.ts'
-import { openSummary, type Summary, type Summing } from './summary.ts'
+import type { Summing } from './summary.ts'
 import { Unusable } from './unusable.ts'
 
-export interface Source {
+interface Source {
   readonly name: string
   readonly text: string
 }
@@ -31,11 +31,4 @@ export function* reportsIn({ name, text }: Source, trusted: Trusted, summing: Su
     }
   }
   summing.addFile(name, lines?.isWhole() === false)
-}
-
-/** What is said of all together. */
-export function summaryOf(sources: readonly Source[], trusted: Trusted): Summary {
-  const summing = openSummary()
-  for (const source of sources) for (const _ of reportsIn(source, trusted, summing));
-  return summing.summary()
 }

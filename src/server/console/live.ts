@@ -26,14 +26,14 @@ const BUCKETS_PER_DOUBLING = 8
 const BUCKETS = 192
 const LEAST_MS = 0.125
 
-/** @param nowMs milliseconds since 1970 */
-export function openLiveCounts(nowMs: () => number = Date.now): LiveCounts {
-  let at = secondOf(nowMs())
+export function openLiveCounts(): LiveCounts {
+  let at = thisSecond()
   const kept: Second[] = []
   const times = new Uint32Array(BUCKETS)
   let [executed, refused, failed] = [0, 0, 0]
 
-  function turn(now: number): void {
+  function turn(): void {
+    const now = thisSecond()
     if (now === at) return
     const all = executed + refused + failed
     kept.push({
@@ -56,7 +56,7 @@ export function openLiveCounts(nowMs: () => number = Date.now): LiveCounts {
 
   return {
     replied(status, ms, isRefused) {
-      turn(secondOf(nowMs()))
+      turn()
       const bucket = Math.floor(Math.log2(Math.max(ms, LEAST_MS) / LEAST_MS) * BUCKETS_PER_DOUBLING)
       times[Math.min(bucket, BUCKETS - 1)]! += 1
       if (status < 300) executed += 1
@@ -64,14 +64,15 @@ export function openLiveCounts(nowMs: () => number = Date.now): LiveCounts {
       else failed += 1
     },
     since(after) {
-      turn(secondOf(nowMs()))
+      turn()
       return kept.filter((second) => second.at > after)
     },
   }
 }
 
-function secondOf(ms: number): number {
-  return Math.floor(ms / 1000)
+/** Since 1970. */
+function thisSecond(): number {
+  return Math.floor(Date.now() / 1000)
 }
 
 /** The upper end of the bucket in which the quantile lies. */

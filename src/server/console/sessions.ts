@@ -46,7 +46,6 @@ export function openSessions({
   sql,
   submit,
   origin,
-  nowMs = Date.now,
 }: {
   readonly callers: Pick<Callers, 'authenticate' | 'inEffect'>
   readonly findKey: (keyId: string) => PublicKey | undefined
@@ -54,7 +53,6 @@ export function openSessions({
   readonly submit: Dispatcher['submit']
   /** CONSOLE_ORIGIN. */
   readonly origin: () => string | undefined
-  readonly nowMs?: () => number
 }): Sessions {
   /** By token, oldest first. */
   const kept = new Map<string, NonNullable<ReturnType<typeof readSession>>>()
@@ -65,10 +63,14 @@ export function openSessions({
   function payloadOf(token: string): SessionPayload | undefined {
     const before = kept.get(token)
     // A key that is published no more verifies nothing.
-    if (before !== undefined && findKey(before.key.keyId) === before.key && !isOver(before.payload, nowMs()))
+    if (
+      before !== undefined &&
+      findKey(before.key.keyId) === before.key &&
+      !isOver(before.payload, Date.now())
+    )
       return before.payload
     kept.delete(token)
-    const read = readSession(token, { isOurs, findKey, nowMs: nowMs() })
+    const read = readSession(token, { isOurs, findKey, nowMs: Date.now() })
     if (read === undefined) return undefined
     if (kept.size >= TOKENS_KEPT_MAX) kept.delete(kept.keys().next().value!)
     kept.set(token, read)
@@ -117,7 +119,7 @@ export function openSessions({
       ended = new Set([...ended, sessionId])
     },
     async open({ callerId, keyHash }) {
-      const [now, sessionId] = [nowMs(), randomUUID()]
+      const [now, sessionId] = [Date.now(), randomUUID()]
       const token = await sign({
         version: 1,
         sessionId,
@@ -130,7 +132,7 @@ export function openSessions({
       return { sessionId, token }
     },
     async renew({ payload }) {
-      const now = nowMs()
+      const now = Date.now()
       return now - payload.usedMs < RENEW_AFTER_MS ? undefined : sign({ ...payload, usedMs: now })
     },
   }
