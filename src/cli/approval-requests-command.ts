@@ -7,16 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { actionCode } from '../core/approval-requests/action-code.ts'
 import { approvalPayload } from '../core/approval-requests/approval-payload.ts'
 import { requestHash } from '../core/approval-requests/request-hash.ts'
-import { canonicalize } from '../core/json/canonical.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { printable } from '../core/printable.ts'
-import { SignedApproval } from '../core/schemas/approval.ts'
 import { ApprovalRequest, ApprovalRequestPage } from '../core/schemas/approval-request.ts'
 import { isUuid } from '../core/schemas/primitives.ts'
 import { ed25519SigningKey } from '../core/signing/keys.ts'
 import { sha256Hex } from '../core/signing/sha256.ts'
-import { signEd25519 } from '../core/signing/signature.ts'
-import { show } from './approver-command.ts'
+import { show, signedApproval } from './approver-command.ts'
 import { get, post, shapedAnswer, type ServiceAt } from './service.ts'
 
 const PAGE_SIZE = 100
@@ -27,7 +24,6 @@ const LOOK_AGAIN_MS = 1_000
 
 const page = shapeOf(ApprovalRequestPage)
 const approvalRequest = shapeOf(ApprovalRequest)
-const signedApproval = shapeOf(SignedApproval)
 
 /**
  * Prints a line for each open request, what ends first on top: until when, id, action code, who asks, action, target, approvals missing,
@@ -116,11 +112,7 @@ export async function signRequest(
   }
   const by = { approverId: approver, keyId, approvalId: randomUUID(), now: new Date() }
   const payload = approvalPayload(request, { ...by, nonce: randomBytes(16).toString('hex') }, sha256Hex)
-  // The same check as the service's: a mistake is reported before a signature exists.
-  const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
-  if ('problem' in shaped) throw new Error(shaped.problem)
-  const { value } = signEd25519('approval', canonicalize(payload), key)
-  const approval = { payload, algorithm: 'ed25519', signature: value }
+  const approval = signedApproval(payload, key)
   await post(service, '/approvals', { json: approval, accept: [201], maxBytes: ANSWER_BYTES_MAX })
   console.log(JSON.stringify(approval, undefined, 2))
   console.error(`Signed and delivered as approval ${payload.approvalId}.`)

@@ -5,7 +5,6 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { isObject } from '../core/json/fields.ts'
 import { canonicalize, type Json } from '../core/json/canonical.ts'
-import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { bytesOf, flipLine, IMPACT_REPORT_BYTES_MAX, retiredLine } from '../core/impact-report.ts'
 import { printable } from '../core/printable.ts'
 import { SignedApproval } from '../core/schemas/approval.ts'
@@ -18,6 +17,7 @@ import { STEP_UP_MS, stepUpPayload } from '../core/step-up-payload.ts'
 import { writeWholeFile } from '../core/signing/whole-file.ts'
 import type { Members } from '../core/verifier/evidence.ts'
 import { shownOf } from '../core/verifier/governance-change.ts'
+import { readJson } from './json.ts'
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -69,7 +69,7 @@ export interface ApprovalToSign {
   readonly expiresIn: string
 }
 
-const signedApproval = shapeOf(SignedApproval)
+const shapedApproval = shapeOf(SignedApproval)
 
 /**
  * Prints a SignedApproval.
@@ -88,13 +88,18 @@ export function signApproval(request: ApprovalToSign, now: Date): void {
     expiresAt: new Date(now.getTime() + durationMs(request.expiresIn)).toISOString(),
     nonce: randomBytes(16).toString('hex'),
   }
-  // The same check as the service's: a mistake is reported before a signature exists.
-  const shaped = signedApproval({ payload, algorithm: 'ed25519', signature: '' })
-  if ('problem' in shaped) throw new Error(shaped.problem)
   const key = ed25519SigningKey(request.keyId, readFileSync(request.key, 'utf8'))
+  const approval = signedApproval(payload, key)
   show('You approve, once, by this signature:', payload)
+  console.log(JSON.stringify(approval, undefined, 2))
+}
+
+/** @throws Error with a sentence where the service would refuse it: a mistake is reported before a signature exists */
+export function signedApproval(payload: Json, key: SigningKey) {
+  const shaped = shapedApproval({ payload, algorithm: 'ed25519', signature: '' })
+  if ('problem' in shaped) throw new Error(shaped.problem)
   const { value } = signEd25519('approval', canonicalize(payload), key)
-  console.log(JSON.stringify({ payload, algorithm: 'ed25519', signature: value }, undefined, 2))
+  return { payload, algorithm: 'ed25519', signature: value }
 }
 
 function scopeOf({ parameters, limit }: ApprovalToSign): Json {
@@ -252,19 +257,6 @@ export function stepUpFor(
   const payload = stepUpPayload(change, { action, nonce, now, impactHash })
   const { value } = signEd25519('step-up', canonicalize(payload), key)
   return { payload, keyId: key.public.keyId, algorithm: 'ed25519', signature: value }
-}
-
-/** Reads a file, or stdin for `-`. Throws a sentence for JSON that the service would refuse too. */
-function readJson(source: string): unknown {
-  const bytes = readFileSync(source === '-' ? 0 : source)
-  try {
-    return parseJson(bytes)
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error
-    throw new Error(`${source === '-' ? 'Standard input' : source} is not JSON: ${error.message}.`, {
-      cause: error,
-    })
-  }
 }
 
 /** On stderr, for the human: a stranger's texts among it move no cursor and turn no line around. */

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Type } from 'typebox'
-import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { shapeOf } from '../core/json/shape.ts'
 import { ApproverName, closed } from '../core/schemas/approval.ts'
 import { NonEmptyText } from '../core/schemas/primitives.ts'
+import { jsonIn } from './json.ts'
 
 const Profile = closed({
   /** Base address of the service. */
@@ -71,13 +71,7 @@ function missing(option: string): Error {
 
 function readProfile(file: string | undefined): Profile | undefined {
   if (file === undefined) return undefined
-  const bytes = readFileSync(file)
-  try {
-    const shaped = profile(parseJson(bytes))
-    if (!('problem' in shaped)) return shaped.value
-    throw new Error(`${file}: ${shaped.problem}`)
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error
-    throw new Error(`${file} is not JSON: ${error.message}.`, { cause: error })
-  }
+  const shaped = profile(jsonIn(readFileSync(file), file))
+  if ('problem' in shaped) throw new Error(`${file}: ${shaped.problem}`)
+  return shaped.value
 }

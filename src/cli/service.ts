@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Compile } from 'typebox/compile'
 import { errorText } from '../core/error-text.ts'
-import { MalformedJson, parseJson } from '../core/json/json.ts'
 import { printable } from '../core/printable.ts'
 import { ErrorBody } from '../core/schemas/error.ts'
+import { jsonIn } from './json.ts'
 
 export interface ServiceAt {
   /** Base address of the service. */
@@ -79,12 +79,7 @@ async function ask(
 
 /** @throws Error with a sentence where the answer is no JSON */
 export function jsonOf({ body }: Pick<Answered, 'body'>): unknown {
-  try {
-    return parseJson(body)
-  } catch (error) {
-    if (!(error instanceof MalformedJson)) throw error
-    throw new Error(`The service's answer is not JSON: ${error.message}.`, { cause: error })
-  }
+  return jsonIn(body, "The service's answer")
 }
 
 /** @throws Error with a sentence where the answer is not of the shape */
