@@ -1,5 +1,6 @@
 // The commands of approvers over approval requests: their names and options.
 import { Option, type Command } from 'commander'
+import { apiKey } from './options.ts'
 import type { Given } from './profile.ts'
 
 /** Adds them to `countersign approver`. */
@@ -13,7 +14,7 @@ export function defineApprovalRequests(approver: Command): void {
           'COUNTERSIGN_URL',
         ),
       )
-      .addOption(new Option('--api-key <key>', 'your API key').env('COUNTERSIGN_API_KEY'))
+      .addOption(apiKey('your API key', '--api-key'))
 
   command('requests')
     .description(

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import { defineApprovalRequests } from './approval-requests-program.ts'
 import type { ApprovalToSign, StepUpRequest } from './approver-command.ts'
-import { collected } from './collected.ts'
+import { collected } from './options.ts'
 
 /** Adds the commands of `countersign approver`. */
 export function defineApprover(approver: Command): void {

@@ -1,15 +1,12 @@
 // The commands about keys of callers: one makes a key, the others ask a running service.
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { CallerRequest } from './callers-command.ts'
-import { collected } from './collected.ts'
+import { apiKey, collected, serviceUrl } from './options.ts'
 import type { ServiceAt } from './service.ts'
-import { serviceUrl } from './service-url.ts'
 
 /** For commands that ask a running service with a key. */
 const onService = (command: Command) =>
-  command
-    .addOption(serviceUrl())
-    .addOption(new Option('--key <key>', 'your API key').env('COUNTERSIGN_API_KEY').makeOptionMandatory())
+  command.addOption(serviceUrl()).addOption(apiKey('your API key').makeOptionMandatory())
 
 export function defineCallers(callers: Command): void {
   callers

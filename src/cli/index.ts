@@ -13,7 +13,7 @@ import type { SetupRequest } from './setup-command.ts'
 import type { SimulateRequest } from './simulate-command.ts'
 import { defineVerify } from './verify-program.ts'
 import { defineWebhooks } from './webhooks-program.ts'
-import { serviceUrl } from './service-url.ts'
+import { apiKey, exitCannotCheck, problemsAsJson, serviceUrl } from './options.ts'
 
 const program = new Command('countersign')
   .description(packageJson.description)
@@ -51,9 +51,8 @@ program
   .description(
     'verify everything that is stored, beside running services; exits 0 clean, 1 something is wrong, 2 could not check',
   )
-  .option('--json', 'print each problem and the summary as a line of JSON')
-  // Commander would exit 1, which a script must be able to read as "something is wrong".
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .addOption(problemsAsJson())
+  .exitOverride(exitCannotCheck)
   .action(async (options: { json?: true }) => {
     const { fsckCommand } = await import('./fsck-command.ts')
     process.exitCode = await fsckCommand(process.env, { json: options.json === true })
@@ -94,9 +93,7 @@ program
   .argument('[policy.yaml]', 'left out: only versions of --policy end, or --change says what is simulated')
   .addOption(serviceUrl())
   .addOption(
-    new Option('--key <key>', 'API key; a human or --read-all key sees the decisions of all callers')
-      .env('COUNTERSIGN_API_KEY')
-      .makeOptionMandatory(),
+    apiKey('API key; a human or --read-all key sees the decisions of all callers').makeOptionMandatory(),
   )
   .option('--since <time>', 'RFC 3339; nothing older (default: the oldest)')
   .option('--until <time>', 'RFC 3339; only what is older (default: now)')
@@ -123,8 +120,9 @@ program
   .allowUnknownOption()
   .passThroughOptions()
   .action(async (args: string[]) => {
-    const { benchCommand } = await import('./bench-command.ts')
-    process.exit(await benchCommand(args))
+    // It is installed with the command, and no other command needs its modules.
+    const { main } = await import('../../bench/index.ts')
+    process.exit(await main(args, 'countersign bench'))
   })
 
 try {

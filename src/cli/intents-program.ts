@@ -1,12 +1,12 @@
 // The commands about executions that were released to a connector.
 import type { Command } from 'commander'
-import { wholeNumber } from './whole-number.ts'
+import { limitOption } from './options.ts'
 
 export function defineIntents(intents: Command): void {
   intents
     .command('list')
     .description('print those in doubt: id, since when, caller, action, target')
-    .option('--limit <count>', 'at most so many', wholeNumber, 100)
+    .addOption(limitOption())
     .action(async (options: { limit: number }) => {
       const { listIntents } = await import('./intents-command.ts')
       await listIntents(process.env, options)

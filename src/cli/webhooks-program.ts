@@ -1,7 +1,7 @@
 // `countersign webhooks`: the deliveries of providers, and rules for them.
 import { Option, type Command } from 'commander'
 import { deliveryOutcomes, type DeliveryOutcome } from '../core/webhooks/outcomes.ts'
-import { wholeNumber } from './whole-number.ts'
+import { limitOption } from './options.ts'
 
 /** Adds the commands of `countersign webhooks`. */
 export function defineWebhooks(webhooks: Command): void {
@@ -19,7 +19,7 @@ export function defineWebhooks(webhooks: Command): void {
         .choices([...deliveryOutcomes])
         .conflicts('status'),
     )
-    .option('--limit <count>', 'at most so many', wholeNumber, 100)
+    .addOption(limitOption())
     .action(
       async (options: {
         status?: 'pending' | 'failed' | 'dead'

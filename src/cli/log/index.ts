@@ -3,7 +3,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { NamedStream } from '../../core/log/completeness.ts'
 import { streamNames } from '../../core/log/entry.ts'
 import { idKinds, type IdKind } from '../../core/log/ids.ts'
-import { collected } from '../collected.ts'
+import { apiKey, collected, exitCannotCheck, problemsAsJson } from '../options.ts'
 
 const TRUST = 'whom you trust: the saved answer of GET /.well-known/countersign-log, or a C2SP tlog-policy'
 
@@ -21,7 +21,7 @@ function defineCopies(log: Command): void {
       'download the newest checkpoint with all its tiles and entries; a later run adds what is new',
     )
     .requiredOption('--url <address>', 'base address of the service')
-    .addOption(keyOption('API key that may read everything; needed where LOG_ACCESS is not open'))
+    .addOption(apiKey('API key that may read everything; needed where LOG_ACCESS is not open'))
     .requiredOption('--to <folder>', 'made if it is not there')
     .addOption(numberOption())
     .action(async (options: { url: string; key?: string; to: string; number?: number }) => {
@@ -54,7 +54,7 @@ function defineProofs(log: Command): void {
     .argument('<kind>', 'as of GET /log/proofs/{kind}/{id}: receipt, authorization, refusal, approval, …')
     .argument('<id>')
     .requiredOption('--url <address>', 'base address of the service')
-    .addOption(keyOption('API key of its owner, or one that may read everything'))
+    .addOption(apiKey('API key of its owner, or one that may read everything'))
     .requiredOption('--log <file>', TRUST)
     .option('--hash <sha256>', 'what the entry must be of, such as the receiptHash')
     .option('--to <file>', 'keep the proof (.tlog-proof)')
@@ -79,7 +79,7 @@ function defineProofs(log: Command): void {
     .addArgument(new Argument('<kind>', 'what would have it').choices(Object.keys(idKinds)))
     .argument('<id>', 'a businessTransactionId for an authorization, a receipt and a refusal')
     .requiredOption('--url <address>', 'base address of the service')
-    .addOption(keyOption("API key: the caller's own, or one that may read everything"))
+    .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
     .addOption(numberOption())
     .exitOverride(exitCannotCheck)
@@ -106,7 +106,7 @@ function defineProofs(log: Command): void {
       stream,
     )
     .requiredOption('--url <address>', 'base address of the service')
-    .addOption(keyOption("API key: the caller's own, or one that may read everything"))
+    .addOption(apiKey("API key: the caller's own, or one that may read everything"))
     .requiredOption('--log <file>', TRUST)
     .addOption(numberOption())
     .exitOverride(exitCannotCheck)
@@ -127,7 +127,7 @@ function defineUpkeep(log: Command): void {
       'check the logs of a database from their bytes, and every stored artifact against its entry; exits as `fsck` does',
     )
     .option('--log <file>', `${TRUST} (default: the log's public keys in SIGNING_KEY_DIR)`)
-    .option('--json', 'print each problem and the summary as a line of JSON')
+    .addOption(problemsAsJson())
     .exitOverride(exitCannotCheck)
     .action(async (options: { log?: string; json?: true }) => {
       const { auditCommand } = await import('./audit.ts')
@@ -158,15 +158,6 @@ function defineUpkeep(log: Command): void {
       const { reopen } = await import('./reopen.ts')
       process.exitCode = await reopen(process.env, { checkpoints: checkpoint })
     })
-}
-
-/** Commander would exit 1, which a script must be able to read as "something is wrong". */
-function exitCannotCheck({ exitCode }: { exitCode: number }): never {
-  process.exit(exitCode === 0 ? 0 : 2)
-}
-
-function keyOption(description: string): Option {
-  return new Option('--key <key>', description).env('COUNTERSIGN_API_KEY')
 }
 
 function numberOption(): Option {
