@@ -108,6 +108,23 @@ export function Problem({ text }: { readonly text: string | undefined }) {
   )
 }
 
+/** In the place of what is not loaded yet, or cannot be. */
+export function NotLoaded({
+  title,
+  problem,
+}: {
+  /** Of a page. */
+  readonly title?: ComponentChildren
+  readonly problem: string | undefined
+}) {
+  return (
+    <>
+      {title !== undefined && <h1>{title}</h1>}
+      {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
+    </>
+  )
+}
+
 /** Longer values are folded: a page stays one that a person can look through. */
 const FOLDED_FROM = 400
 

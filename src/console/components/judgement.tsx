@@ -10,7 +10,7 @@ import { isAborted, post, problemText } from '../api.ts'
 import { sha256Hex } from '../hashing.ts'
 import { useLoaded } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
-import { Badge, Hash, Panel, Problem, Said } from './basic.tsx'
+import { Badge, Hash, NotLoaded, Panel, Problem, Said } from './basic.tsx'
 import { Table } from './list.tsx'
 
 type Content = ApprovalRequest['request']
@@ -90,8 +90,7 @@ interface Decision {
 /** The rule that decides, as the sandbox finds it now; its words are the document's. */
 function Rules({ of: document, judging }: { readonly of: PolicyDocument; readonly judging: Content }) {
   const { decision, problem } = useDecision(judging)
-  if (decision === undefined)
-    return problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />
+  if (decision === undefined) return <NotLoaded problem={problem} />
   const matched = document.rules.find(({ id }) => id === decision.matchedRuleId)
   const readsMore = document.rules.some(({ when }) => /\b(metadata|authority)\b/.test(when))
   return (

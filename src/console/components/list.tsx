@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Loaded } from '../hooks.ts'
 import { navigate, withQuery } from '../router.ts'
-import { Empty, Problem } from './basic.tsx'
+import { Empty, NotLoaded, Problem } from './basic.tsx'
 
 export interface Column<Row> {
   readonly title: string
@@ -77,8 +77,7 @@ export function Listed<Reply, Row>({
   readonly children: (rows: readonly Row[]) => ComponentChildren
 }) {
   const { data, problem, next } = loaded
-  if (data === undefined)
-    return problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />
+  if (data === undefined) return <NotLoaded problem={problem} />
   const rows = rowsOf(data)
   const cursor = next === undefined ? undefined : new URLSearchParams(next.split('?')[1]).get('cursor')
   return (

@@ -1,7 +1,18 @@
 // What governs the service, as humans change it: one proposes, another resolves with their own step-up key.
 import { useState } from 'preact/hooks'
 import { post, type Me } from '../api.ts'
-import { Badge, Command, Empty, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import {
+  Badge,
+  Command,
+  Empty,
+  Hash,
+  Members,
+  NotLoaded,
+  Panel,
+  Problem,
+  Said,
+  Time,
+} from '../components/basic.tsx'
 import { changePaths, ChangeTable, type ChangeRow } from '../components/changes.tsx'
 import { Impact, impactHashOf, SeenImpact } from '../components/impact.tsx'
 import { Choice, Listed, listPath } from '../components/list.tsx'
@@ -58,13 +69,7 @@ export function Change({ params, me }: PageProps) {
   // Another change may have come in the place of the one that it is of.
   const report = made?.changeHash === data?.changeHash ? made : undefined
   useTitle(data === undefined ? 'Change' : oneLine(data.target))
-  if (data === undefined)
-    return (
-      <>
-        <h1>Change</h1>
-        {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
-      </>
-    )
+  if (data === undefined) return <NotLoaded title="Change" problem={problem} />
   // A step-up signs the hash: it must be that of what is shown.
   const hash = hashOf(data)
   if (hash !== data.changeHash)

@@ -1,5 +1,5 @@
 // What providers have sent, and where events are pushed to.
-import { Badge, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Badge, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, listPath, Table, TextFilter } from '../components/list.tsx'
 import { useLoaded } from '../hooks.ts'
 import { jsonText } from '../text.ts'
@@ -127,13 +127,7 @@ export function Delivery({ params }: PageProps) {
   const { data, problem } = useLoaded<WholeDelivery>(
     `/webhook-events/${encodeURIComponent(params['id'] ?? '')}`,
   )
-  if (data === undefined)
-    return (
-      <>
-        <h1>Delivery</h1>
-        <Problem text={problem} />
-      </>
-    )
+  if (data === undefined) return <NotLoaded title="Delivery" problem={problem} />
   const { headers, body, ...row } = data
   return (
     <>

@@ -1,5 +1,5 @@
 // Policies: which are in effect for what, and one version with its rules.
-import { Badge, Empty, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Badge, Empty, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Choice, Listed, Table } from '../components/list.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { oneLine } from '../text.ts'
@@ -94,15 +94,7 @@ export function Policy({ params }: PageProps) {
     `/policies/${encodeURIComponent(name)}/${encodeURIComponent(version)}`,
   )
   useTitle(oneLine(`${name} ${version}`))
-  if (data === undefined)
-    return (
-      <>
-        <h1>
-          <Said text={`${name} ${version}`} />
-        </h1>
-        <Problem text={problem} />
-      </>
-    )
+  if (data === undefined) return <NotLoaded title={<Said text={`${name} ${version}`} />} problem={problem} />
   const { document, approvedBy, approvedAt, approvedByChange } = data
   const { retiredBy, retiredAt, retiredByChange, replacedBy } = data
   return (

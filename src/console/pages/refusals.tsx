@@ -1,5 +1,5 @@
 // What was refused, and why.
-import { Command, Hash, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import { Command, Hash, Members, NotLoaded, Panel, Said, Time } from '../components/basic.tsx'
 import { Listed, listPath, Table } from '../components/list.tsx'
 import { useLoaded, useTitle } from '../hooks.ts'
 import { jsonText, oneLine } from '../text.ts'
@@ -70,13 +70,7 @@ export function Refusal({ params }: PageProps) {
   const id = params['id'] ?? ''
   const { data, problem } = useLoaded<RefusalRecord>(`/refusal/${encodeURIComponent(id)}`)
   useTitle(data === undefined ? 'Refusal' : oneLine(`Refused: ${data.evaluatedIntent.action}`))
-  if (data === undefined)
-    return (
-      <>
-        <h1>Refusal</h1>
-        <Problem text={problem} />
-      </>
-    )
+  if (data === undefined) return <NotLoaded title="Refusal" problem={problem} />
   const { decision, evaluatedIntent, mismatches } = data
   const lacksApproval = mismatches.some(({ source }) => source === 'approval')
   return (

@@ -6,7 +6,18 @@ import type { ApprovalRequest } from '../../core/schemas/approval-request.ts'
 import { counted } from '../../core/text.ts'
 import { get, isAborted, problemText, type Me } from '../api.ts'
 import { Covered, Wanted } from '../components/asked.tsx'
-import { Badge, Copy, Countdown, Empty, Members, Panel, Problem, Said, Time } from '../components/basic.tsx'
+import {
+  Badge,
+  Copy,
+  Countdown,
+  Empty,
+  Members,
+  NotLoaded,
+  Panel,
+  Problem,
+  Said,
+  Time,
+} from '../components/basic.tsx'
 import { Decide } from '../components/decide.tsx'
 import { InWords, Judgement, usePolicyOf } from '../components/judgement.tsx'
 import { Similar } from '../components/similar.tsx'
@@ -63,13 +74,7 @@ export function Request({ params, me }: PageProps) {
   const id = params['id'] ?? ''
   const { request, problem } = useRequest(id)
   useTitle(request === undefined ? 'Approval request' : oneLine(request.request.capability))
-  if (request === undefined)
-    return (
-      <>
-        <h1>Approval request</h1>
-        {problem === undefined ? <p class="quiet">Loading…</p> : <Problem text={problem} />}
-      </>
-    )
+  if (request === undefined) return <NotLoaded title="Approval request" problem={problem} />
   return <Shown key={id} asked={request} me={me} problem={problem} />
 }
 
