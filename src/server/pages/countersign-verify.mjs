@@ -3643,6 +3643,11 @@ var init_action_code = __esm({
 });
 
 // src/core/verifier/evidence.ts
+function mustHold(checks) {
+  const problems = checks.flatMap(({ problem }) => problem ?? []);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  return true;
+}
 function isOpen({ missingKeys, missingLog }) {
   return missingKeys !== void 0 || missingLog !== void 0;
 }
@@ -4571,6 +4576,19 @@ var init_bundle_execution = __esm({
   }
 });
 
+// src/core/bytes.ts
+function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+function equalBytes(one, other) {
+  return one.length === other.length && one.every((byte, i) => byte === other[i]);
+}
+var init_bytes = __esm({
+  "src/core/bytes.ts"() {
+    "use strict";
+  }
+});
+
 // src/core/log/cosignature.ts
 function cosignedMessage(tree) {
   const { cosigner, timeSeconds, origin, start, end, hash } = tree;
@@ -4625,16 +4643,6 @@ var init_cosignature = __esm({
   "src/core/log/cosignature.ts"() {
     "use strict";
     LABEL = "subtree/v1\n\0";
-  }
-});
-
-// src/core/log/hex.ts
-function toHex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-var init_hex = __esm({
-  "src/core/log/hex.ts"() {
-    "use strict";
   }
 });
 
@@ -4725,7 +4733,7 @@ var init_note = __esm({
   "src/core/log/note.ts"() {
     "use strict";
     init_base64();
-    init_hex();
+    init_bytes();
     TYPES = {
       /** Over the text of the note. */
       ed25519: { byte: 1, algorithm: "ed25519", publicKeyBytes: 32, signatureBytes: 64 },
@@ -4757,6 +4765,9 @@ function parseCheckpoint(text2) {
   const root = base64(encoded);
   if (root?.length !== 32) throw new Error("the root hash of the checkpoint is not 32 bytes of base64");
   return { origin, size: parseInteger(size, "the tree size of the checkpoint"), root };
+}
+function readCheckpoint(note2) {
+  return parseCheckpoint(parseNote(note2).text);
 }
 function parseInteger(text2, what) {
   if (!/^(0|[1-9][0-9]*)$/.test(text2))
@@ -4822,7 +4833,7 @@ var streamNames, KIND, HASH2, STREAM;
 var init_entry = __esm({
   "src/core/log/entry.ts"() {
     "use strict";
-    init_hex();
+    init_bytes();
     streamNames = ["caller", "capability", "policy", "approver"];
     KIND = /^[a-z]+(-[a-z]+)*$/;
     HASH2 = /^[0-9a-f]{64}$/;
@@ -4886,7 +4897,7 @@ function parsePolicy(file, sha2562) {
     const key = parseVkey(utf8(vkey), sha2562);
     if (!types.includes(key.type))
       throw new Error(`a key of type ${key.type} cannot sign here; one of type ${types.join(" or ")} can`);
-    const same = others.find((other) => equal(other.key.publicKey, key.publicKey));
+    const same = others.find((other) => equalBytes(other.key.publicKey, key.publicKey));
     if (same !== void 0) throw new Error(`the public key is that of '${same.key.name}' already`);
     return key;
   };
@@ -4904,13 +4915,13 @@ function parsePolicy(file, sha2562) {
   };
   const keywords = {
     log([vkey, url, ...others]) {
-      if (vkey === void 0 || others.length > 0) throw new Error("a log has a key and at most an URL");
+      if (vkey === void 0 || others.length > 0) throw new Error("a log has a key and at most a URL");
       if (logs.length >= MAX_OF_A_KIND) throw new Error("there are too many logs");
       logs.push({ key: keyOf(vkey, LOG_TYPES, logs), ...urlOf(url) });
     },
     witness([name, vkey, url, ...others]) {
       if (name === void 0 || vkey === void 0 || others.length > 0)
-        throw new Error("a witness has a name, a key and at most an URL");
+        throw new Error("a witness has a name, a key and at most a URL");
       const key = keyOf(vkey, WITNESS_TYPES, witnesses);
       witnesses.push(define(name, { name: utf8(name), key, ...urlOf(url) }));
     },
@@ -4936,7 +4947,7 @@ function parsePolicy(file, sha2562) {
       if (/[\u0000-\u0008\u000a-\u001f\u007f]/.test(line)) throw new Error("it holds a control character");
       const [keyword, ...items] = line.split(/[ \t]+/).filter((item) => item !== "");
       if (keyword === void 0 || keyword.startsWith("#")) continue;
-      if (!Object.hasOwn(keywords, keyword)) throw new Error(`'${utf8(keyword)}' is none of its keywords`);
+      if (!Object.hasOwn(keywords, keyword)) throw new Error(`'${utf8(keyword)}' is not one of its keywords`);
       keywords[keyword](items);
     } catch (error) {
       throw new Error(`line ${i + 1} of the policy: ${error.message}`, { cause: error });
@@ -4960,9 +4971,6 @@ function utf8(item) {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(
     Uint8Array.from(item, (character) => character.charCodeAt(0))
   );
-}
-function equal(one, other) {
-  return one.length === other.length && one.every((byte, i) => byte === other[i]);
 }
 function openByPolicy(note2, policy, crypto) {
   const keys = {
@@ -4991,6 +4999,7 @@ var LOG_TYPES, WITNESS_TYPES, MAX_OF_A_KIND, urlOf, nameOf;
 var init_policy = __esm({
   "src/core/log/policy.ts"() {
     "use strict";
+    init_bytes();
     init_checkpoint();
     init_note();
     LOG_TYPES = ["ed25519", "ml-dsa-44-cosignature"];
@@ -5176,7 +5185,7 @@ function readProofs(carried) {
     const { kind, id: id2, proof: file } = isMembers(one) ? one : {};
     try {
       const proof = parseProof(string(file));
-      const checkpoint = checkpoints.get(proof.checkpoint) ?? parseCheckpoint(parseNote(proof.checkpoint).text);
+      const checkpoint = checkpoints.get(proof.checkpoint) ?? readCheckpoint(proof.checkpoint);
       checkpoints.set(proof.checkpoint, checkpoint);
       return { kind, id: id2, read: { proof, checkpoint } };
     } catch (error) {
@@ -5214,7 +5223,7 @@ function placeOf(part, proofs, { sha256: sha2562 }) {
   if (logged === void 0) throw new Error(`the proof of ${nameOf2(part)} is of another artifact`);
   const { origin, size, root } = checkpoint;
   const found = rootOfInclusion({ leafHash: leafHash(extra, sha2562), index, size, path }, sha2562);
-  if (!found.every((byte, i) => byte === root[i]))
+  if (!equalBytes(found, root))
     throw new Error(`the proof of ${nameOf2(part)} does not lead to the root of its checkpoint`);
   return { origin, index, late: logged.late };
 }
@@ -5246,6 +5255,7 @@ var ORIGIN2, numberOf, NAMES, nameOf2, LAST_SECOND;
 var init_bundle_log = __esm({
   "src/core/verifier/bundle-log.ts"() {
     "use strict";
+    init_bytes();
     init_artifacts();
     init_checkpoint();
     init_entry();
@@ -9385,16 +9395,14 @@ function leftOut(record, name) {
   return count - held;
 }
 function isReceipted(record, receipt, crypto) {
-  const problems = checkReceipt(receipt, crypto).flatMap(({ problem }) => problem ?? []);
-  if (problems.length > 0) throw new Error(problems.join("; "));
+  mustHold(checkReceipt(receipt, crypto));
   const verificationId = string(receipt["verificationId"]);
   const named2 = list(record["verifications"]).map(members).filter((one) => one["verificationId"] === verificationId);
   if (named2.length === 0) return leftOut(record, "verifications") > 0;
   return named2.some(({ status }) => status === "VERIFIED");
 }
 function isConfirmed(record, confirmation, crypto) {
-  const problems = checkProviderConfirmation(confirmation, crypto).flatMap(({ problem }) => problem ?? []);
-  if (problems.length > 0) throw new Error(problems.join("; "));
+  mustHold(checkProviderConfirmation(confirmation, crypto));
   const named2 = members(confirmation["confirmation"])["businessTransactionId"];
   return named2 === string(record["businessTransactionId"]);
 }
@@ -9459,10 +9467,7 @@ function inspectBundle(bundle, { keys, log, cryptoBy, noteCrypto: noteCrypto2, o
     "A governance change is not one that put the policy or the key of an approver into force",
     crypto,
     (checking) => {
-      const problems = list(bundle["changes"]).flatMap(
-        (change) => checkGovernanceChange(change, checking).flatMap(({ problem }) => problem ?? [])
-      );
-      if (problems.length > 0) throw new Error(problems.join("; "));
+      mustHold(list(bundle["changes"]).flatMap((change) => checkGovernanceChange(change, checking)));
       return areInForce(changes());
     }
   );
@@ -9879,7 +9884,7 @@ function aobject3(value, title = "object") {
     throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
   return value;
 }
-function equalBytes(a, b) {
+function equalBytes2(a, b) {
   a = abytes(a);
   b = abytes(b);
   if (a.length !== b.length)
@@ -10010,7 +10015,7 @@ function checkHash(hash, requiredStrength = 0) {
   anumber(requiredStrength, "requiredStrength");
   const oid = hash.oid;
   abytes(oid, void 0, "hash.oid");
-  if (!equalBytes(oid.subarray(0, 10), oidNistP))
+  if (!equalBytes2(oid.subarray(0, 10), oidNistP))
     throw new Error('"hash.oid" is invalid: expected NIST hash');
   const xofLen = XOF_OID_OUTPUT_LEN[bytesToHex(oid)];
   if (xofLen !== void 0 && hash.outputLen !== xofLen) {
@@ -10603,7 +10608,7 @@ function getDilithium(opts_) {
       for (const t of z)
         if (polyChknorm(t, GAMMA1 - BETA))
           return false;
-      return equalBytes(cTilde, c2);
+      return equalBytes2(cTilde, c2);
     }
   });
   return Object.freeze({
@@ -11388,6 +11393,22 @@ var init_verifier = __esm({
   }
 });
 
+// src/core/text.ts
+function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+function cut(text2, max) {
+  return text2.length <= max ? text2 : `${text2.slice(0, max).toWellFormed()}…`;
+}
+function escapeHtml(text2) {
+  return text2.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;").replaceAll("'", "&#39;");
+}
+var init_text2 = __esm({
+  "src/core/text.ts"() {
+    "use strict";
+  }
+});
+
 // src/core/verifier/summary.ts
 function openSummary() {
   const all = { valid: 0, invalid: 0, unchecked: 0 };
@@ -11435,7 +11456,7 @@ function exitCodeOf({ pieces, valid, invalid, cutShort }) {
 function summaryLines(summary) {
   const { files, pieces, kinds } = summary;
   return [
-    `${counted(pieces, "piece", "pieces")} of evidence in ${counted(files, "file", "files")}: ${countsText(summary)}`,
+    `${counted(pieces, "piece")} of evidence in ${counted(files, "file")}: ${countsText(summary)}`,
     ...Object.entries(kinds).map(([kind, counts]) => `  ${kind}: ${countsText(counts)}`),
     ...missingLines(summary)
   ];
@@ -11461,9 +11482,6 @@ function missingLines({ missingKeys, missingLogs, missingStepUpKeys, cutShort })
 function countsText({ valid, invalid, unchecked }) {
   return `${valid} valid, ${invalid} INVALID, ${unchecked} cannot be checked`;
 }
-function counted(count, one, many) {
-  return `${count} ${count === 1 ? one : many}`;
-}
 function named(names2) {
   return `${names2.join(", ")}${names2.length === NAMED_MAX ? ", …" : ""}`;
 }
@@ -11472,6 +11490,7 @@ var init_summary = __esm({
   "src/core/verifier/summary.ts"() {
     "use strict";
     init_printable();
+    init_text2();
     NAMED_MAX = 20;
   }
 });
@@ -11764,10 +11783,7 @@ function table(caption, columns, rows, className = "") {
 <thead><tr>${columns.map((column) => `<th scope="col">${column}</th>`).join("")}</tr></thead>
 <tbody>${rows.map((cells) => `<tr>${cells.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`).join("\n")}</tbody></table>`;
 }
-function escaped(text2) {
-  return printable(text2).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
-}
-var ROWS_MAX, NAMES_MAX2, APPROVED, HEADLINES, VERDICTS, KINDS3, ENTITIES, STYLE;
+var ROWS_MAX, NAMES_MAX2, APPROVED, HEADLINES, VERDICTS, KINDS3, escaped, STYLE;
 var init_report = __esm({
   "src/cli/verify/report.ts"() {
     "use strict";
@@ -11776,6 +11792,7 @@ var init_report = __esm({
     init_not_proven();
     init_inputs();
     init_summary();
+    init_text2();
     ROWS_MAX = 1e3;
     NAMES_MAX2 = 200;
     APPROVED = "approved";
@@ -11806,13 +11823,7 @@ var init_report = __esm({
       bundle: "Executed action, with all that it rests on",
       unknown: "No evidence"
     };
-    ENTITIES = {
-      "&": "&amp;",
-      "<": "&lt;",
-      ">": "&gt;",
-      '"': "&quot;",
-      "'": "&#39;"
-    };
+    escaped = (text2) => escapeHtml(printable(text2));
     STYLE = `
 :root {
   color-scheme: light dark;
@@ -11875,7 +11886,11 @@ function accountsOf(file) {
     const artifact = artifactOf(members2);
     const { said, ...others } = artifact === void 0 ? { said: {} } : ACCOUNTS[artifact](members2);
     const texts = Object.entries(said).filter(([, one]) => one !== "");
-    return { approvers: [], ...others, said: texts.map(([about, one]) => [about, cut(one)]) };
+    return {
+      approvers: [],
+      ...others,
+      said: texts.map(([about, one]) => [about, cut(one, TEXT_MAX)])
+    };
   });
 }
 function ofRecord(record) {
@@ -11953,9 +11968,6 @@ function membersText(members2) {
 function joined(separator, ...texts) {
   return texts.filter(Boolean).join(separator);
 }
-function cut(long) {
-  return long.length > TEXT_MAX ? `${long.slice(0, TEXT_MAX)}…` : long;
-}
 function at(members2, name) {
   const value = members2[name];
   return isMembers(value) ? value : {};
@@ -11972,6 +11984,7 @@ var TEXT_MAX, ACCOUNTS;
 var init_account = __esm({
   "src/core/verifier/account.ts"() {
     "use strict";
+    init_text2();
     init_evidence();
     init_verifier();
     init_parse();
@@ -12054,7 +12067,6 @@ var init_many = __esm({
     "use strict";
     init_verifier();
     init_lines();
-    init_summary();
     init_unusable();
   }
 });
@@ -12380,10 +12392,13 @@ var {
   Help
 } = import_index.default;
 
-// src/cli/collected.ts
+// src/cli/options.ts
 function collected(value, earlier2 = []) {
   if (value === "") throw new InvalidArgumentError("It is empty.");
   return [...earlier2, value];
+}
+function exitCannotCheck({ exitCode }) {
+  process.exit(exitCode === 0 ? 0 : 2);
 }
 
 // src/cli/verify-program.ts
@@ -12403,7 +12418,7 @@ function defineVerify(command, threadFile) {
   ).option("--json", "print the report as JSON; of several pieces {reports, summary}").option("--quiet", "print only what is not valid, and the summary").option(
     "--report <file.html>",
     "write a page for people: who asked for what, who approved, what was done"
-  ).exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)).action(async (files, options) => {
+  ).exitOverride(exitCannotCheck).action(async (files, options) => {
     const { verifyCommand: verifyCommand2 } = await Promise.resolve().then(() => (init_verify_command(), verify_command_exports));
     const { jwks, log, report, json, quiet } = options;
     process.exitCode = await verifyCommand2({
