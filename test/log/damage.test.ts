@@ -119,6 +119,34 @@ describe('a log is frozen and signs nothing', () => {
     await log.pool.query('DELETE FROM log_bundles WHERE n = 1')
     await expectFrozen(/^Bundle 1 of the log is missing\.$/)
   })
+
+  test.each([
+    ['another count', 'UPDATE log_streams SET n = n + 1'],
+    ['another place of its last entry', 'UPDATE log_streams SET last_index = last_index - 1'],
+    ['no row', 'DELETE FROM log_streams'],
+  ])(
+    'with a stream that has %s than the newest heads state, when an instance takes it over',
+    async (_what, tamper) => {
+      await log.pool.query(tamper)
+      await expectFrozen(
+        /^The streams of the log, as they are stored, are not those that its entry 300 states\.$/,
+        log.instance().work,
+      )
+    },
+  )
+
+  test('by the damage of its streams also where the runs of ids are worked on first', async () => {
+    await log.pool.query('UPDATE log_streams SET n = n + 1')
+    // The oldest id has waited for its run: an entry is due, and nothing is queued.
+    log.clock.nowMs += 3_600_000
+    const { work } = log.instance()
+    let frozen: string | null = null
+    for (let i = 0; i < 10 && frozen === null; i++) {
+      log.clock.nowMs += 1_000
+      ;({ frozen } = await work.tick())
+    }
+    expect(frozen).toMatch(/^The streams of the log/)
+  })
 })
 
 describe('a database that went back', () => {

@@ -1,5 +1,6 @@
 // The edge of the tree where it grows: what an append needs to know of the log, and the rows that it makes of new entries.
 import { constants, gzipSync } from 'node:zlib'
+import { DamagedLog } from '../../src/core/log/damaged.ts'
 import { entryStart, streamNames, streamStart, streamTag, type StreamName } from '../../src/core/log/entry.ts'
 import { appendLeaves, rootOf, type Frontier } from '../../src/core/log/frontier.ts'
 import { toHex } from '../../src/core/bytes.ts'
@@ -12,7 +13,12 @@ import { insertIdTail, type IdTailRow } from '../../src/core/tables/log-id-tail.
 import type { QueuedBatch, QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import type { LogState } from '../../src/core/tables/log-state.ts'
 import { insertStreamBlocks } from '../../src/core/tables/log-stream-blocks.ts'
-import { readStreams, upsertStreams, type StreamRow } from '../../src/core/tables/log-streams.ts'
+import {
+  areStreamsStated,
+  readStreams,
+  upsertStreams,
+  type StreamRow,
+} from '../../src/core/tables/log-streams.ts'
 import { deleteTailBefore, insertTail, readTail, type TailRow } from '../../src/core/tables/log-tail.ts'
 import { insertTiles, tileReader, type TileRow } from '../../src/core/tables/log-tiles.ts'
 import type { Sql } from '../../src/core/postgres/sql.ts'
@@ -210,20 +216,28 @@ function keyRows(
   }))
 }
 
-/** Reads the edge of a log from the database. Only under its lock. */
+/**
+ * Reads the edge of a log from the database. Only under its lock.
+ * @throws DamagedLog where the streams that are stored are not those of the newest heads entry
+ */
 export async function readEdge(sql: Sql, state: LogState): Promise<Edge> {
-  const { log, frontier } = state
+  const { log, frontier, checkpointTree } = state
   const levels = []
   for (let level = 0; TILE_WIDTH ** level <= frontier.size; level++) {
     const tile = { level, n: Math.floor(frontier.size / TILE_WIDTH ** (level + 1)) }
     levels.push({ ...tile, width: widthOf(tile, frontier.size) })
   }
   const partial = levels.filter(({ width }) => width > 0)
-  const [tail, streams, read] = await Promise.all([
+  const [tail, streams, read, areStated] = await Promise.all([
     readTail(sql, log),
     readStreams(sql, log),
     tileReader(sql, log)(partial),
+    checkpointTree.size === 0 || areStreamsStated(sql, { log, size: checkpointTree.size }),
   ])
+  if (!areStated)
+    throw new DamagedLog(
+      `The streams of the log, as they are stored, are not those that its entry ${checkpointTree.size - 1} states.`,
+    )
   const tiles = levels.map((): Uint8Array => new Uint8Array(0))
   for (const [i, { level }] of partial.entries()) tiles[level] = read[i]!
   return new Edge(state, { tail, tiles, streams })

@@ -9,7 +9,7 @@ import { Finished, type InFlight } from '../in-flight.ts'
 import { openGuard, readStored, whyBehind, whyForked, type Guard } from './guard.ts'
 import { publish, REPUBLISH_EVERY_MS } from './publish.ts'
 import type { RunSizes } from './runs.ts'
-import { CHECKPOINT_EVERY_MS, openSequencer } from './sequence.ts'
+import { CHECKPOINT_EVERY_MS, DamagedRuns, openSequencer } from './sequence.ts'
 
 /** A tick with more to do leaves it to the next one, so that none takes longer than a request may. */
 const TICK_MAX_MS = 2_000
@@ -82,7 +82,7 @@ export function openLogWork({
       runsIdleAtMs = nowMs()
       runsProblem = null
     } catch (error) {
-      if (!(error instanceof DamagedLog)) throw error
+      if (!(error instanceof DamagedRuns)) throw error
       runsIdleAtMs = nowMs()
       runsProblem = `The runs of ids of the log are not complete: ${error.message}`
     }

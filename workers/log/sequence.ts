@@ -19,6 +19,13 @@ import { readEdge, type Edge } from './edge.ts'
 import { whyBehind, type Guard } from './guard.ts'
 import { nextPiece, RUN_SIZES, type RunSizes } from './runs.ts'
 
+/** What is stored of the runs of ids is damaged. The log itself goes on. */
+export class DamagedRuns extends Error {}
+
+function asDamagedRuns(error: unknown): never {
+  throw error instanceof DamagedLog ? new DamagedRuns(error.message) : error
+}
+
 /** A checkpoint is published this long after the last one, if the log has grown. */
 export const CHECKPOINT_EVERY_MS = 500
 
@@ -40,7 +47,7 @@ interface Sequencer {
   /**
    * Does a piece of work on the runs of ids.
    * @returns whether there was any
-   * @throws DamagedLog where what is stored of them is damaged. The log itself goes on
+   * @throws DamagedRuns where what is stored of them is damaged, DamagedLog where the log must be frozen
    */
   readonly workOnRuns: () => Promise<boolean>
   /** Whether this thread made the last append, so that it need not read the edge of the tree. */
@@ -85,7 +92,8 @@ export function openSequencer({
     const state = await lockOpenLog(sql)
     if (state === undefined) return false
     const { log, checkpointTree } = state
-    const piece = await nextPiece(sql, { log, size: state.frontier.size, nowMs: nowMs(), sizes: runSizes })
+    const { size } = state.frontier
+    const piece = await nextPiece(sql, { log, size, nowMs: nowMs(), sizes: runSizes }).catch(asDamagedRuns)
     if (piece === undefined) return false
     const { completedRun, statements } = piece
     if (completedRun === undefined) {

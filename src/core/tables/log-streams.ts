@@ -1,5 +1,9 @@
 // log_streams: how many entries each stream of a log has, and where the newest are.
-import type { StreamHead } from '../log/heads.ts'
+import { toHex } from '../bytes.ts'
+import { formatEntry } from '../log/entry.ts'
+import { Heads, type StreamHead } from '../log/heads.ts'
+import { sha256 } from '../signing/sha256.ts'
+import { readEntry } from './log-bundles.ts'
 import { headWithin, readBlocksAt } from './log-stream-blocks.ts'
 import { overRows } from '../postgres/rows.ts'
 import { byteaText, type Sql } from '../postgres/sql.ts'
@@ -71,6 +75,24 @@ export async function readHeads(
   for (const { tag, ...block } of await readBlocksAt(sql, { log, tags: older, size }))
     heads.push({ tag, ...headWithin(block, size)! })
   return heads
+}
+
+/**
+ * Whether the streams, as they were then, are those that an entry of kind `heads` states. Where they are not, the next numbers that entries
+ * get from them would contradict those before.
+ *
+ * @param size of the tree that ends with the entry
+ */
+export async function areStreamsStated(
+  sql: Sql,
+  { log, size }: { readonly log: number; readonly size: number },
+): Promise<boolean> {
+  const [entry, heads] = await Promise.all([
+    readEntry(sql, { log, index: size - 1 }),
+    readHeads(sql, { log, size, since: 0 }),
+  ])
+  const hash = toHex(new Heads(heads, sha256).root())
+  return entry?.toString('latin1') === formatEntry({ kind: 'heads', hash, streams: [] })
 }
 
 const COLUMNS = `encode(tag, 'hex') AS tag, n, last_index AS last, recent`
