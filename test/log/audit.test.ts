@@ -9,6 +9,7 @@ import { audit } from '../../src/cli/log/audit.ts'
 import { Coverage } from '../../src/cli/log/coverage.ts'
 import { trusting } from '../../src/cli/log/fsck.ts'
 import { logVkeys, publishedLogKeys, readLogKeys } from '../../src/core/signing/log-keys.ts'
+import { formatVkey } from '../../src/core/log/note.ts'
 import type { QueuedEntry } from '../../src/core/tables/log-queue.ts'
 import { readLogStatus } from '../../src/core/tables/log-state.ts'
 import { openLogWork } from '../../workers/log/index.ts'
@@ -17,6 +18,7 @@ import { keepTables, published, startMixed, type Mix } from '../fsck/mix.ts'
 import { bundledEnvironment } from '../run/environment.ts'
 import { startService, until } from '../service.ts'
 import { anEntry, queue } from './log.ts'
+import { aSigner } from './signers.ts'
 import { makeKeys } from '../signing-keys.ts'
 import { aRejectedTransaction, aTransaction } from '../transactions.ts'
 
@@ -68,14 +70,14 @@ const open = (origins: readonly string[]) =>
     })),
   })
 
-async function audited() {
+async function audited(opener = open) {
   const lines: string[] = []
   const sql = new Client({ connectionString: database.url })
   await sql.connect()
   const onFinding = ({ table, key, problem }: Record<'table' | 'key' | 'problem', string>) =>
     lines.push(`${table} ${key}: ${problem}`)
   try {
-    return { summary: await audit({ sql, open, onFinding }), lines }
+    return { summary: await audit({ sql, open: opener, onFinding }), lines }
   } finally {
     await sql.end()
   }
@@ -85,10 +87,49 @@ test('everything that a service stores holds, but for the receipts that were rem
   const { summary, lines } = await audited()
   expect(lines).toEqual(
     Array.from({ length: 3 }, () =>
-      expect.stringMatching(/^log \S+ \d+: is of kind receipt, and no such artifact is stored$/),
+      expect.stringMatching(
+        /^log \S+ \d+: is of kind receipt, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
+      ),
     ),
   )
   expect(summary).toMatchObject({ problems: 3, unreadable: 0, logs: [{ checkpoint: { origin } }] })
+})
+
+describe('one cause is named once', () => {
+  test('where witnesses have not cosigned: only the newest checkpoint needs those of a policy', async () => {
+    const { rows } = await database.pool.query('SELECT FROM log_checkpoints')
+    expect(rows.length).toBeGreaterThan(1)
+    const vkeys = logVkeys(origin, { publicKeys: publishedLogKeys(signingKeyDir)() })
+    const witness = formatVkey(aSigner('witness.example', 'ml-dsa-44-cosignature').key)
+    const policy = `log ${vkeys[0]}\nwitness w ${witness}\nquorum w\n`
+    const { lines, summary } = await audited(() => trusting(policy))
+    expect(lines).toEqual([expect.stringMatching(/^log \S+: checkpoint: the quorum 'w' is not met/)])
+    expect(summary).toMatchObject({ problems: 1, unreadable: 0, logs: [] })
+  })
+
+  test('where the key of a log is not given: that cannot be checked', async () => {
+    const vkeys = logVkeys('others/log/1', { publicKeys: publishedLogKeys(signingKeyDir)() })
+    const { lines, summary } = await audited(() => trusting({ logs: [{ origin: 'others/log/1', vkeys }] }))
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^log \S+: checkpoint: no key of the log "\S+" that signed its checkpoint is given$/,
+      ),
+    ])
+    expect(summary).toMatchObject({ problems: 1, unreadable: 1, logs: [] })
+  })
+
+  test('where an older checkpoint is not what was signed: it is named by its size', async () => {
+    await tamper([
+      'SELECT min(size) AS size FROM log_checkpoints',
+      `UPDATE log_checkpoints SET note = regexp_replace(note, '\\n[A-Za-z0-9+/]{43}=', E'\\n' || repeat('A', 43) || '=') WHERE size = :size`,
+    ])
+    const { lines } = await audited()
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^log \S+: checkpoint: that of \d+ entries: the signature of \S+ \(key id \S+\) does not hold$/,
+      ),
+    ])
+  })
 })
 
 /** What a statement names, of the mix and of what the statements before it returned: Citus takes none that joins other tables, or other executions. */
@@ -114,12 +155,42 @@ describe('what somebody changed is found', () => {
     [
       'a receipt that is gone',
       'DELETE FROM receipts WHERE business_transaction_id = :approved',
-      [/^log \S+ \d+: is of kind receipt, and no such artifact is stored$/],
+      [/^log \S+ \d+: is of kind receipt, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/],
+    ],
+    [
+      'the time of a receipt',
+      `UPDATE receipts SET body = replace(body, '"issuedAt":"20', '"issuedAt":"19') WHERE business_transaction_id = :approved`,
+      [/^receipts \S+ 1: states a receiptHash that is not that of its content$/],
+    ],
+    [
+      'a receipt that is there twice',
+      `INSERT INTO receipts (business_transaction_id, ordinal, body, log_batch, log_ordinal)
+       SELECT business_transaction_id, 7, body, log_batch, log_ordinal FROM receipts WHERE business_transaction_id = :approved`,
+      [/^receipts \S+ [17]: is a second row of entry \d+ of \S+$/],
+    ],
+    [
+      'how many entries a stream has',
+      'UPDATE log_streams SET n = n + 1 WHERE n = (SELECT max(n) FROM log_streams)',
+      [
+        /^log \S+: the streams, as they are stored, are not those of its entries: the next ones would contradict them$/,
+      ],
+    ],
+    [
+      'a row of the queue that is no JSON',
+      `INSERT INTO log_queue (batch, entries) VALUES (gen_random_uuid(), 'nonsense')`,
+      [/^log_queue \d+: cannot be read, and the log stops before it$/],
+    ],
+    [
+      'a log that an instance froze',
+      `UPDATE log_state SET frozen = 'The database is older than that checkpoint.'`,
+      [/^log \S+: is frozen, and signs nothing: The database is older than that checkpoint\.$/],
     ],
     [
       'a proposal',
       `UPDATE pending_changes SET body = replace(body, '"newer"', '"older"') WHERE change_id = :policyChange`,
-      [/^log \S+ \d+: is of kind governance-change, and no such artifact is stored$/],
+      [
+        /^log \S+ \d+: is of kind governance-change, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
+      ],
     ],
     [
       'the place of an authorization',
@@ -130,7 +201,7 @@ describe('what somebody changed is found', () => {
       [
         /^execution_intents \S+: is not what entry/,
         /^receipts \S+ 1: is entry \d+ of \S+, before its authorization \(entry \d+ of \S+\)$/,
-        /^log \S+ \d+: is of kind authorization, and no such artifact is stored$/,
+        /^log \S+ \d+: is of kind authorization, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
       ],
     ],
     [
@@ -164,7 +235,7 @@ describe('what somebody changed is found', () => {
       `UPDATE pending_changes SET log_batch = NULL, log_ordinal = NULL WHERE change_id = :rulesChange`,
       [
         /^webhook_rules acme\/\S+: came into effect by a change that is not in the log$/,
-        /^log \S+ \d+: is of kind governance-change, and no such artifact is stored$/,
+        /^log \S+ \d+: is of kind governance-change, and no such artifact is stored: its SHA-256 is [0-9a-f]{64}$/,
       ],
     ],
     [

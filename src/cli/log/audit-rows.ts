@@ -9,21 +9,17 @@ import type { Finding } from '../fsck/check.ts'
 import { artifactOf, cannotCompare, entryOf, named, type Place } from '../fsck/entries.ts'
 import { findPlaces, type LoggedDetail, type LoggedRow } from '../fsck/logged.ts'
 import type { Tools } from '../fsck/tools.ts'
+import { receiptProblems, type CoveredLogs } from './audit-receipts.ts'
 import { idsNotInRuns } from './check-runs.ts'
-import type { Coverage } from './coverage.ts'
 
 type PlacedRow = LoggedRow & { readonly place: Place | 'queued' }
 
-interface AuditedLogs extends Pick<Tools, 'logs' | 'readEntry'> {
-  /** Of the logs that have a checkpoint. */
-  readonly coverages: ReadonlyMap<number, Coverage>
+interface AuditedLogs extends CoveredLogs, Pick<Tools, 'readEntry'> {
   /**
    * The changes that policies, webhook rules, approvers' keys and connectors came into effect by, and that revoked keys:
    * `policy <name>/<version>`, `rules <provider>/<hash>`, `approver <id>:<key id>`, `connector <version>`, `revoked <id>:<key id>`.
    */
   readonly authority: ReadonlyMap<string, Place>
-  /** Milliseconds since 1970, of the snapshot. */
-  readonly nowMs: number
 }
 
 /** What the rules below read beside what makes the entry. */
@@ -82,14 +78,15 @@ async function problemsOf(
   try {
     // Also of what waits in the queue it must be readable.
     artifactOf(table, columns)
-    const promise = table.table === 'receipts' ? brokenPromise(columns[3] ?? '', place, audited) : []
-    if (place === 'queued') return promise
+    const own = table.table === 'receipts' ? receiptProblems(columns[3] ?? '', place, audited) : []
+    if (place === 'queued') return own
     const found = await entryOf(table, { columns, place }, audited)
-    if (typeof found === 'string') return [...promise, found]
+    if (typeof found === 'string') return [...own, found]
     const { artifact, entry, late } = found
-    audited.coverages.get(place.log)?.account(place.index)
+    const isFirst = audited.coverages.get(place.log)?.claim(place.index) ?? true
     return [
-      ...promise,
+      ...own,
+      ...(isFirst ? [] : [`is a second row of ${named(place, audited.logs)}`]),
       ...miscounted(artifact, entry, place, audited),
       ...(late ? [] : await disordered(ordered, place, audited)),
     ]
@@ -141,26 +138,6 @@ function miscounted(
       ? []
       : [`is counted for another ${stream} by ${named(place, audited.logs)}`]
   })
-}
-
-/** A promise is broken where a checkpoint that was signed later does not cover the entry. Of checkpoints that are not kept nothing is said. */
-function brokenPromise(
-  body: string,
-  place: Place | 'queued',
-  { logs, coverages, nowMs }: AuditedLogs,
-): string[] {
-  const { transparency } = JSON.parse(body) as { transparency?: { log: string; by: string } }
-  if (transparency === undefined) return []
-  const { log, by } = transparency
-  const promise = `promises to be under a checkpoint of ${log} by ${by}, and`
-  const byMs = Date.parse(by)
-  if (place === 'queued') return byMs < nowMs ? [`${promise} waits in the queue`] : []
-  const origin = logs.get(place.log)?.origin
-  if (origin !== log) return [`${promise} is in ${origin}`]
-  const coverage = coverages.get(place.log)
-  if (coverage === undefined || place.index >= coverage.size)
-    return byMs < nowMs ? [`${promise} is under none`] : []
-  return coverage.isLate(place.index, byMs) ? [`${promise} a later one does not cover it`] : []
 }
 
 /** What must stand before or after each of the rows. */

@@ -1,8 +1,7 @@
 // countersign log audit: the logs of a database from their bytes, and every stored artifact against its entry, in one snapshot.
 import { errorText } from '../../core/error-text.ts'
 import { signingKeyDir } from '../../core/folders.ts'
-import type { OpenedCheckpoint } from '../../core/log/checkpoint.ts'
-import { DamagedLog } from '../../core/log/damaged.ts'
+import { readCheckpoint, type OpenedCheckpoint } from '../../core/log/checkpoint.ts'
 import type { LogEntry } from '../../core/log/entry.ts'
 import type { PreviousLog } from '../../core/log/previous.ts'
 import { logKeyDir, logVkeys, publishedLogKeys } from '../../core/signing/log-keys.ts'
@@ -10,6 +9,7 @@ import { sha256Hex } from '../../core/signing/sha256.ts'
 import { latestCheckpoint } from '../../core/tables/log-checkpoints.ts'
 import type { OpenedLog } from '../../core/tables/log-state.ts'
 import type { Sql } from '../../core/postgres/sql.ts'
+import { LogKeyNotGiven } from '../../core/verifier/log-trust.ts'
 import { CannotCheck } from '../cannot-check.ts'
 import { checkDatabase } from '../fsck/check-database.ts'
 import type { Env } from '../database.ts'
@@ -18,10 +18,10 @@ import { loggedChecks } from '../fsck/logged.ts'
 import { inSnapshot, type Progress, type Run } from '../fsck/run.ts'
 import { readAuthority } from './audit-authority.ts'
 import { auditedRows } from './audit-rows.ts'
+import { frozen, queueCheck, runProblems, streamProblems } from './audit-state.ts'
 import { checkLog, type CheckedLog } from './check-log.ts'
-import { checkRuns } from './check-runs.ts'
 import { Coverage } from './coverage.ts'
-import { checkpointOpener, described, trusting } from './fsck.ts'
+import { checkpointOpener, described, trusting, type CheckpointOpener } from './fsck.ts'
 import { LogFault } from './source.ts'
 import { openStored, type ReadEntry } from './stored.ts'
 
@@ -49,7 +49,7 @@ export async function audit({
   onProgress = () => undefined,
 }: {
   readonly sql: Sql
-  readonly open: (origins: readonly string[]) => (note: string) => OpenedCheckpoint
+  readonly open: (origins: readonly string[]) => CheckpointOpener
   readonly onFinding: (finding: Finding) => void
   readonly onProgress?: (progress: Progress) => void
 }): Promise<Audited> {
@@ -69,7 +69,10 @@ export async function audit({
       const coverage = new Coverage({ size, artifacts: Math.min(size, signedSize) })
       coverages.set(one.log, coverage)
       const checked = await checkStored(one, { run, coverage, proposals, open: opener, onProgress })
-      if (checked !== undefined) logs.push(checked)
+      if (checked !== undefined) {
+        logs.push(checked)
+        run.tally.tell(await streamProblems(run, one, size))
+      }
       for (const problem of await runProblems(run, one, coverage))
         run.tally.tell([{ table: 'log', key: one.origin, problem }])
     }
@@ -82,9 +85,12 @@ export async function audit({
       authority,
       nowMs: await readNow(sql),
     })
-    for (const check of loggedChecks(detail)) await run.check(check)
-    for (const { log, origin } of known)
+    for (const check of [...loggedChecks(detail), queueCheck]) await run.check(check)
+    // Of a log that was not read to its end it is not known what stands behind it.
+    const whole = new Set(logs.map(({ checkpoint }) => checkpoint.origin))
+    for (const { log, origin } of known.filter((one) => whole.has(one.origin)))
       run.tally.tell(await unaccounted(coverages.get(log), { log, origin, readEntry }))
+    run.tally.tell(frozen(known.at(-1)))
     const { problems, unreadable } = run.tally.totals()
     return { logs, problems, unreadable }
   })
@@ -103,7 +109,7 @@ async function checkStored(
     readonly run: Run
     readonly coverage: Coverage
     readonly proposals: ReadonlySet<string>
-    readonly open: (note: string) => OpenedCheckpoint
+    readonly open: CheckpointOpener
     readonly onProgress: (progress: Progress) => void
   },
 ): Promise<CheckedLog | undefined> {
@@ -113,7 +119,7 @@ async function checkStored(
       return await checkLog({
         source: openStored(tools.sql, { log, size }),
         open(note) {
-          const opened = open(note)
+          const opened = openOneOf(note, { newest: size, open })
           if (opened.origin !== origin) throw new Error(`it is one of ${opened.origin}`)
           coverage.addCheckpoint(opened)
           return opened
@@ -128,30 +134,27 @@ async function checkStored(
       })
     } catch (error) {
       if (!(error instanceof LogFault)) throw error
-      tally.tell([{ table: 'log', key: origin, problem: error.message }])
+      const findings = [{ table: 'log', key: origin, problem: error.message }]
+      if (error.cause instanceof LogKeyNotGiven) tally.tellUnreadable(findings)
+      else tally.tell(findings)
       return undefined
     }
   })
 }
 
-/** What is wrong with the runs of ids, which proofs of absence rest on. */
-async function runProblems(
-  { tools: { sql }, ask }: Run,
-  { log, origin }: OpenedLog,
-  coverage: Coverage,
-): Promise<readonly string[]> {
-  const problems: string[] = []
-  await ask(`the runs of ids of ${origin}`, async () => {
-    try {
-      const { size } = coverage
-      const account = (entryIndex: number) => coverage.account(entryIndex)
-      for await (const sentence of checkRuns(sql, { log, size, account })) problems.push(sentence)
-    } catch (error) {
-      if (!(error instanceof DamagedLog)) throw error
-      problems.push(error.message)
-    }
-  })
-  return problems.map((sentence) => sentence.replace(/\.$/, ''))
+/** The witnesses of today need not have cosigned older checkpoints. */
+function openOneOf(
+  note: string,
+  { newest, open }: { readonly newest: number; readonly open: CheckpointOpener },
+): OpenedCheckpoint {
+  const { size } = readCheckpoint(note)
+  if (size === newest) return open(note)
+  try {
+    return open(note, { quorum: false })
+  } catch (error) {
+    if (error instanceof LogKeyNotGiven) throw error
+    throw new Error(`that of ${size} entries: ${errorText(error)}`, { cause: error })
+  }
 }
 
 /** A reopened log begins with the hash of the statement that says how the one before it ended. */
@@ -183,10 +186,10 @@ async function unaccounted(
   const findings: Finding[] = []
   for (const index of coverage?.unaccounted(UNACCOUNTED_MAX) ?? []) {
     const problem = await readEntry({ log, index }).then(
-      ({ kind }) =>
+      ({ kind, hash }) =>
         kind === 'ids'
           ? 'is of kind ids, and states no run that is stored'
-          : `is of kind ${kind}, and no such artifact is stored`,
+          : `is of kind ${kind}, and no such artifact is stored: its SHA-256 is ${hash}`,
       errorText,
     )
     findings.push({ table: 'log', key: `${origin} ${index}`, problem })
@@ -231,7 +234,7 @@ export function auditCommand(
   })
 }
 
-function openedByKeys(dir: string): (origins: readonly string[]) => (note: string) => OpenedCheckpoint {
+function openedByKeys(dir: string): (origins: readonly string[]) => CheckpointOpener {
   const publicKeys = publishedLogKeys(dir)()
   if (publicKeys.length === 0)
     throw new CannotCheck(

@@ -10,6 +10,8 @@ export class Coverage {
   /** Something must be stored for each of so many, from the first. */
   private readonly artifacts: number
   private readonly bits: Uint8Array
+  /** Those that a row stands behind. */
+  private readonly claimed: Uint8Array
   private readonly sizes: number[] = []
   private readonly timesMs: number[] = []
 
@@ -17,10 +19,20 @@ export class Coverage {
     this.size = size
     this.artifacts = artifacts
     this.bits = new Uint8Array(Math.ceil(size / 8))
+    this.claimed = new Uint8Array(Math.ceil(size / 8))
   }
 
   add({ kind }: { readonly kind: string }, index: number): void {
     if (DERIVED.has(kind)) this.account(index)
+  }
+
+  /** A row is stored for the entry. @returns whether it is the first one */
+  claim(index: number): boolean {
+    this.account(index)
+    const bit = 1 << (index & 7)
+    const isFirst = index >= this.size || (this.claimed[index >> 3]! & bit) === 0
+    if (index < this.size) this.claimed[index >> 3]! |= bit
+    return isFirst
   }
 
   /** An artifact is stored for the entry, or the run of ids that it states. */

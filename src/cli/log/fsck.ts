@@ -40,10 +40,13 @@ export async function fsckCommand({ folder, trust }: { folder: string; trust: st
 }
 
 /**
- * @param file a saved log description or a C2SP tlog-policy
- * @returns reads a checkpoint, and throws where those whom the file names have not signed it
+ * Reads a checkpoint, and throws where those who are trusted have not signed it.
+ * @param options.quorum false: witnesses need not have cosigned it, as one from before there were any
  */
-export function checkpointOpener(file: string): (note: string) => OpenedCheckpoint {
+export type CheckpointOpener = (note: string, options?: { readonly quorum?: boolean }) => OpenedCheckpoint
+
+/** @param file a saved log description or a C2SP tlog-policy */
+export function checkpointOpener(file: string): CheckpointOpener {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -54,9 +57,10 @@ export function checkpointOpener(file: string): (note: string) => OpenedCheckpoi
 }
 
 /** @param given text of such a file, or a description as an object */
-export function trusting(given: unknown): (note: string) => OpenedCheckpoint {
+export function trusting(given: unknown): CheckpointOpener {
   const trust = readLogTrust(given, noteCrypto.sha256)
-  return (note) => openTrusted(note, trust, noteCrypto)
+  const withoutQuorum = { ...trust, policy: { ...trust.policy, quorum: 'none' } } as const
+  return (note, { quorum = true } = {}) => openTrusted(note, quorum ? trust : withoutQuorum, noteCrypto)
 }
 
 export function described({ checkpoint, checkpoints, streams }: CheckedLog): string[] {

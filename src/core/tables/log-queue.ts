@@ -1,4 +1,5 @@
 // log_queue: what is committed and waits for its place in the evidence log (docs/design-notes.md "The evidence log").
+import { errorText } from '../error-text.ts'
 import { randomUUID } from 'node:crypto'
 import type { EventMark } from '../events/types.ts'
 import { streamNames, type StreamName } from '../log/entry.ts'
@@ -174,12 +175,21 @@ export async function takeQueued(sql: Sql): Promise<TakenBatches> {
       ORDER BY seq`,
   })
   const taken = rows.flatMap(({ seq, batch, entries }) =>
-    entries === null ? [] : [{ seq, batch, entries: queuedEntries(entries) }],
+    entries === null ? [] : [{ seq, batch, entries: readQueued(seq, entries) }],
   )
   return {
     batches: taken,
     more: rows.length === ROWS_MAX || taken.length < rows.length,
     remove: () => (taken.length === 0 ? [] : [removal(taken.map(({ seq }) => seq))]),
+  }
+}
+
+/** @throws Error with a sentence that names the row */
+export function readQueued(seq: string, entries: string): QueuedEntry[] {
+  try {
+    return queuedEntries(entries)
+  } catch (cause) {
+    throw new Error(`Row ${seq} of log_queue cannot be read: ${errorText(cause)}.`, { cause })
   }
 }
 

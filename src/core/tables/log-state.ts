@@ -95,13 +95,15 @@ export interface OpenedLog {
   readonly salt: Uint8Array
   /** The statement that its first entry is the SHA-256 of; null for the first log. */
   readonly previous: string | null
+  /** Why it is frozen; null: it is not. */
+  readonly frozen: string | null
 }
 
 /** All logs of the database, from the first. */
 export async function readLogs(sql: Sql): Promise<OpenedLog[]> {
   const { rows } = await sql.query<OpenedLog>({
     name: 'log_state_list',
-    text: 'SELECT log, origin, opened_at AS "openedAt", salt, previous FROM log_state ORDER BY log',
+    text: 'SELECT log, origin, opened_at AS "openedAt", salt, previous, frozen FROM log_state ORDER BY log',
   })
   return rows
 }

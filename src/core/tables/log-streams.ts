@@ -87,10 +87,8 @@ export async function areStreamsStated(
   sql: Sql,
   { log, size }: { readonly log: number; readonly size: number },
 ): Promise<boolean> {
-  const [entry, heads] = await Promise.all([
-    readEntry(sql, { log, index: size - 1 }),
-    readHeads(sql, { log, size, since: 0 }),
-  ])
+  const entry = await readEntry(sql, { log, index: size - 1 })
+  const heads = await readHeads(sql, { log, size, since: 0 })
   const hash = toHex(new Heads(heads, sha256).root())
   return entry?.toString('latin1') === formatEntry({ kind: 'heads', hash, streams: [] })
 }

@@ -1,0 +1,45 @@
+// What an audit of the log says of a receipt by itself: that its hash is that of its content, and that its promise was kept.
+import { canonicalize } from '../../core/json/canonical.ts'
+import { sha256Hex } from '../../core/signing/sha256.ts'
+import type { Members } from '../../core/verifier/evidence.ts'
+import type { Place } from '../fsck/entries.ts'
+import type { Tools } from '../fsck/tools.ts'
+import type { Coverage } from './coverage.ts'
+
+export interface CoveredLogs extends Pick<Tools, 'logs'> {
+  /** Of the logs that have a checkpoint. */
+  readonly coverages: ReadonlyMap<number, Coverage>
+  /** Milliseconds since 1970, of the snapshot. */
+  readonly nowMs: number
+}
+
+/** The entry has the hash that a receipt states of itself, so that must be the one of its content. */
+export function receiptProblems(body: string, place: Place | 'queued', audited: CoveredLogs): string[] {
+  const receipt = JSON.parse(body) as Members
+  const { signature: _, signatures: __, receiptHash, ...hashed } = receipt
+  const holds = sha256Hex(canonicalize(hashed)) === receiptHash
+  return [
+    ...(holds ? [] : ['states a receiptHash that is not that of its content']),
+    ...brokenPromise(receipt, place, audited),
+  ]
+}
+
+/** A promise is broken where a checkpoint that was signed later does not cover the entry. Of checkpoints that are not kept nothing is said. */
+function brokenPromise(
+  { transparency: promised }: Members,
+  place: Place | 'queued',
+  { logs, coverages, nowMs }: CoveredLogs,
+): string[] {
+  const transparency = promised as { log: string; by: string } | undefined
+  if (transparency === undefined) return []
+  const { log, by } = transparency
+  const promise = `promises to be under a checkpoint of ${log} by ${by}, and`
+  const byMs = Date.parse(by)
+  if (place === 'queued') return byMs < nowMs ? [`${promise} waits in the queue`] : []
+  const origin = logs.get(place.log)?.origin
+  if (origin !== log) return [`${promise} is in ${origin}`]
+  const coverage = coverages.get(place.log)
+  if (coverage === undefined || place.index >= coverage.size)
+    return byMs < nowMs ? [`${promise} is under none`] : []
+  return coverage.isLate(place.index, byMs) ? [`${promise} a later one does not cover it`] : []
+}
