@@ -188,7 +188,7 @@ async function run(one: Case, env: Record<string, string>, what: string): Promis
   const stated: number[] = []
   const account = (entryIndex: number) => void stated.push(entryIndex)
   expect(await Array.fromAsync(checkRuns(next.pool, { ...checkpoint, account })), what).toEqual([])
-  const entries = await readEntries(next.pool, checkpoint.size)
+  const entries = await readEntries(next.pool, checkpoint.size, checkpoint.log)
   const ids = entries.flatMap((entry, i) => (entry.toString('latin1').split(' ')[1] === 'ids' ? [i] : []))
   expect(
     stated.toSorted((a, b) => a - b),
