@@ -227,7 +227,11 @@ export const failures = {
     new Failure(404, `There is no bundle of this record: ${why}.`, { code: 'NOT_LOGGED' }),
   /** Of an id that is another caller's, GET /log/absence says to nobody else whether the log has it. */
   idNotYours: () => new Failure(404, 'This id is not one of yours.'),
-  noCheckpoint: () => new Failure(404, 'There is no such log, or it has no checkpoint yet.'),
+  noCheckpoint: () =>
+    new Failure(
+      404,
+      'There is no such log, or it has no checkpoint yet, or its witnesses have not cosigned one.',
+    ),
   tileNotFound: () => new Failure(404, 'There is no such tile under the newest checkpoint.'),
   /** The four of C2SP tlog-witness, for logs that this service is a witness of. */
   logNotWitnessed: () => new Failure(404, 'This witness does not know the log of the checkpoint.'),

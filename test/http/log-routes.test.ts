@@ -304,7 +304,9 @@ describe('403 nonHumanCaller', () => {
 describe('404 noCheckpoint', () => {
   const noCheckpoint = {
     status: 404,
-    body: { error: 'There is no such log, or it has no checkpoint yet.' },
+    body: {
+      error: 'There is no such log, or it has no checkpoint yet, or its witnesses have not cosigned one.',
+    },
   }
 
   test('a log that has none yet', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatAddCheckpoint } from '../../src/core/log/add-checkpoint.ts'
 import { openCheckpoint, signersOf } from '../../src/core/log/checkpoint.ts'
-import { formatNote, parseNote, parseVkey, type VerifierKey } from '../../src/core/log/note.ts'
+import { formatNote, formatVkey, parseNote, parseVkey, type VerifierKey } from '../../src/core/log/note.ts'
 import { noteCrypto } from '../../src/core/signing/log-keys.ts'
 import { sha256, sha256Hex } from '../../src/core/signing/sha256.ts'
 import { readWitnessKeys, witnessVkeys } from '../../src/core/signing/witness-keys.ts'
@@ -100,6 +100,14 @@ describe('POST /log/witness/add-checkpoint 200', () => {
     for (const { answer } of answers)
       if (answer.status !== 200) expect([answer.status, answer.text]).toEqual([409, `${size}\n`])
     expect((await newest(log)).text).toContain(`${log.origin}\n${size}\n`)
+  })
+})
+
+describe('GET /.well-known/countersign-log 200', () => {
+  test('with LOG=off names the keys of the witness and no log', async () => {
+    const { status, body } = await service.get('/.well-known/countersign-log', { key: null })
+    expect([status, body]).toEqual([200, { logs: [], witness: { vkeys: witnessKeys.map(formatVkey) } }])
+    expect((await service.get('/log/checkpoint', { key: null })).status).toBe(404)
   })
 })
 

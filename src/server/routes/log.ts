@@ -1,7 +1,8 @@
-// The evidence log as anybody reads it (C2SP tlog-tiles), and proofs from it (C2SP tlog-proof). Not mounted with LOG=off.
+// The evidence log as anybody reads it (C2SP tlog-tiles), and proofs from it (C2SP tlog-proof). With LOG=off only the description is mounted, and
+// only where the service is a witness.
 // The newest log is at /log/…, and each log, those that were closed too, at /log/<number>/…: the prefix that its origin names.
 import { gunzipSync } from 'node:zlib'
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { readableOwner } from '../../core/callers.ts'
 import type { Config } from '../../core/config.ts'
 import { Failure, failures } from '../../core/errors.ts'
@@ -45,6 +46,7 @@ export const evidenceLog = [
   {
     ...logRoute,
     ...openGet,
+    mounted: (params, config) => logRoute.mounted(params, config) || config.witness !== undefined,
     path: '/.well-known/countersign-log',
     operationId: 'getLogDescription',
     summary: 'The logs of this service and their keys',
@@ -52,7 +54,8 @@ export const evidenceLog = [
       'Saved as a file it is what `--log` of every verifier takes. Keep it: a proof is only as good as the keys that a reader had before.',
     answers: {
       200: {
-        description: 'From the first log to the newest.',
+        description:
+          'From the first log to the newest. A witness with `LOG=off` has none, and names its keys.',
         schema: LogDescription,
         example: {
           logs: [
@@ -235,10 +238,16 @@ const COSE = { 'Content-Type': 'application/cose; cose-type="cose-sign1"' }
 const TEXT = { 'Content-Type': 'text/plain; charset=utf-8' }
 const DESCRIPTION_CACHE = 'public, max-age=300'
 
-async function description(_request: RouteRequest, { pool, logKeys, witness }: Service): Promise<Answer> {
+async function description(_request: RouteRequest, service: Service): Promise<Answer> {
+  const { config, witness } = service
+  const logs = config.evidenceLog === undefined ? [] : await describeLogs(service)
+  return json({ logs, ...(witness && { witness: { vkeys: witness.vkeys } }) }, { cache: DESCRIPTION_CACHE })
+}
+
+async function describeLogs({ pool, logKeys }: Service): Promise<Static<typeof LogDescription>['logs']> {
   const opened = await readLogs(pool)
   const publicKeys = logKeys()
-  const logs = opened.map(({ origin, openedAt, previous }, i) => ({
+  return opened.map(({ origin, openedAt, previous }, i) => ({
     origin,
     vkeys: logVkeys(origin, { publicKeys }),
     validFrom: openedAt.toISOString(),
@@ -246,7 +255,6 @@ async function description(_request: RouteRequest, { pool, logKeys, witness }: S
     maximumDelaySeconds: MAXIMUM_DELAY_SECONDS,
     ...(previous !== null && { previous }),
   }))
-  return json({ logs, ...(witness && { witness: { vkeys: witness.vkeys } }) }, { cache: DESCRIPTION_CACHE })
 }
 
 /**
