@@ -273,6 +273,12 @@ describe('exits 2 with one sentence and nothing else for', () => {
     ],
     ['a record as a log', ['record.json', ...WITH_KEYS, '--log', 'record.json'], '', 'has no list `logs`'],
     ['no JSON', ['-', ...WITH_KEYS], '<html>', 'not JSON with exactly one reading'],
+    [
+      'a proof of the log',
+      ['-', ...WITH_KEYS],
+      'c2sp.org/tlog-proof@v1\nindex 0\n\n',
+      '- is a proof of the log alone. Verify the bundle',
+    ],
     ['a BOM', ['-', ...WITH_KEYS], '\ufeff{}', 'not JSON with exactly one reading'],
     ['no evidence', ['-', ...WITH_KEYS], '{"status":"UP"}', 'no evidence of a known kind'],
     ['an empty page', ['-', ...WITH_KEYS], '[]', 'no evidence to verify'],
